@@ -1,0 +1,40 @@
+/** What providers offers: how each provider is reached, and which one answers for `default`. */
+import type { SecretRef } from '@svc/api';
+
+export interface ProviderRecord {
+  readonly name: string;
+  readonly display_name: string;
+  readonly wire: 'openai' | 'anthropic' | 'builtin' | 'unsupported';
+  readonly base_url: string;
+  readonly env_var: string | null;
+  readonly key_required: boolean;
+  readonly auth_status: 'configured' | 'no_key_needed' | 'missing' | 'invalid_key' | 'auto_detected' | 'local_offline';
+  readonly secret: SecretRef | null;
+}
+
+export interface DefaultModel {
+  readonly provider: string;
+  readonly model: string;
+  /** One sentence for a person: why this one. */
+  readonly why: string;
+  /** True while the built-in stand-in answers. */
+  readonly isStandIn: boolean;
+}
+
+export interface ProvidersService {
+  list(): Promise<ProviderRecord[]>;
+  get(name: string): Promise<ProviderRecord | undefined>;
+  /** config's [default_model], else the first provider with a key, else a local server that answers, else the stand-in. */
+  defaultModel(): Promise<DefaultModel>;
+  /** Told by the gateway: a provider refused the key. */
+  markKeyInvalid(name: string): Promise<void>;
+}
+
+declare module '@svc/api' {
+  interface ServiceMap {
+    providers: ProvidersService;
+  }
+  interface EventMap {
+    'provider.changed': { readonly name: string };
+  }
+}

@@ -1,0 +1,64 @@
+/** What sessions offers: the append-only log of what was said, and its projection for a model. */
+import type { Actor, Write } from '@svc/api';
+import type { ModelMessage } from '@svc/ext-llm/contract';
+
+export type EntryKind = 'user' | 'assistant' | 'tool_call' | 'tool_result' | 'summary' | 'note';
+
+/** One content part. Images are kept by media type and base64 data. */
+export type Part = { readonly type: 'text'; readonly text: string } | { readonly type: 'image'; readonly mediaType: string; readonly data: string };
+
+export interface EntryDraft {
+  readonly kind: EntryKind;
+  readonly runId: string | null;
+  /** user, assistant: text and images. */
+  readonly parts?: readonly Part[];
+  /** tool_call and tool_result. */
+  readonly callId?: string;
+  readonly tool?: string;
+  readonly args?: unknown;
+  readonly content?: string;
+  readonly isError?: boolean;
+  readonly status?: string;
+  /** summary: the last entry it covers. */
+  readonly coversThrough?: number;
+}
+
+export interface Entry extends EntryDraft {
+  readonly seq: number;
+  readonly at: string;
+}
+
+export interface SessionRef {
+  readonly id: string;
+  readonly agentId: string;
+  readonly ownerId: string;
+  /** Number of the newest entry; 0 for an empty session. */
+  readonly seq: number;
+}
+
+export interface Projection {
+  readonly messages: readonly ModelMessage[];
+  /** The newest entry the projection saw. */
+  readonly throughSeq: number;
+  /** What had to be repaired to pair every call with a result, for logs. */
+  readonly repaired: number;
+}
+
+export interface SessionsService {
+  /** The session by id, or a new one when `sessionId` is the agent's current id that has no row yet. Throws `session_not_found`. */
+  ensure(actor: Actor, agentId: string, sessionId: string): Promise<SessionRef>;
+  /** Begins a fresh session; the writes join the caller's commit. */
+  create(actor: Actor, agentId: string, options?: { id?: string; label?: string }): Promise<{ ref: SessionRef; writes: Write[] }>;
+  get(actor: Actor, sessionId: string): Promise<SessionRef>;
+  /** Writes that append entries after `ref.seq`; a writer that raced conflicts. `next` is the ref after the commit. */
+  append(ref: SessionRef, entries: readonly EntryDraft[]): Promise<{ writes: Write[]; next: SessionRef }>;
+  /** A pure projection of the log: provider-neutral messages in which every tool call has its result. */
+  project(ref: SessionRef, options: { budgetTokens: number; openCalls?: readonly string[] }): Promise<Projection>;
+  entries(actor: Actor, sessionId: string, range?: { after?: number; limit?: number }): Promise<Entry[]>;
+}
+
+declare module '@svc/api' {
+  interface ServiceMap {
+    sessions: SessionsService;
+  }
+}

@@ -1,0 +1,23 @@
+/** On whose behalf something happens. Every contract and every store query takes one (principles P11). */
+
+export type Role = 'owner' | 'admin' | 'user' | 'viewer' | 'system' | 'public';
+
+export interface Actor {
+  /** Who acts, for logs and audit: `owner`, `user:alice`, `system:runs`. */
+  readonly id: string;
+  readonly role: Role;
+  /** Whose rows: the value of `owner_id` on what this actor creates. */
+  readonly ownerId: string;
+}
+
+/** Arguments of the SQL condition `(? = 1 OR owner_id = ?)`: the one way a store filters rows by actor. */
+export const ownerScope = (actor: Actor): readonly [all: 0 | 1, ownerId: string] => [seesAll(actor) ? 1 : 0, actor.ownerId];
+
+export const seesAll = (actor: Actor): boolean => actor.role === 'owner' || actor.role === 'admin' || actor.role === 'system';
+
+/** The daemon itself, acting for nobody in particular: timers, recovery, purges. */
+export const systemActor = (area: string): Actor => ({ id: `system:${area}`, role: 'system', ownerId: 'system' });
+
+/** Work that goes on for somebody after their request has ended: it sees what they see, no more. */
+export const actorOf = (ownerId: string): Actor =>
+  ownerId === 'owner' ? { id: 'owner', role: 'owner', ownerId } : { id: ownerId, role: 'user', ownerId };

@@ -1,0 +1,131 @@
+/** The doors: the only ways to cause an effect (principles P2), and the clock and ids that make time testable (P12). */
+
+export interface Logger {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** ISO 8601, UTC. */
+  iso(): string;
+  /** Milliseconds that only grow; for durations. */
+  mono(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Ids {
+  uuid(): string;
+  /** Lower-case hex of `bytes` random bytes. */
+  hex(bytes: number): string;
+  bytes(count: number): Uint8Array;
+  /** A number in [0, 1). */
+  random(): number;
+}
+
+export type FetchPurpose = 'model' | 'tool' | 'webhook';
+
+/** Names a secret: a stored one first, else the environment variable. The value never leaves the door that uses it. */
+export interface SecretRef {
+  secret: string;
+  env?: string;
+}
+
+export interface FetchInit {
+  purpose: FetchPurpose;
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Uint8Array;
+  signal?: AbortSignal;
+  /** Whole exchange, default 30 s; `model` calls set their own. */
+  timeoutMs?: number;
+  /** No byte for this long ends the exchange. */
+  idleTimeoutMs?: number;
+  /** Body bytes at most; default 10 MiB, none for `model`. */
+  maxBytes?: number;
+  /** For `tool`: hosts the agent may reach; `*` for all. Checked again at each redirect. */
+  allowHosts?: readonly string[];
+  /** Adds headers from secrets that only this door resolves, e.g. `{ authorization: { secret: 'provider.openai', env: 'OPENAI_API_KEY', prefix: 'Bearer ' } }`. */
+  secretHeaders?: Readonly<Record<string, SecretRef & { prefix?: string }>>;
+}
+
+export interface FetchResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The address that answered, after redirects. */
+  readonly url: string;
+  readonly body: AsyncIterable<Uint8Array>;
+  text(): Promise<string>;
+  json(): Promise<unknown>;
+  /** Drops the rest of the body. */
+  cancel(): void;
+}
+
+export interface ExecOptions {
+  cwd: string;
+  /** Values added to a scrubbed environment. */
+  env?: Readonly<Record<string, string>>;
+  stdin?: string;
+  timeoutMs?: number;
+  maxOutputBytes?: number;
+  signal?: AbortSignal;
+  /** Names the effect in the child register, so that a survivor of a crash is ended before its run goes on. */
+  ownerKey?: string;
+}
+
+export interface ExecResult {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly truncated: boolean;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+}
+
+export interface DirEntry {
+  readonly name: string;
+  readonly kind: 'file' | 'dir' | 'other';
+  readonly sizeBytes: number;
+  readonly modifiedAt: string;
+}
+
+/** A folder by handle. Paths are relative, never leave it, and never follow a link out of it. */
+export interface Dir {
+  /** Absolute path, for messages and for `exec`. */
+  readonly path: string;
+  read(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
+  readText(path: string, options?: { maxBytes?: number }): Promise<string>;
+  /** Temp file, fsync, rename, directory fsync; mode kept. Makes missing folders. */
+  write(path: string, data: string | Uint8Array): Promise<void>;
+  list(path?: string, options?: { recursive?: boolean; limit?: number }): Promise<DirEntry[]>;
+  stat(path: string): Promise<DirEntry | undefined>;
+  remove(path: string): Promise<boolean>;
+  /** A folder below this one. */
+  dir(path: string): Dir;
+}
+
+export interface Files {
+  /** This extension's own data, kept. */
+  readonly data: Dir;
+  /** This extension's own cache, may vanish. */
+  readonly cache: Dir;
+  /** A shared root by name: `workspaces`, `uploads`. */
+  root(name: 'workspaces' | 'uploads'): Dir;
+}
+
+export interface Secrets {
+  /** Where the secret has a value: kept in the vault, in the environment, or nowhere. */
+  where(ref: SecretRef): Promise<'stored' | 'environment' | undefined>;
+  put(name: string, value: string): Promise<void>;
+  delete(name: string): Promise<boolean>;
+  list(prefix: string): Promise<string[]>;
+}
+
+export interface Workers {
+  /** Runs a pure worker function of this extension in the pool. Input and output are structured-cloneable. */
+  run<T = unknown>(worker: string, input: unknown, options?: { signal?: AbortSignal }): Promise<T>;
+}

@@ -1,0 +1,18 @@
+/** Events: facts after commit. What only wants to know listens here and taps no hook. */
+import type { Disposable } from './disposable.js';
+import type { Write } from './storage.js';
+
+/** Filled by contracts: `declare module '@svc/api' { interface EventMap { 'memory.added': { id: string } } }`. */
+export interface EventMap {
+  'extension.changed': { readonly id: string; readonly state: string };
+  'config.changed': { readonly sections: readonly string[] };
+}
+export type EventName = keyof EventMap & string;
+
+export interface Events {
+  /** A write that joins the commit that causes the fact: heard only if, and after, that commit succeeds. */
+  event<N extends EventName>(name: N, data: EventMap[N]): Write;
+  /** For facts that no commit causes: heard live, never stored. */
+  publish<N extends EventName>(name: N, data: EventMap[N]): void;
+  on<N extends EventName>(name: N, fn: (data: EventMap[N]) => void | Promise<void>): Disposable;
+}

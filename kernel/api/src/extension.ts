@@ -1,0 +1,141 @@
+/** What an extension is, and all it can see. */
+import type { Disposable } from './disposable.js';
+import type { Clock, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { Events } from './events.js';
+import type { Hooks } from './hooks.js';
+import type { RouteDecl, SocketDecl } from './http.js';
+import type { Journal } from './journal.js';
+import type { TSchema } from './schema.js';
+import type { Services } from './services.js';
+import type { Db, Migration } from './storage.js';
+import type { Streams } from './streams.js';
+import type { AnyTool } from './tools.js';
+
+/** Filled by contracts: the type of each config section, `interface ConfigMap { memory: MemoryConfig }`. */
+// biome-ignore lint/suspicious/noEmptyInterface: merged into by contracts
+export interface ConfigMap {}
+
+export interface ConfigHandle {
+  /** The section as validated, with defaults filled; frozen. Ask each time: it may have changed. */
+  get<K extends keyof ConfigMap & string>(section: K): ConfigMap[K];
+  onChange(section: keyof ConfigMap & string, fn: () => void): Disposable;
+}
+
+/** A claim on `long work is going on here`: a reload waits for its release, up to `drainMs`. */
+export interface Hold {
+  release(): void;
+}
+
+/** What the admin area and `doctor` may ask and order of the kernel. Plain data in and out. */
+export interface ExtensionStatus {
+  readonly id: string;
+  readonly version: string;
+  readonly description: string;
+  readonly bundled: boolean;
+  readonly state: 'inactive' | 'starting' | 'active' | 'stopping' | 'pending' | 'failed' | 'quarantined';
+  readonly degraded: boolean;
+  readonly phase: string | null;
+  readonly reason: string | null;
+  readonly recoverable: boolean;
+  readonly generation: number;
+  readonly essential: boolean;
+  /** What decides whether it should be on. */
+  readonly intent: { readonly enabled: boolean; readonly decidedBy: 'choice' | 'config' | 'preset' };
+  readonly provides: Readonly<Record<string, string>>;
+  readonly requires: readonly string[];
+  readonly optional: readonly string[];
+  readonly contributes: Readonly<Record<string, readonly string[]>>;
+  readonly holds: readonly string[];
+  readonly strikes: number;
+  readonly leaks: readonly string[];
+  readonly startedAt: string | null;
+  readonly startMs: number | null;
+}
+
+export interface ExtensionPlan {
+  readonly id: string;
+  readonly action: 'enable' | 'disable' | 'reset' | 'reload';
+  readonly starts: readonly string[];
+  readonly stops: readonly string[];
+  readonly degrades: readonly string[];
+  /** Set when a person should confirm: what becomes unsafe or unreachable. */
+  readonly warning: string | null;
+}
+
+export interface KernelView {
+  readonly version: string;
+  readonly startedAt: string;
+  readonly preset: string;
+  ready(): boolean;
+  extensions(): ExtensionStatus[];
+  plan(action: ExtensionPlan['action'], id: string): ExtensionPlan;
+  enable(id: string): Promise<ExtensionStatus>;
+  disable(id: string, options?: { force?: boolean }): Promise<ExtensionStatus>;
+  reset(id: string): Promise<ExtensionStatus>;
+  reload(id: string): Promise<ExtensionStatus>;
+  graph(): ReadonlyArray<{ readonly id: string; readonly state: string; readonly needs: readonly string[]; readonly uses: readonly string[]; readonly waitsFor: readonly string[] }>;
+  openapi(): { readonly etag: string; readonly document: unknown };
+  /** Active routes and sockets, for metrics and the conformance oracle. */
+  routes(): ReadonlyArray<{ readonly id: string; readonly method: string; readonly path: string; readonly owner: string; readonly auth: string; readonly socket: boolean }>;
+  tools(): ReadonlyArray<{ readonly owner: string; readonly tool: AnyTool }>;
+  configProblems(): ReadonlyArray<{ readonly file: string; readonly line: number | null; readonly key: string; readonly message: string }>;
+  facts(): Readonly<Record<string, unknown>>;
+  shutdown(reason: string): void;
+}
+
+export type StopReason = 'reload' | 'disable' | 'shutdown' | 'failed';
+
+export interface ExtensionContext {
+  readonly id: string;
+  readonly version: string;
+  readonly generation: number;
+  /** Aborted when this generation stops. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly config: ConfigHandle;
+  readonly routes: { add(...decls: readonly RouteDecl[]): Disposable };
+  readonly sockets: { add(...decls: readonly SocketDecl[]): Disposable };
+  readonly tools: { add(...decls: readonly AnyTool[]): Disposable };
+  readonly hooks: Hooks;
+  readonly services: Services;
+  readonly events: Events;
+  readonly journal: Journal;
+  readonly streams: Streams;
+  readonly timers: {
+    every(ms: number, fn: () => void | Promise<void>): Disposable;
+    after(ms: number, fn: () => void | Promise<void>): Disposable;
+  };
+  readonly db: Db;
+  fetch(url: string, init: FetchInit): Promise<FetchResponse>;
+  exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
+  /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. */
+  endSurvivors(ownerKey: string): Promise<number>;
+  readonly files: Files;
+  readonly secrets: Secrets;
+  readonly workers: Workers;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Only for extensions whose manifest asks for the grant `kernel`. */
+  readonly kernel: KernelView;
+  hold(label: string): Hold | null;
+  onDispose(label: string, fn: () => void | Promise<void>): Disposable;
+}
+
+export interface ExtensionDefinition {
+  readonly migrations?: readonly Migration[];
+  /** The schema of each config section that extension.json claims. */
+  readonly config?: Readonly<Record<string, TSchema>>;
+  /** Registers only: no I/O, no waiting on others. */
+  activate(ctx: ExtensionContext): void | Promise<void>;
+  /** After migrations and registration: open listeners, warm caches. May throw `notReady`. */
+  start?(ctx: ExtensionContext): void | Promise<void>;
+  /** Flush; disposal follows anyway. */
+  stop?(why: StopReason): void | Promise<void>;
+}
+
+export const defineExtension = (definition: ExtensionDefinition): ExtensionDefinition => definition;
+
+/** Thrown by `start`: try again later (1 s to 60 s); the extension is `pending`, not broken. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
+}

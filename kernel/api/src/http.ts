@@ -1,0 +1,128 @@
+/** Routes and sockets: one declaration gives validation, types, OpenAPI, the auth rule, the rate cost and the audit mark. */
+import type { Actor } from './actor.js';
+import type { Logger } from './doors.js';
+import type { Infer, TSchema } from './schema.js';
+import type { Frame, FrameEncoder } from './streams.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Req<P = unknown, Q = unknown, B = unknown> {
+  readonly id: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly actor: Actor;
+  /** The caller's address, after trusted proxies. */
+  readonly ip: string;
+  /** Aborted when the caller goes away. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+export type Reply =
+  | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers: Headers }
+  | { readonly kind: 'bytes'; readonly status: number; readonly contentType: string; readonly body: string | Uint8Array; readonly headers: Headers }
+  | { readonly kind: 'follow'; readonly topic: string; readonly after: string | number; readonly encoder: FrameEncoder; readonly headers: Headers; readonly onLeave?: () => void }
+  | { readonly kind: 'wait'; readonly topic: string; readonly answer: (frame: Frame) => Reply; readonly headers: Headers; readonly onLeave?: () => void };
+
+export const reply = (status: number, body: unknown, headers: Headers = {}): Reply => ({ kind: 'json', status, body, headers });
+
+export const bytes = (status: number, contentType: string, body: string | Uint8Array, headers: Headers = {}): Reply => ({ kind: 'bytes', status, contentType, body, headers });
+
+/** Answers with the frames of a topic as they come. The stream belongs to the platform: it survives a reload of the area that answered. */
+export const follow = (topic: string, encoder: FrameEncoder, options: { after?: string | number; headers?: Headers; onLeave?: () => void } = {}): Reply => ({
+  kind: 'follow',
+  topic,
+  after: options.after ?? 0,
+  encoder,
+  headers: options.headers ?? {},
+  ...(options.onLeave ? { onLeave: options.onLeave } : {}),
+});
+
+/** Answers when the topic's final frame comes; holds no generation meanwhile. `answer` must be pure. */
+export const waitFor = (topic: string, answer: (frame: Frame) => Reply, options: { headers?: Headers; onLeave?: () => void } = {}): Reply => ({
+  kind: 'wait',
+  topic,
+  answer,
+  headers: options.headers ?? {},
+  ...(options.onLeave ? { onLeave: options.onLeave } : {}),
+});
+
+export type AuthRule = 'public' | 'bearer';
+
+export interface RouteDecl {
+  /** The operationId; never renamed. */
+  readonly id: string;
+  readonly method: Method;
+  /** `/api/agents/{id}`; `{*rest}` takes the remainder of the path. */
+  readonly path: string;
+  readonly summary: string;
+  readonly auth: AuthRule;
+  /** What the caller's role must allow, `<area>.<read|write|admin|send>`. */
+  readonly permission: string;
+  /** Rate-limit tokens a call takes. */
+  readonly cost: number;
+  /** Event name of the audit entry a success leaves. */
+  readonly audit?: string;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** `optional` accepts a missing body as `{}`. */
+  readonly bodyRule?: 'required' | 'optional';
+  /** Default 8 MiB. */
+  readonly maxBodyBytes?: number;
+  readonly responses: Readonly<Record<number, TSchema | { description: string; contentType: string }>>;
+  readonly handler: (req: Req<never, never, never>) => Promise<Reply>;
+}
+
+export interface RouteSpec<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined> extends Omit<RouteDecl, 'params' | 'query' | 'body' | 'handler'> {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly handler: (req: Req<Infer<P>, Infer<Q>, Infer<B>>) => Promise<Reply>;
+}
+
+export const defineRoute = <P extends TSchema | undefined = undefined, Q extends TSchema | undefined = undefined, B extends TSchema | undefined = undefined>(spec: RouteSpec<P, Q, B>): RouteDecl =>
+  // The pipeline hands the handler exactly what params, query and body validated.
+  spec as unknown as RouteDecl;
+
+/** What the kernel keeps per socket. It outlives reloads of the area; `state` is the area's own, plain data. */
+export interface Connection {
+  readonly id: string;
+  readonly actor: Actor;
+  readonly ip: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly state: Record<string, unknown>;
+  readonly log: Logger;
+  /** Serialises once and sends; dropped with a close when the client reads too slowly. */
+  send(frame: unknown): void;
+  /** Pumps a topic's frames through the encoder to this socket until its final frame or the socket's end. */
+  follow(topic: string, encoder: FrameEncoder, after?: string | number): void;
+  close(code: number, reason: string): void;
+}
+
+/** Handlers are looked up by `id` for every message, so a reload takes over open sockets. */
+export interface SocketDecl {
+  readonly id: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly auth: AuthRule;
+  readonly permission: string;
+  readonly cost: number;
+  /** Rate-limit tokens of one client frame. */
+  readonly messageCost?: number;
+  readonly maxFrameBytes?: number;
+  /** Runs before the handshake: throw an error to refuse with its status. May return the first `state`. */
+  upgrade(req: Req<Record<string, string>, Record<string, string>, undefined>): Promise<Record<string, unknown> | undefined>;
+  opened?(conn: Connection): void | Promise<void>;
+  message(conn: Connection, text: string): void | Promise<void>;
+  closed?(conn: Connection): void | Promise<void>;
+}
+
+export const defineSocket = (decl: SocketDecl): SocketDecl => decl;

@@ -1,0 +1,131 @@
+/**
+ * The run journal: durable work of any kind (agent runs, workflows, deliveries, timers).
+ * It knows no agent. What it promises:
+ *
+ * J1  A run is a row before it is acknowledged; `key` makes a resent request the same run.
+ * J2  A step's intent is committed before its effect, its outcome straight after.
+ * J3  In one lane at most one run is running or waiting; the others queue in order of arrival.
+ * J4  Whoever lost its lease (fencing token) cannot write: the commit fails with `journal_lease_lost`.
+ * J5  After a crash an unfinished run is claimed again with its steps; what has an outcome is not done again.
+ */
+import type { Actor } from './actor.js';
+import type { Disposable } from './disposable.js';
+import type { Write } from './storage.js';
+
+export type RunStatus = 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
+export type Replay = 'safe' | 'keyed' | 'never';
+
+export interface OpenRun {
+  /** Given by the caller where rows written in the same commit must name it; otherwise made here. */
+  id?: string;
+  /** Names the worker that claims it: `agent`, `delivery`… */
+  kind: string;
+  actor: Actor;
+  /** Unique per owner and kind: an Idempotency-Key. The same key with another `fingerprint` is a conflict. */
+  key?: string;
+  /** Hash of what was asked, to tell a resend from another request under the same key. */
+  fingerprint?: string;
+  /** One running or waiting run per lane. */
+  lane?: string;
+  parentId?: string;
+  input: unknown;
+}
+
+export interface JournalRun {
+  readonly id: string;
+  readonly kind: string;
+  readonly ownerId: string;
+  readonly key: string | null;
+  readonly fingerprint: string | null;
+  readonly lane: string | null;
+  readonly parentId: string | null;
+  readonly status: RunStatus;
+  readonly input: unknown;
+  /** What a finished run answers; JSON. */
+  readonly result: unknown;
+  readonly error: { code: string; message: string } | null;
+  /** 1 for the first life of the run; one more after each recovery. */
+  readonly attempt: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly wait: { reason: string; wakeKey: string; until: string | null; data: unknown } | null;
+}
+
+/** A run that this process may write, with its fencing token. */
+export interface LeasedRun extends JournalRun {
+  readonly token: number;
+  /** Steps with and without outcome, in order; filled when a run is claimed, empty for a new one. */
+  readonly steps: readonly JournalStep[];
+}
+
+export interface StepSpec {
+  /** Unique in the run; ascending. */
+  seq: number;
+  kind: string;
+  /** Names the effect to the outside: the call id a keyed tool uses as its idempotency key. */
+  key: string;
+  replay: Replay;
+  /** What is about to be done; JSON, small. Content lives in entries, not here. */
+  intent: unknown;
+}
+
+export interface JournalStep extends StepSpec {
+  readonly status: 'intent' | 'done' | 'failed';
+  readonly outcome: unknown;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly attempt: number;
+}
+
+export interface StepOutcome {
+  seq: number;
+  status: 'done' | 'failed';
+  outcome: unknown;
+}
+
+export interface Finish {
+  status: 'done' | 'failed' | 'cancelled';
+  result?: unknown;
+  error?: { code: string; message: string };
+}
+
+/** One commit of a run's progress: outcomes, the next intents, and perhaps its end. */
+export interface Advance {
+  outcomes?: readonly StepOutcome[];
+  intents?: readonly StepSpec[];
+  finish?: Finish;
+  also?: readonly Write[];
+}
+
+export interface OpenedRun {
+  readonly run: JournalRun;
+  /** True when `key` named a run that already exists: nothing was written. */
+  readonly replayed: boolean;
+  /** Present when the lane was free and this process holds the run from its first commit. */
+  readonly leased?: LeasedRun;
+}
+
+export interface Journal {
+  /** Accepts work: one durable commit of the run and of `also` (which is skipped when the key replays). */
+  open(request: OpenRun, also?: readonly Write[]): Promise<OpenedRun>;
+  /** Commits progress under the lease. */
+  advance(run: LeasedRun, progress: Advance): Promise<void>;
+  /** Intent, effect, outcome: two commits around one effect. */
+  step<T>(run: LeasedRun, spec: StepSpec, effect: () => Promise<{ value: T; outcome?: unknown; also?: readonly Write[] }>): Promise<T>;
+  /** Puts the run to sleep, holding nothing, until `wake(wakeKey)` or `until` (ISO). Survives restart. */
+  wait(run: LeasedRun, wait: { reason: string; wakeKey: string; until?: string; data?: unknown }, progress?: Advance): Promise<void>;
+  /** True when a waiting run was found; it is queued again and can be claimed. `data` is in its `wait.data`. */
+  wake(wakeKey: string, data: unknown, also?: readonly Write[]): Promise<boolean>;
+  /** Takes up to `limit` runs that may run: queued with a free lane, due waits, or leases that ran out. */
+  claim(kind: string, limit: number): Promise<LeasedRun[]>;
+  /** Gives the lease back so that another generation or process goes on; the run stays where it is. */
+  release(run: LeasedRun): Promise<void>;
+  /** Ends a run that nobody holds (queued or waiting). False when it is running or already over. */
+  cancel(runId: string, why: { code: string; message: string }, also?: readonly Write[]): Promise<boolean>;
+  /** Called when work of this kind may be claimable: a lane became free, a wait was woken. */
+  onReady(kind: string, fn: () => void): Disposable;
+  get(runId: string): Promise<JournalRun | undefined>;
+  byKey(actor: Actor, kind: string, key: string): Promise<JournalRun | undefined>;
+  steps(runId: string): Promise<JournalStep[]>;
+  list(filter: { kind?: string; lane?: string; status?: readonly RunStatus[]; actor: Actor; limit?: number }): Promise<JournalRun[]>;
+}

@@ -1,0 +1,60 @@
+/** extension.json: what the daemon needs to know before it runs a line of an extension. Identity stands in package.json. */
+import { type Static, Type } from './schema.js';
+
+const Id = Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' });
+const Range = Type.String({ minLength: 1, maxLength: 100 });
+const closed = { additionalProperties: false };
+
+export const Manifest = Type.Object(
+  {
+    $schema: Type.Optional(Type.String()),
+    manifest: Type.Literal(1),
+    id: Id,
+    api: Range,
+    activation: Type.Optional(Type.Union([Type.Literal('onStartup'), Type.Literal('onFirstUse')])),
+    replace: Type.Optional(Type.Union([Type.Literal('overlap'), Type.Literal('stop-first')])),
+    drainMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
+    provides: Type.Optional(Type.Record(Type.String(), Range)),
+    requires: Type.Optional(Type.Record(Type.String(), Range)),
+    optional: Type.Optional(Type.Record(Type.String(), Range)),
+    after: Type.Optional(Type.Array(Id)),
+    conflicts: Type.Optional(Type.Array(Id)),
+    hooks: Type.Optional(Type.Array(Type.Object({ name: Type.String(), stage: Type.Optional(Type.Union([Type.String(), Type.Integer()])) }, closed))),
+    defines: Type.Optional(Type.Array(Type.String(), { description: 'Hooks this extension owns' })),
+    events: Type.Optional(
+      Type.Object({ publishes: Type.Optional(Type.Array(Type.String())), listens: Type.Optional(Type.Array(Type.String())), durable: Type.Optional(Type.Array(Type.String())) }, closed),
+    ),
+    config: Type.Optional(
+      Type.Array(Type.Union([Type.Object({ section: Type.String() }, closed), Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed)])),
+    ),
+    tables: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_]{0,40}$' }))),
+    workers: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object(
+          { entry: Type.String(), lane: Type.Union([Type.Literal('quick'), Type.Literal('bulk')]), timeoutMs: Type.Integer({ minimum: 1 }), memoryMb: Type.Optional(Type.Integer({ minimum: 16 })) },
+          closed,
+        ),
+      ),
+    ),
+    cli: Type.Optional(Type.Array(Type.Object({ command: Type.String(), summary: Type.String(), entry: Type.String() }, closed))),
+    grants: Type.Optional(Type.Array(Type.Object({ grant: Type.String(), why: Type.String(), optional: Type.Optional(Type.Boolean()) }, closed))),
+    hostDependencies: Type.Optional(Type.Array(Type.String())),
+    doctor: Type.Optional(Type.Array(Type.String())),
+    security: Type.Optional(Type.Array(Type.String())),
+    when: Type.Optional(Type.String({ pattern: '^/' })),
+  },
+  { $id: 'ExtensionManifest', additionalProperties: false, patternProperties: { '^x-': {} } },
+);
+export type Manifest = Static<typeof Manifest>;
+
+/** contributions.json: what the build derives from the code. Committed, never edited, compared at activation. */
+export interface Contributions {
+  /** `METHOD path`, sorted. */
+  readonly routes: readonly string[];
+  readonly sockets: readonly string[];
+  readonly tools: ReadonlyArray<{ readonly name: string; readonly risk: string; readonly replay: string }>;
+  readonly migrations: ReadonlyArray<{ readonly name: string; readonly sha256: string }>;
+  /** JSON Schemas of the claimed config sections. */
+  readonly config: Readonly<Record<string, unknown>>;
+}

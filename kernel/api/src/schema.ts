@@ -1,0 +1,27 @@
+/** The shapes that many areas share. One TypeBox value is the validator, the static type and the OpenAPI schema. */
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+
+export type { Static, TObject, TSchema } from '@sinclair/typebox';
+export { Type };
+
+export const Uuid = Type.String({ format: 'uuid', description: 'A UUID' });
+export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' });
+
+/** The body of every error answer (interface.md, Errors). `error` is always a string. */
+export const ErrorBody = Type.Object(
+  {
+    error: Type.String({ description: 'What happened and what to do' }),
+    code: Type.String({ description: 'The identity of the error, lower snake case, never renamed' }),
+    hint: Type.Optional(Type.String()),
+    request_id: Type.Optional(Type.String()),
+    details: Type.Optional(Type.Unknown()),
+  },
+  { $id: 'ErrorBody' },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** A closed set of strings, as JSON Schema `enum`. */
+export const OneOf = <const T extends readonly string[]>(values: T, options: object = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
+
+export type Infer<S extends TSchema | undefined> = S extends TSchema ? Static<S> : unknown;
