@@ -42,7 +42,10 @@ export interface Agent {
 export interface SpawnRequest {
   readonly manifestToml?: string;
   readonly manifest?: unknown;
+  /** Instead of the manifest's name. */
   readonly name?: string;
+  /** Instead of the manifest's model. */
+  readonly model?: ModelChoice;
   readonly parentId?: string;
   /** The same key gives the same agent. */
   readonly key?: string;

@@ -36,6 +36,8 @@ export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicros: number;
+  /** True where the provider sent no numbers and tokens were counted from the text. */
+  readonly estimated?: boolean;
 }
 
 export interface Attempt {
@@ -50,7 +52,20 @@ export interface Attempt {
   readonly waitedMs: number;
 }
 
-export type ModelErrorClass = 'auth' | 'rate_limit' | 'overloaded' | 'context_too_long' | 'bad_request' | 'model_not_found' | 'credit' | 'timeout' | 'network' | 'server' | 'half_stream' | 'garbage' | 'cancelled';
+export type ModelErrorClass =
+  | 'auth'
+  | 'rate_limit'
+  | 'overloaded'
+  | 'context_too_long'
+  | 'bad_request'
+  | 'model_not_found'
+  | 'credit'
+  | 'timeout'
+  | 'network'
+  | 'server'
+  | 'half_stream'
+  | 'garbage'
+  | 'cancelled';
 
 export interface ModelAnswer {
   readonly text: string;
@@ -82,6 +97,8 @@ export interface DriverTarget {
   readonly baseUrl: string;
   readonly secret?: { readonly secret: string; readonly env?: string };
   readonly timeoutMs: number;
+  /** No byte for this long ends the exchange. */
+  readonly idleTimeoutMs?: number;
 }
 
 export type DriverEvent =

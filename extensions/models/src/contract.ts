@@ -12,10 +12,12 @@ export interface CatalogModel {
   readonly supports_tools: boolean;
   readonly supports_vision: boolean;
   readonly supports_streaming: boolean;
+  /** What the provider itself calls the model, where that differs from `id`. */
+  readonly wire_id?: string;
 }
 
 export interface ModelsService {
-  list(filter?: { provider?: string }): Promise<CatalogModel[]>;
+  list(filter?: { provider?: string; tier?: string }): Promise<CatalogModel[]>;
   /** By id, alias or display name, case-insensitive; within a provider when one is named. */
   find(model: string, provider?: string): Promise<CatalogModel | undefined>;
   alias(name: string): Promise<string | undefined>;

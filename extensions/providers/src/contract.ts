@@ -10,6 +10,10 @@ export interface ProviderRecord {
   readonly key_required: boolean;
   readonly auth_status: 'configured' | 'no_key_needed' | 'missing' | 'invalid_key' | 'auto_detected' | 'local_offline';
   readonly secret: SecretRef | null;
+  /** The model that stands in for `default` at this provider, when one is known. */
+  readonly default_model: string | null;
+  /** Why nobody can tell whether there is a key: the store of secrets does not open. `auth_status` is then `missing`. */
+  readonly problem: string | null;
 }
 
 export interface DefaultModel {
@@ -26,6 +30,8 @@ export interface ProvidersService {
   get(name: string): Promise<ProviderRecord | undefined>;
   /** config's [default_model], else the first provider with a key, else a local server that answers, else the stand-in. */
   defaultModel(): Promise<DefaultModel>;
+  /** Models tried after an agent's own, in order: config's [[fallback_providers]]. */
+  fallbacks(): Promise<ReadonlyArray<{ readonly provider: string; readonly model: string }>>;
   /** Told by the gateway: a provider refused the key. */
   markKeyInvalid(name: string): Promise<void>;
 }

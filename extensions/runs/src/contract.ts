@@ -13,6 +13,8 @@ export interface RunDraft {
   readonly door: Door;
   /** Idempotency key: the same key and body is the same run. */
   readonly key?: string;
+  /** The client says that it sends this again by itself: attach to the run it began, if there is one. */
+  readonly isResend?: boolean;
   /** Prepended to the system prompt of this run only. */
   readonly systemExtra?: string;
   readonly maxTokens?: number;

@@ -99,8 +99,8 @@ export interface Dir {
   readonly path: string;
   read(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
   readText(path: string, options?: { maxBytes?: number }): Promise<string>;
-  /** Temp file, fsync, rename, directory fsync; mode kept. Makes missing folders. */
-  write(path: string, data: string | Uint8Array): Promise<void>;
+  /** Temp file, fsync, rename, directory fsync; mode kept, or `mode` (e.g. 0o600). Makes missing folders. */
+  write(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
   list(path?: string, options?: { recursive?: boolean; limit?: number }): Promise<DirEntry[]>;
   stat(path: string): Promise<DirEntry | undefined>;
   remove(path: string): Promise<boolean>;

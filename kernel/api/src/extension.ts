@@ -3,7 +3,7 @@ import type { Disposable } from './disposable.js';
 import type { Clock, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
 import type { Events } from './events.js';
 import type { Hooks } from './hooks.js';
-import type { RouteDecl, SocketDecl } from './http.js';
+import type { Connection, RouteDecl, SocketDecl } from './http.js';
 import type { Journal } from './journal.js';
 import type { TSchema } from './schema.js';
 import type { Services } from './services.js';
@@ -94,7 +94,11 @@ export interface ExtensionContext {
   readonly log: Logger;
   readonly config: ConfigHandle;
   readonly routes: { add(...decls: readonly RouteDecl[]): Disposable };
-  readonly sockets: { add(...decls: readonly SocketDecl[]): Disposable };
+  readonly sockets: {
+    add(...decls: readonly SocketDecl[]): Disposable;
+    /** Open connections of one of this extension's sockets, those accepted by earlier generations included. */
+    connections(id: string): readonly Connection[];
+  };
   readonly tools: { add(...decls: readonly AnyTool[]): Disposable };
   readonly hooks: Hooks;
   readonly services: Services;
@@ -112,6 +116,8 @@ export interface ExtensionContext {
   endSurvivors(ownerKey: string): Promise<number>;
   readonly files: Files;
   readonly secrets: Secrets;
+  /** An environment variable that the manifest asks for with the grant `env:<NAME>`; others are refused. */
+  env(name: string): string | undefined;
   readonly workers: Workers;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -21,7 +21,13 @@ export interface HookSpec {
 
 /** A veto's answer. Nobody can allow; silence is no objection. `suspend` lets the work wait for a person. */
 export type Verdict =
-  | { readonly deny: string; readonly code?: string }
+  | {
+      readonly deny: string;
+      readonly code?: string;
+      /** How an HTTP answer looks: default 403, or 429 for the code `rate_limited`. */
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | { readonly suspend: { readonly reason: string; readonly wakeKey: string; readonly until?: string; readonly data?: unknown } };
 
 export interface TapControl {

@@ -28,7 +28,7 @@ export type Reply =
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers: Headers }
   | { readonly kind: 'bytes'; readonly status: number; readonly contentType: string; readonly body: string | Uint8Array; readonly headers: Headers }
   | { readonly kind: 'follow'; readonly topic: string; readonly after: string | number; readonly encoder: FrameEncoder; readonly headers: Headers; readonly onLeave?: () => void }
-  | { readonly kind: 'wait'; readonly topic: string; readonly answer: (frame: Frame) => Reply; readonly headers: Headers; readonly onLeave?: () => void };
+  | { readonly kind: 'wait'; readonly topic: string; readonly until: (frame: Frame) => boolean; readonly answer: (frame: Frame) => Reply; readonly headers: Headers; readonly onLeave?: () => void };
 
 export const reply = (status: number, body: unknown, headers: Headers = {}): Reply => ({ kind: 'json', status, body, headers });
 
@@ -44,10 +44,11 @@ export const follow = (topic: string, encoder: FrameEncoder, options: { after?: 
   ...(options.onLeave ? { onLeave: options.onLeave } : {}),
 });
 
-/** Answers when the topic's final frame comes; holds no generation meanwhile. `answer` must be pure. */
-export const waitFor = (topic: string, answer: (frame: Frame) => Reply, options: { headers?: Headers; onLeave?: () => void } = {}): Reply => ({
+/** Answers when the topic's final frame comes, or an earlier one that `until` accepts; holds no generation meanwhile. Both must be pure. */
+export const waitFor = (topic: string, answer: (frame: Frame) => Reply, options: { until?: (frame: Frame) => boolean; headers?: Headers; onLeave?: () => void } = {}): Reply => ({
   kind: 'wait',
   topic,
+  until: options.until ?? ((frame) => frame.final),
   answer,
   headers: options.headers ?? {},
   ...(options.onLeave ? { onLeave: options.onLeave } : {}),
@@ -74,6 +75,8 @@ export interface RouteDecl {
   readonly body?: TSchema;
   /** `optional` accepts a missing body as `{}`. */
   readonly bodyRule?: 'required' | 'optional';
+  /** `body` arrives as the bytes that were sent (Uint8Array), of any content type: uploads, signed webhooks. Instead of a `body` schema. */
+  readonly rawBody?: boolean;
   /** Default 8 MiB. */
   readonly maxBodyBytes?: number;
   readonly responses: Readonly<Record<number, TSchema | { description: string; contentType: string }>>;
@@ -100,7 +103,7 @@ export interface Connection {
   readonly query: Readonly<Record<string, string>>;
   readonly state: Record<string, unknown>;
   readonly log: Logger;
-  /** Serialises once and sends; dropped with a close when the client reads too slowly. */
+  /** Sends a text as it is, anything else as JSON; a client that reads too slowly is closed. */
   send(frame: unknown): void;
   /** Pumps a topic's frames through the encoder to this socket until its final frame or the socket's end. */
   follow(topic: string, encoder: FrameEncoder, after?: string | number): void;

@@ -1,5 +1,6 @@
 /** @svc/api: the only thing an extension imports at run time. */
 export * from './actor.js';
+export * from './check.js';
 export * from './disposable.js';
 export * from './doors.js';
 export * from './errors.js';
@@ -10,8 +11,11 @@ export * from './http.js';
 export * from './journal.js';
 export * from './kernel-hooks.js';
 export * from './manifest.js';
+export * from './nearest.js';
+export * from './pattern.js';
 export * from './schema.js';
 export * from './services.js';
+export * from './sse.js';
 export * from './storage.js';
 export * from './streams.js';
 export * from './tools.js';

@@ -54,6 +54,8 @@ export interface JournalRun {
 /** A run that this process may write, with its fencing token. */
 export interface LeasedRun extends JournalRun {
   readonly token: number;
+  /** Aborted when somebody interrupts the run or its lease is lost. It survives a reload of the area that drives the run. */
+  readonly signal: AbortSignal;
   /** Steps with and without outcome, in order; filled when a run is claimed, empty for a new one. */
   readonly steps: readonly JournalStep[];
 }
@@ -94,6 +96,8 @@ export interface Advance {
   outcomes?: readonly StepOutcome[];
   intents?: readonly StepSpec[];
   finish?: Finish;
+  /** Replaces the run's input: what was moved into an area's own rows need not stand twice. */
+  input?: unknown;
   also?: readonly Write[];
 }
 
@@ -122,6 +126,8 @@ export interface Journal {
   release(run: LeasedRun): Promise<void>;
   /** Ends a run that nobody holds (queued or waiting). False when it is running or already over. */
   cancel(runId: string, why: { code: string; message: string }, also?: readonly Write[]): Promise<boolean>;
+  /** Aborts the signal of a run that this process holds. False when it holds none by this id. */
+  interrupt(runId: string, reason: string): boolean;
   /** Called when work of this kind may be claimable: a lane became free, a wait was woken. */
   onReady(kind: string, fn: () => void): Disposable;
   get(runId: string): Promise<JournalRun | undefined>;

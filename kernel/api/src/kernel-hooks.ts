@@ -2,7 +2,7 @@
 import type { Actor } from './actor.js';
 import type { HookSpec } from './hooks.js';
 import type { RouteDecl } from './http.js';
-import type { AnyTool, ToolCall, ToolOutput } from './tools.js';
+import type { AnyTool, Capabilities, ToolCall, ToolOutput } from './tools.js';
 
 /** A request before its caller is known. */
 export interface Admission {
@@ -40,6 +40,14 @@ export interface ToolRequest {
   readonly earlier: ReadonlyArray<{ readonly digest: string; readonly status: string }>;
 }
 
+export interface GreetingLine {
+  /** One short word, e.g. `model`. */
+  readonly label: string;
+  readonly value: string;
+  /** Why, or what to do; shown after the value, quieter. */
+  readonly note?: string;
+}
+
 export interface DoctorFinding {
   readonly check: string;
   readonly result: 'pass' | 'warn' | 'fail';
@@ -55,7 +63,8 @@ declare module './hooks.js' {
     'http.authenticate': AskHook<Admission, Actor>;
     'http.authorize': VetoHook<Authorization>;
     'socket.upgrade': VetoHook<Upgrade>;
-    'tool.list': PipeHook<readonly AnyTool[], { readonly agentId: string }>;
+    /** `capabilities` stands when the list is for one agent: a tap may leave out what that agent could never run. */
+    'tool.list': PipeHook<readonly AnyTool[], { readonly agentId: string; readonly capabilities?: Capabilities }>;
     'tool.before': VetoHook<ToolRequest>;
     'tool.execute': AskHook<{ readonly name: string; readonly args: unknown; readonly call: ToolCall }, ToolOutput>;
     'tool.after': PipeHook<ToolOutput, ToolRequest>;
@@ -65,11 +74,16 @@ declare module './hooks.js' {
     'storage.opened': StepHook<{ readonly dialect: string }>;
     'storage.purge': StepHook<{ readonly ownerId?: string; readonly agentId?: string; readonly sessionId?: string }>;
     'kernel.ready': StepHook<undefined>;
+    /** Lines for the person who starts the daemon in the foreground. */
+    'kernel.greet': GatherHook<undefined, readonly GreetingLine[]>;
     'kernel.stop': StepHook<{ readonly reason: string }>;
     'config.changed': StepHook<{ readonly sections: readonly string[] }>;
     'doctor.check': GatherHook<undefined, readonly DoctorFinding[]>;
     'health.probe': GatherHook<undefined, { readonly name: string; readonly status: 'ok' | 'warn' | 'error'; readonly detail?: string }>;
-    'metrics.collect': GatherHook<undefined, ReadonlyArray<{ readonly name: string; readonly help: string; readonly type: 'gauge' | 'counter'; readonly value: number; readonly labels?: Readonly<Record<string, string>> }>>;
+    'metrics.collect': GatherHook<
+      undefined,
+      ReadonlyArray<{ readonly name: string; readonly help: string; readonly type: 'gauge' | 'counter'; readonly value: number; readonly labels?: Readonly<Record<string, string>> }>
+    >;
     'security.report': GatherHook<undefined, { readonly name: string; readonly state: string; readonly detail?: string }>;
   }
 }
@@ -90,6 +104,7 @@ export const kernelHooks = {
   'storage.opened': { kind: 'step', policy: 'closed', budgetMs: 10_000 },
   'storage.purge': { kind: 'step', policy: 'closed', budgetMs: 30_000 },
   'kernel.ready': { kind: 'step', policy: 'open', budgetMs: 5_000 },
+  'kernel.greet': { kind: 'gather', policy: 'observe', budgetMs: 1_000 },
   'kernel.stop': { kind: 'step', policy: 'open', budgetMs: 5_000 },
   'config.changed': { kind: 'step', policy: 'open', budgetMs: 5_000 },
   'doctor.check': { kind: 'gather', policy: 'observe', budgetMs: 3_000 },

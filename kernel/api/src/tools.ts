@@ -43,6 +43,8 @@ export interface ToolDecl<P extends TObject = TObject> {
   readonly replay: Replay;
   /** May run beside other calls of the same message. */
   readonly parallel: boolean;
+  /** Reads or writes files of the agent's workspace: needs the capability `file_system`. */
+  readonly workspace?: boolean;
   /** Workspace paths the call writes, for checkpoints and judges. */
   readonly writes?: (args: Static<P>) => readonly string[];
   /** Default 120 s. */

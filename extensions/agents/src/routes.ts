@@ -1,0 +1,149 @@
+import { type Actor, defineRoute, ErrorBody, OneOf, type OptionalHandle, reply, type RouteDecl, type Static, Type, Uuid } from '@svc/api';
+import type { ProvidersService } from '@svc/ext-providers/contract';
+import type { AgentsService, SpawnRequest } from './contract.js';
+import { agentErrors } from './errors.js';
+import type { Spawned } from './spawning.js';
+import type { AgentStore } from './store.js';
+import { AgentDetail, AgentSummary, defaultModelOf, detailOf, summaryOf } from './views.js';
+
+const MAX_PAGE = 500;
+
+export interface AgentRouteDeps {
+  readonly agents: AgentsService;
+  readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
+  readonly store: AgentStore;
+  readonly providers: OptionalHandle<ProvidersService>;
+}
+
+/** Not `format: uuid`: a bad id has an error of its own (`invalid_agent_id`). */
+const AgentParams = Type.Object({ id: Type.String({ description: 'Agent id, a UUID' }) });
+
+const ListQuery = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name or description' })),
+  status: Type.Optional(Type.String({ maxLength: 40, description: 'State, without case' })),
+  sort: Type.Optional(OneOf(['name', 'created_at', 'last_active', 'state'])),
+  order: Type.Optional(OneOf(['asc', 'desc'])),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Default and at most 500' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+});
+
+const SpawnBody = Type.Object({
+  manifest_toml: Type.Optional(Type.String({ description: 'The text of an agent.toml' })),
+  manifest: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'The same as a JSON object' })),
+  template: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String({ description: "Instead of the manifest's name" })),
+  model: Type.Optional(Type.Union([Type.String(), Type.Object({ provider: Type.Optional(Type.String()), model: Type.String() })], { description: "Instead of the manifest's model" })),
+  provider: Type.Optional(Type.String()),
+  signed_manifest: Type.Optional(Type.String()),
+});
+type SpawnBody = Static<typeof SpawnBody>;
+
+export const agentRoutes = (deps: AgentRouteDeps): RouteDecl[] => [listAgents(deps), spawnAgent(deps), getAgent(deps), killAgent(deps)];
+
+const listAgents = ({ store, providers }: AgentRouteDeps): RouteDecl =>
+  defineRoute({
+    id: 'listAgents',
+    method: 'GET',
+    path: '/api/agents',
+    summary: 'Agents that the caller may see',
+    auth: 'bearer',
+    permission: 'agents.read',
+    cost: 2,
+    query: ListQuery,
+    responses: {
+      200: Type.Object({
+        agents: Type.Array(AgentSummary),
+        items: Type.Array(AgentSummary, { description: 'The same list under its other name' }),
+        total: Type.Integer(),
+        offset: Type.Integer(),
+        limit: Type.Integer(),
+      }),
+      400: ErrorBody,
+    },
+    handler: async ({ actor, query }) => {
+      const limit = Math.min(query.limit ?? MAX_PAGE, MAX_PAGE);
+      const offset = query.offset ?? 0;
+      const [found, standard] = await Promise.all([
+        store.page(actor, { ...(query.q ? { q: query.q } : {}), ...(query.status ? { status: query.status } : {}), sort: query.sort ?? 'name', order: query.order ?? 'asc', limit, offset }),
+        defaultModelOf(providers),
+      ]);
+      const agents = found.agents.map((agent) => summaryOf(agent, standard));
+      return reply(200, { agents, items: agents, total: found.total, offset, limit });
+    },
+  });
+
+const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
+  defineRoute({
+    id: 'spawnAgent',
+    method: 'POST',
+    path: '/api/agents',
+    summary: 'Spawn an agent',
+    auth: 'bearer',
+    permission: 'agents.write',
+    cost: 50,
+    audit: 'agent_spawned',
+    body: SpawnBody,
+    responses: {
+      201: Type.Object({ agent_id: Uuid, name: Type.String(), warnings: Type.Optional(Type.Array(Type.String(), { description: 'Keys of the manifest that do nothing here' })) }),
+      400: ErrorBody,
+      403: ErrorBody,
+      404: ErrorBody,
+      409: ErrorBody,
+      413: ErrorBody,
+    },
+    handler: async ({ actor, body, headers }) => {
+      const key = headers['idempotency-key'];
+      if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) throw agentErrors.agents_invalid_key();
+      const { agentId, name, warnings } = await spawn(actor, { ...requestOf(body), ...(key === undefined ? {} : { key }) });
+      return reply(201, { agent_id: agentId, name, ...(warnings.length > 0 ? { warnings } : {}) }, { location: `/api/agents/${agentId}` });
+    },
+  });
+
+/** Of several descriptions the text wins, then the table, then the template. */
+const requestOf = (body: SpawnBody): SpawnRequest => {
+  if (body.signed_manifest !== undefined) throw agentErrors.agents_signature_unsupported();
+  const described = body.manifest_toml !== undefined || body.manifest !== undefined;
+  if (!described && body.template !== undefined) throw agentErrors.template_not_found(body.template);
+  const model = typeof body.model === 'string' ? { model: body.model } : body.model;
+  return {
+    ...(body.manifest_toml !== undefined ? { manifestToml: body.manifest_toml } : body.manifest !== undefined ? { manifest: body.manifest } : {}),
+    ...(body.name === undefined ? {} : { name: body.name }),
+    // Without a provider, the gateway finds the one that has the model.
+    ...(model ? { model: { provider: model.provider ?? body.provider ?? 'default', model: model.model } } : {}),
+  };
+};
+
+const getAgent = ({ agents, providers }: AgentRouteDeps): RouteDecl =>
+  defineRoute({
+    id: 'getAgent',
+    method: 'GET',
+    path: '/api/agents/{id}',
+    summary: 'One agent with its manifest',
+    auth: 'bearer',
+    permission: 'agents.read',
+    cost: 2,
+    params: AgentParams,
+    responses: { 200: AgentDetail, 400: ErrorBody, 404: ErrorBody },
+    handler: async ({ actor, params }) => {
+      const [agent, standard] = await Promise.all([agents.get(actor, params.id), defaultModelOf(providers)]);
+      return reply(200, detailOf(agent, standard));
+    },
+  });
+
+const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
+  defineRoute({
+    id: 'killAgent',
+    method: 'DELETE',
+    path: '/api/agents/{id}',
+    summary: 'Kill an agent: its runs end, its sessions and rows go',
+    auth: 'bearer',
+    permission: 'agents.write',
+    cost: 5,
+    audit: 'agent_killed',
+    params: AgentParams,
+    responses: { 200: Type.Object({ status: OneOf(['killed']), agent_id: Uuid }), 400: ErrorBody, 404: ErrorBody },
+    handler: async ({ actor, params }) => {
+      await agents.kill(actor, params.id);
+      return reply(200, { status: 'killed', agent_id: params.id.toLowerCase() });
+    },
+  });

@@ -1,0 +1,112 @@
+/**
+ * The rules of agents: who sees them, how they change, how they end. (How they begin: spawning.ts.)
+ *
+ * A5  An agent of somebody else looks like one that does not exist.
+ * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
+ */
+import { type Actor, type Events, type HookHandle, type HookMap, isSvcError, type Logger, seesAll, type Write } from '@svc/api';
+import type { AgentCache } from './agent-cache.js';
+import type { Agent, AgentsService, ModelChoice } from './contract.js';
+import { agentErrors } from './errors.js';
+import { spawnAgent, type SpawnDeps, type Spawned } from './spawning.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const MAX_LISTED = 1_000;
+
+export interface AgentsDeps extends SpawnDeps {
+  readonly cache: AgentCache;
+  readonly purge: HookHandle<HookMap['storage.purge']>;
+  readonly log: Logger;
+}
+
+/** Starts nothing: safe to create twice, as a reload does. */
+export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
+  get: (actor, agentId) => getAgent(deps, actor, agentId),
+  find: (actor, idOrName) => findAgent(deps, actor, idOrName),
+  list: (actor) => deps.store.all(actor, MAX_LISTED),
+  spawn: async (actor, request) => {
+    const spawned = await spawnAgent(deps, actor, request);
+    return deps.store.get(actor, spawned.agentId).then((agent) => agent ?? gone(spawned));
+  },
+  kill: (actor, agentId) => killAgent(deps, actor, agentId),
+  setModel: (actor, agentId, model) => setModel(deps, actor, agentId, model),
+  setSession: async (agentId, sessionId) => {
+    deps.cache.willChange(agentId);
+    return [deps.store.update(agentId, { session_id: sessionId }), changedFact(deps.events, agentId)];
+  },
+});
+
+const gone = (spawned: Spawned): never => {
+  throw agentErrors.agents_spawned_agent_gone(spawned.name);
+};
+
+const getAgent = async (deps: AgentsDeps, actor: Actor, agentId: string): Promise<Agent> => {
+  const id = checkedId(agentId);
+  const kept = deps.cache.get(id);
+  // The same rule as ownerScope's condition in SQL.
+  const agent = kept ? (seesAll(actor) || kept.ownerId === actor.ownerId ? kept : undefined) : await deps.cache.load(id, () => deps.store.get(actor, id));
+  if (!agent) throw agentErrors.agent_not_found(id);
+  return agent;
+};
+
+const checkedId = (agentId: string): string => {
+  if (!UUID.test(agentId)) throw agentErrors.invalid_agent_id(agentId);
+  return agentId.toLowerCase();
+};
+
+const findAgent = async (deps: AgentsDeps, actor: Actor, idOrName: string): Promise<Agent | undefined> => {
+  const byId = UUID.test(idOrName) ? await deps.store.get(actor, idOrName.toLowerCase()) : undefined;
+  return byId ?? deps.store.byName(actor, idOrName);
+};
+
+const killAgent = async (deps: AgentsDeps, actor: Actor, agentId: string): Promise<void> => {
+  const id = checkedId(agentId);
+  const agent = await deps.store.forKill(actor, id);
+  if (!agent) throw agentErrors.agent_not_found(id);
+  if (agent.state !== 'Terminated') {
+    deps.cache.willChange(id);
+    await deps.store.commit([deps.store.update(id, { state: 'Terminated' }), changedFact(deps.events, id)]);
+  }
+  await finishKill(deps, agent);
+};
+
+const finishKill = async (deps: AgentsDeps, agent: Agent): Promise<void> => {
+  await deps.purge.call({ agentId: agent.id });
+  try {
+    await deps.store.commit([deps.store.remove(agent.id), deps.events.event('agent.killed', { agentId: agent.id, name: agent.name, ownerId: agent.ownerId })]);
+  } catch (error) {
+    // Two kills at once: the other one has removed it and said so.
+    if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
+  }
+  deps.cache.changed(agent.id);
+};
+
+/** Ends what a crash left half killed. One that cannot be ended now is named in the log and tried again at the next start. */
+export const finishKills = async (deps: AgentsDeps): Promise<void> => {
+  for (const agent of await deps.store.terminated()) {
+    try {
+      await finishKill(deps, agent);
+    } catch (error) {
+      deps.log.error('an agent that was killed before the restart could not be removed', { agentId: agent.id, error: String(error) });
+    }
+  }
+};
+
+const setModel = async (deps: AgentsDeps, actor: Actor, agentId: string, model: ModelChoice): Promise<Agent> => {
+  const id = checkedId(agentId);
+  // Not from the cache: the whole manifest is written back.
+  const agent = await deps.store.get(actor, id);
+  if (!agent) throw agentErrors.agent_not_found(id);
+  const manifest = { ...agent.manifest, model: { ...agent.manifest.model, provider: model.provider, model: model.model } };
+  deps.cache.willChange(id);
+  await deps.store.commit([deps.store.update(id, { manifest }), changedFact(deps.events, id)]);
+  return { ...agent, manifest };
+};
+
+const changedFact = (events: Events, agentId: string): Write => events.event('agent.changed', { agentId });
+
+/** Forgets an owner altogether; the areas that keep rows of their agents hear the same purge. */
+export const purgeOwner = async (deps: AgentsDeps, ownerId: string): Promise<void> => {
+  await deps.store.commit(deps.store.removeOwner(ownerId));
+  deps.cache.clear();
+};

@@ -1,0 +1,106 @@
+/**
+ * How an agent comes to be.
+ *
+ * A1  Ids are random: a name used again inherits nothing of a dead agent.
+ * A2  The agent, its idempotency key and the fact are one commit. The same key and request give the same agent.
+ * A3  A name is taken once per owner; of two at the same time one gets it.
+ * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
+ */
+import { createHash } from 'node:crypto';
+import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, isSvcError } from '@svc/api';
+import type { Agent, AgentManifest, SpawnRequest } from './contract.js';
+import { agentErrors } from './errors.js';
+import { readManifest } from './manifest-reader.js';
+import { checkManifestSize, lineOfKey, parseManifestToml } from './manifest-toml.js';
+import type { AgentStore, SpawnKey } from './store.js';
+
+const MAX_CHILDREN = 50;
+
+export interface SpawnDeps {
+  readonly store: AgentStore;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly spawning: HookHandle<HookMap['agent.spawning']>;
+}
+
+export interface Spawned {
+  readonly agentId: string;
+  readonly name: string;
+  readonly warnings: readonly string[];
+}
+
+/** Throws the errors of the manifest, `agent_already_exists`, `agents_key_reused`, `agents_spawn_denied`, `agents_too_many_children`. */
+export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest): Promise<Spawned> => {
+  const parent = request.parentId === undefined ? null : await parentOf(deps, actor, request.parentId);
+  const ownerId = parent?.ownerId ?? actor.ownerId;
+  const fingerprint = fingerprintOf(request);
+  const earlier = await replay(deps, ownerId, request.key, fingerprint);
+  if (earlier) return earlier;
+  const { manifest, warnings } = await manifestOf(request);
+  const veto = deps.spawning.isEmpty() ? undefined : await deps.spawning.call({ actor, manifest, parent });
+  if (veto) throw agentErrors.agents_spawn_denied('deny' in veto ? veto.deny : `Spawning this agent needs a decision first: ${veto.suspend.reason}`);
+  const agent: Agent = {
+    id: deps.ids.uuid(),
+    name: manifest.name,
+    ownerId,
+    state: 'Running',
+    mode: 'Normal',
+    parentId: parent?.id ?? null,
+    sessionId: deps.ids.uuid(),
+    manifest,
+    createdAt: deps.clock.iso(),
+    lastActiveAt: null,
+  };
+  return commitSpawn(deps, agent, request.key, fingerprint, warnings);
+};
+
+const parentOf = async (deps: SpawnDeps, actor: Actor, parentId: string): Promise<Agent> => {
+  const parent = await deps.store.get(actor, parentId);
+  if (!parent) throw agentErrors.agent_not_found(parentId);
+  if ((await deps.store.countChildren(parentId)) >= MAX_CHILDREN) throw agentErrors.agents_too_many_children(MAX_CHILDREN);
+  return parent;
+};
+
+const replay = async (deps: SpawnDeps, ownerId: string, key: string | undefined, fingerprint: string): Promise<Spawned | undefined> => {
+  const record = key === undefined ? undefined : await deps.store.spawnKey(ownerId, key);
+  if (!record) return undefined;
+  if (record.fingerprint !== fingerprint) throw agentErrors.agents_key_reused();
+  return { agentId: record.agentId, name: record.name, warnings: [] };
+};
+
+const commitSpawn = async (deps: SpawnDeps, agent: Agent, key: string | undefined, fingerprint: string, warnings: readonly string[]): Promise<Spawned> => {
+  const record: SpawnKey = { fingerprint, agentId: agent.id, name: agent.name };
+  try {
+    await deps.store.commit([
+      ...(key === undefined ? [] : [deps.store.insertKey(agent.ownerId, key, record, agent.createdAt)]),
+      deps.store.insert(agent),
+      deps.events.event('agent.spawned', { agentId: agent.id, name: agent.name, ownerId: agent.ownerId }),
+    ]);
+  } catch (error) {
+    if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
+    // Somebody was first: the same request sent twice at once, or another one with this name.
+    const earlier = await replay(deps, agent.ownerId, key, fingerprint);
+    if (earlier) return earlier;
+    throw agentErrors.agent_already_exists(agent.name).with({ cause: error });
+  }
+  return { agentId: agent.id, name: agent.name, warnings };
+};
+
+/** The manifest of a request: its text, else its table, else all defaults; then what the request says beside it. */
+const manifestOf = async (request: SpawnRequest): Promise<{ manifest: AgentManifest; warnings: readonly string[] }> => {
+  const text = request.manifestToml;
+  if (text === undefined && request.manifest === undefined && request.name === undefined) throw agentErrors.agents_nothing_to_spawn();
+  if (text === undefined) checkManifestSize(JSON.stringify(request.manifest ?? {}));
+  const raw = text === undefined ? (request.manifest ?? {}) : await parseManifestToml(text);
+  const read = readManifest(raw, text === undefined ? undefined : (path) => lineOfKey(text, path));
+  // What the request says goes through the same rules as what a manifest says.
+  const { name } = request.name === undefined ? read.manifest : readManifest({ name: request.name }).manifest;
+  const model = request.model === undefined ? read.manifest.model : { ...read.manifest.model, ...request.model };
+  return { manifest: { ...read.manifest, name, model }, warnings: read.warnings };
+};
+
+const fingerprintOf = ({ key: _key, ...request }: SpawnRequest): string =>
+  createHash('sha256')
+    .update(JSON.stringify([request.manifestToml ?? null, request.manifest ?? null, request.name ?? null, request.model ?? null, request.parentId ?? null]))
+    .digest('hex');

@@ -1,0 +1,102 @@
+/** What an agent may do with other agents, besides talking to them (agent_send lives in runs). */
+import { type Actor, type AnyTool, defineTool, type OptionalHandle, Type } from '@svc/api';
+import type { ProvidersService } from '@svc/ext-providers/contract';
+import type { Agent, AgentsService, SpawnRequest } from './contract.js';
+import type { Spawned } from './spawning.js';
+import { defaultModelOf, summaryOf } from './views.js';
+
+const MAX_SHOWN = 100;
+
+export interface AgentToolDeps {
+  readonly agents: AgentsService;
+  readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
+  readonly providers: OptionalHandle<ProvidersService>;
+}
+
+export const agentTools = (deps: AgentToolDeps): AnyTool[] => [spawnTool(deps), findTool(deps), listTool(deps)];
+
+const Texts = (description: string) => Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 200, description }));
+
+const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
+  defineTool({
+    name: 'agent_spawn',
+    description: 'Creates another agent, below you. It can have no more rights than you have. Answers with its id; talk to it with agent_send.',
+    params: Type.Object({
+      name: Type.String({ minLength: 1, maxLength: 256 }),
+      system_prompt: Type.String({ maxLength: 65_536, description: 'Who it is and what it shall do' }),
+      tools: Texts('Tools it may use; your own when left out'),
+      network: Texts('Hosts it may reach; none when left out'),
+      shell: Texts('Patterns of shell commands it may run; none when left out'),
+    }),
+    risk: 'agent',
+    replay: 'keyed',
+    parallel: false,
+    run: async (args, call) => {
+      const parent = await agents.get(call.actor, call.agentId);
+      // callId is the same after a restart: the call made again finds the agent it already made.
+      const spawned = await spawn(call.actor, { manifest: childManifest(parent, args), parentId: parent.id, key: `call:${call.callId}` });
+      return JSON.stringify({ agent_id: spawned.agentId, name: spawned.name });
+    },
+  });
+
+/** What narrows the parent narrows the child as well. */
+const childManifest = (parent: Agent, args: { name: string; system_prompt: string; tools?: readonly string[]; network?: readonly string[]; shell?: readonly string[] }): unknown => {
+  const { model, capabilities, tool_allowlist, tool_blocklist, tools_disabled } = parent.manifest;
+  return {
+    name: args.name,
+    description: `Spawned by ${parent.name}`.slice(0, 4_096),
+    author: parent.manifest.author,
+    model: { provider: model.provider, model: model.model, max_tokens: model.max_tokens, temperature: model.temperature, system_prompt: args.system_prompt },
+    capabilities: {
+      tools: args.tools ?? capabilities.tools,
+      network: args.network ?? [],
+      shell: args.shell ?? [],
+      memory_read: capabilities.memory_read,
+      memory_write: capabilities.memory_write,
+      file_system: capabilities.file_system,
+      // To have children of its own, or to write to others, a person must say so.
+      agent_spawn: false,
+      agent_message: [],
+      ...(capabilities.max_llm_tokens_per_hour === null ? {} : { max_llm_tokens_per_hour: capabilities.max_llm_tokens_per_hour }),
+    },
+    tool_allowlist,
+    tool_blocklist,
+    tools_disabled,
+  };
+};
+
+const findTool = (deps: AgentToolDeps): AnyTool =>
+  defineTool({
+    name: 'agent_find',
+    description: 'Finds agents by a word in their name, description, tags or tools.',
+    params: Type.Object({ query: Type.String({ minLength: 1, maxLength: 200 }) }),
+    risk: 'read',
+    replay: 'safe',
+    parallel: true,
+    run: async ({ query }, call) => {
+      const wanted = query.toLowerCase();
+      const all = await deps.agents.list(call.actor);
+      const found = all.filter(({ name, manifest }) => [name, manifest.description, ...manifest.tags, ...manifest.capabilities.tools].some((text) => text.toLowerCase().includes(wanted)));
+      return shown(deps, found);
+    },
+  });
+
+const listTool = (deps: AgentToolDeps): AnyTool =>
+  defineTool({
+    name: 'agent_list',
+    description: 'Lists the agents you can see, with ids, states and models.',
+    params: Type.Object({}),
+    risk: 'read',
+    replay: 'safe',
+    parallel: true,
+    run: async (_args, call) => shown(deps, await deps.agents.list(call.actor)),
+  });
+
+const shown = async ({ providers }: AgentToolDeps, agents: readonly Agent[]): Promise<string> => {
+  const standard = await defaultModelOf(providers);
+  const rows = agents.slice(0, MAX_SHOWN).map((agent) => {
+    const { id, name, description, state, model_provider, model_name, tags } = summaryOf(agent, standard);
+    return { id, name, description, state, model_provider, model_name, tags };
+  });
+  return JSON.stringify({ agents: rows, total: agents.length });
+};

@@ -1,0 +1,56 @@
+import type { AnyTool, ToolCall, ToolOutput } from '@svc/api';
+import { expect } from 'chai';
+import { escalationOf } from '../../capabilities/src/inheritance.js';
+import { spawnAgent } from '../src/spawning.js';
+import { agentTools } from '../src/tools.js';
+import { alice, bob, type OpenAgents, openAgents } from './agents-kit.js';
+
+const noProviders = { value: undefined, onChange: () => ({ dispose: () => undefined }) };
+
+describe('agent tools', () => {
+  let kit: OpenAgents;
+  let tools: AnyTool[];
+  beforeEach(async () => {
+    kit = await openAgents();
+    tools = agentTools({ agents: kit.agents, spawn: (actor, request) => spawnAgent(kit.deps, actor, request), providers: noProviders });
+  });
+  afterEach(() => kit.close());
+
+  const use = async (name: string, agentId: string, args: Record<string, unknown>, callId = 'c1'): Promise<Record<string, unknown>> => {
+    const tool = tools.find((one) => one.name === name);
+    const { manifest } = await kit.agents.get(alice, agentId);
+    const call: ToolCall = { callId, runId: 'r', agentId, sessionId: 's', actor: alice, depth: 0, capabilities: manifest.capabilities, signal: new AbortController().signal, log: kit.deps.log };
+    const output: ToolOutput | string | undefined = await tool?.run(args as never, call);
+    return JSON.parse(typeof output === 'string' ? output : (output?.content ?? 'null'));
+  };
+
+  it('agent_spawn makes one agent however often the same call is repeated', async () => {
+    const parent = await kit.agents.spawn(alice, { name: 'parent' });
+    const first = await use('agent_spawn', parent.id, { name: 'child', system_prompt: 'Help.' });
+    const again = await use('agent_spawn', parent.id, { name: 'child', system_prompt: 'Help.' });
+    expect(again).to.deep.equal(first);
+    expect((await kit.agents.get(alice, String(first.agent_id))).parentId).to.equal(parent.id);
+  });
+
+  it('agent_spawn asks for no more than the parent has, whatever narrows it', async () => {
+    const manifest = {
+      name: 'parent',
+      tool_blocklist: ['web_*'],
+      tool_allowlist: ['file_*', 'web_*'],
+      capabilities: { tools: ['file_*'], network: ['*'], agent_spawn: true, file_system: false, max_llm_tokens_per_hour: 50 },
+    };
+    const parent = await kit.agents.spawn(alice, { manifest });
+    const made = await use('agent_spawn', parent.id, { name: 'child', system_prompt: 'Help.' });
+    const child = await kit.agents.get(alice, String(made.agent_id));
+    expect(escalationOf(parent.manifest, child.manifest)).to.equal(undefined);
+    const greedy = await use('agent_spawn', parent.id, { name: 'greedy', system_prompt: 'Help.', shell: ['*'] }, 'c2');
+    expect(escalationOf(parent.manifest, (await kit.agents.get(alice, String(greedy.agent_id))).manifest)).to.equal('shell *');
+  });
+
+  it('agent_find and agent_list show what the caller may see, and no more', async () => {
+    const parent = await kit.agents.spawn(alice, { manifest: { name: 'parent', tags: ['research'] } });
+    await kit.agents.spawn(bob, { manifest: { name: 'his', tags: ['research'] } });
+    expect(await use('agent_find', parent.id, { query: 'RESEARCH' })).to.have.property('total', 1);
+    expect(await use('agent_list', parent.id, {})).to.have.property('total', 1);
+  });
+});

@@ -1,0 +1,66 @@
+/** The agents service over a real database file; hooks and events are plain functions a test can look at. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Actor, actorOf, type Events, type Logger, type Verdict } from '@svc/api';
+import { openStorage, type Storage } from '@svc/platform/storage/storage';
+import { init } from '../migrations/0001_init.js';
+import { createAgentCache } from '../src/agent-cache.js';
+import { type AgentsDeps, createAgentsService } from '../src/service.js';
+import { createStore } from '../src/store.js';
+
+export const owner: Actor = actorOf('owner');
+export const alice: Actor = actorOf('user:alice');
+export const bob: Actor = actorOf('user:bob');
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export const openAgents = async () => {
+  const home = await mkdtemp(join(tmpdir(), 'svc-agents-'));
+  const said: Array<{ event: string; data: unknown }> = [];
+  let ticks = Date.parse('2026-01-01T00:00:00Z');
+  const clock = { now: () => ticks++, iso: () => new Date(ticks++).toISOString(), mono: () => ticks++, sleep: async () => undefined };
+  const storage: Storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: (events) => said.push(...events) });
+  const tables = { id: 'agents', tables: ['agents', 'spawn_keys', 'marks'] };
+  await storage.migrate(tables, [init]);
+  const events: Events = { event: (name, data) => ({ event: name, data }), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
+  let nextId = 1;
+  const ids = { uuid: () => `00000000-0000-4000-8000-${String(nextId++).padStart(12, '0')}`, hex: () => '', bytes: () => new Uint8Array(), random: () => 0 };
+  const taps: { veto: Verdict | undefined; spawning: unknown[]; purged: unknown[]; purgeFails: boolean } = { veto: undefined, spawning: [], purged: [], purgeFails: false };
+  const spawning: AgentsDeps['spawning'] = {
+    isEmpty: () => false,
+    call: async (subject) => {
+      taps.spawning.push(subject);
+      return taps.veto;
+    },
+  };
+  const purge = {
+    isEmpty: () => false,
+    call: async (subject: unknown) => {
+      taps.purged.push(subject);
+      if (taps.purgeFails) throw new Error('an area could not let go');
+    },
+  };
+  const deps: AgentsDeps = { store: createStore(storage.dbFor(tables)), cache: createAgentCache(clock), spawning, purge, ids, clock, events, log: silent };
+  return {
+    deps,
+    agents: createAgentsService(deps),
+    said,
+    taps,
+    close: async () => {
+      await storage.close();
+      await rm(home, { recursive: true });
+    },
+  };
+};
+export type OpenAgents = Awaited<ReturnType<typeof openAgents>>;
+
+/** The error's code, or a failure when nothing was thrown. */
+export const codeOf = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : `not ours: ${String(error)}`;
+  }
+  return 'nothing was thrown';
+};

@@ -1,0 +1,23 @@
+import { OneOf, type Static, Type } from '@svc/api';
+
+export const ApiKey = Type.String({ default: '', maxLength: 1_024, description: 'When not empty, every route but GET / and GET /api/health needs it as a bearer token', 'x-secret': true, 'x-security': true });
+export const ApiKeyHash = Type.String({ default: '', pattern: '^$|^sha256:[0-9a-f]{64}$', description: 'sha256:<hex> of the key, so that the file need not hold it', 'x-security': true });
+export const Users = Type.Array(
+  Type.Object(
+    {
+      name: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }),
+      role: OneOf(['owner', 'admin', 'user', 'viewer'], { default: 'user' }),
+      api_key_hash: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'sha256:<hex> of this person’s key' }),
+    },
+    { additionalProperties: false },
+  ),
+  { default: [], maxItems: 1_000, description: 'People with keys of their own; each sees only their own rows unless admin or owner', 'x-security': true },
+);
+
+declare module '@svc/api' {
+  interface ConfigMap {
+    api_key: string;
+    api_key_hash: string;
+    users: Static<typeof Users>;
+  }
+}

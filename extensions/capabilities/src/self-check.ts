@@ -1,0 +1,28 @@
+/** What /api/security shows: the rules are asked about cases whose answer is known. */
+import type { Capabilities } from '@svc/api';
+import { escalationOf } from './inheritance.js';
+
+const NONE: Capabilities = {
+  tools: ['file_read'],
+  network: [],
+  memory_read: [],
+  memory_write: [],
+  shell: [],
+  agent_spawn: false,
+  agent_message: [],
+  file_system: true,
+  max_llm_tokens_per_hour: 1_000,
+};
+
+const rights = (changes: Partial<Capabilities>) => ({ capabilities: { ...NONE, ...changes }, tool_allowlist: [], tool_blocklist: [], tools_disabled: false });
+
+const ESCALATIONS: readonly Partial<Capabilities>[] = [
+  { tools: [] },
+  { tools: ['file_read', 'shell_exec'] },
+  { shell: ['*'] },
+  { network: ['example.org'] },
+  { agent_spawn: true },
+  { max_llm_tokens_per_hour: null },
+];
+
+export const inheritanceHolds = (): boolean => escalationOf(rights({}), rights({})) === undefined && ESCALATIONS.every((more) => escalationOf(rights({}), rights(more)) !== undefined);

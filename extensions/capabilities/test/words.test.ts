@@ -1,0 +1,48 @@
+import { matchesAny, matchesHost, matchesPattern, nearest } from '@svc/api';
+import { expect } from 'chai';
+
+describe('patterns of manifests', () => {
+  it('match all, the same, or any run of characters at each star', () => {
+    for (const [pattern, value] of [
+      ['*', 'x'],
+      ['file_read', 'file_read'],
+      ['file_*', 'file_read'],
+      ['*_read', 'file_read'],
+      ['f*_r*d', 'file_read'],
+      ['a*a', 'aa'],
+    ] as const)
+      expect(matchesPattern(pattern, value), pattern).to.equal(true);
+    for (const [pattern, value] of [
+      ['file_read', 'file_reads'],
+      ['file_*', 'xfile_'],
+      ['a*a', 'a'],
+      ['a*b*a', 'aba_'],
+      ['', 'x'],
+      ['f.le', 'file'],
+    ] as const)
+      expect(matchesPattern(pattern, value), pattern).to.equal(false);
+    expect(matchesAny(['a', 'b*'], 'bc')).to.equal(true);
+    expect(matchesAny([], 'bc')).to.equal(false);
+  });
+
+  it('take no longer for a hostile pattern', () => {
+    const started = performance.now();
+    matchesPattern('*a'.repeat(400), 'a'.repeat(100_000));
+    expect(performance.now() - started).to.be.below(200);
+  });
+
+  it('compare hosts without case and final dot, and keep a domain apart from the hosts below it', () => {
+    expect(matchesHost('*.Example.org', 'api.example.ORG.')).to.equal(true);
+    expect(matchesHost('*.example.org', 'example.org')).to.equal(false);
+    expect(matchesHost('*.example.org', 'evilexample.org')).to.equal(false);
+  });
+});
+
+describe('nearest', () => {
+  it('finds the word that was meant, swaps and beginnings included, and nothing for another word', () => {
+    expect(nearest('fiel_read', ['file_write', 'file_read', 'shell_exec'])).to.deep.equal(['file_read']);
+    expect(nearest('web', ['web_fetch', 'file_read'])).to.deep.equal(['web_fetch']);
+    expect(nearest('banana', ['file_read'])).to.deep.equal([]);
+    expect(nearest('x'.repeat(100_000), ['x'])).to.deep.equal([]);
+  });
+});

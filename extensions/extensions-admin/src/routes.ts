@@ -1,0 +1,109 @@
+/** GET /api/extensions* of the interface, and what `svc ext` needs beside them. */
+import { ErrorBody, type ExtensionPlan, type ExtensionStatus, type KernelView, OneOf, type Reply, type RouteDecl, Type, defineRoute, nearest, reply } from '@svc/api';
+import { extensionErrors } from './errors.js';
+
+const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) });
+const Extension = Type.Object({}, { additionalProperties: true, description: 'name, display_name, status, and all that svc ext info shows' });
+const Plan = Type.Object({ id: Type.String(), action: Type.String(), starts: Type.Array(Type.String()), stops: Type.Array(Type.String()), degrades: Type.Array(Type.String()), warning: Type.Union([Type.String(), Type.Null()]) });
+const Force = Type.Object({ force: Type.Optional(Type.Boolean()) });
+const ACTIONS = ['enable', 'disable', 'reset', 'reload'] as const;
+const DONE = { enable: 'enabled', disable: 'disabled', reset: 'reset', reload: 'reloaded' } as const;
+
+export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
+  defineRoute({
+    id: 'extensions.list',
+    method: 'GET',
+    path: '/api/extensions',
+    summary: 'All extensions and their states',
+    auth: 'bearer',
+    permission: 'extensions.read',
+    cost: 2,
+    responses: { 200: Type.Object({ extensions: Type.Array(Extension), total: Type.Integer() }) },
+    handler: async () => {
+      const extensions = kernel.extensions().map(toPublic);
+      return reply(200, { extensions, total: extensions.length });
+    },
+  }),
+  defineRoute({
+    id: 'extensions.get',
+    method: 'GET',
+    path: '/api/extensions/{name}',
+    summary: 'One extension',
+    auth: 'bearer',
+    permission: 'extensions.read',
+    cost: 2,
+    params: ByName,
+    responses: { 200: Extension, 404: ErrorBody },
+    handler: async (req) => reply(200, toPublic(find(kernel, req.params.name))),
+  }),
+  defineRoute({
+    id: 'extensions.graph',
+    method: 'GET',
+    path: '/api/extensions-graph',
+    summary: 'Who needs, uses and waits for whom',
+    auth: 'bearer',
+    permission: 'extensions.read',
+    cost: 2,
+    responses: { 200: Type.Object({ nodes: Type.Array(Type.Unknown()) }) },
+    handler: async () => reply(200, { nodes: kernel.graph() }),
+  }),
+  defineRoute({
+    id: 'extensions.plan',
+    method: 'POST',
+    path: '/api/extensions/{name}/plan',
+    summary: 'What a change would start, stop and degrade',
+    auth: 'bearer',
+    permission: 'extensions.read',
+    cost: 2,
+    params: ByName,
+    body: Type.Object({ action: OneOf(ACTIONS) }),
+    responses: { 200: Plan, 400: ErrorBody, 404: ErrorBody },
+    handler: async (req) => reply(200, kernel.plan(req.body.action, find(kernel, req.params.name).id)),
+  }),
+  ...ACTIONS.map((action) =>
+    defineRoute({
+      id: `extensions.${action}`,
+      method: 'POST',
+      path: `/api/extensions/{name}/${action}`,
+      summary: `${action[0]?.toUpperCase()}${action.slice(1)} an extension`,
+      auth: 'bearer',
+      permission: 'extensions.admin',
+      cost: 50,
+      audit: `extension.${DONE[action]}`,
+      params: ByName,
+      query: Force,
+      responses: { 200: Type.Object({ status: Type.String(), extension: Extension, plan: Plan }), 404: ErrorBody, 409: ErrorBody },
+      handler: (req) => change(kernel, action, req.params.name, req.query.force ?? false),
+    }),
+  ),
+];
+
+async function change(kernel: KernelView, action: ExtensionPlan['action'], name: string, force: boolean): Promise<Reply> {
+  const { id } = find(kernel, name);
+  const plan = kernel.plan(action, id);
+  if (plan.warning !== null && !force) throw extensionErrors.needs_confirmation(plan.warning).with({ details: { plan } });
+  const work = { enable: () => kernel.enable(id), disable: () => kernel.disable(id, { force }), reset: () => kernel.reset(id), reload: () => kernel.reload(id) };
+  const status = await work[action]().catch((cause: unknown) => {
+    throw extensionErrors.change_failed(id, DONE[action], cause instanceof Error ? cause.message : 'unknown cause').with({ cause });
+  });
+  return reply(200, { status: DONE[action], extension: toPublic(status), plan });
+}
+
+function find(kernel: KernelView, name: string): ExtensionStatus {
+  const all = kernel.extensions();
+  const found = all.find((one) => one.id === name);
+  if (found) return found;
+  const [near] = nearest(name, all.map((one) => one.id));
+  throw extensionErrors.not_found(name, near);
+}
+
+const toPublic = (status: ExtensionStatus) => ({
+  ...status,
+  name: status.id,
+  display_name: status.id,
+  category: status.bundled ? 'first-party' : 'third-party',
+  status: status.state === 'active' ? 'ready' : status.state === 'failed' || status.state === 'quarantined' ? 'error' : 'installed',
+  installed: true,
+  tool_count: status.contributes.tool?.length ?? 0,
+  tags: [] as string[],
+});

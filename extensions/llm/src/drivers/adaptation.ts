@@ -1,0 +1,55 @@
+/**
+ * Forty providers speak `the same` protocol and refuse different parts of it. A 400 that names a
+ * parameter is answered by leaving that parameter out, once, and remembering it for that model.
+ */
+import type { DriverEvent, DriverTarget } from '../contract.js';
+import { ModelFailure } from '../model-failure.js';
+
+export interface Adaptation {
+  /** Some models take only their own temperature. */
+  readonly noTemperature?: boolean;
+  /** OpenAI's reasoning models call the limit `max_completion_tokens`. */
+  readonly completionTokens?: boolean;
+  /** Small servers do not know `stream_options`. */
+  readonly noStreamOptions?: boolean;
+  /** Models that cannot call tools refuse to be told of them. */
+  readonly noTools?: boolean;
+}
+
+const MAX_REMEMBERED = 200;
+const MAX_RESENDS = 3;
+
+export interface Adaptations {
+  /** Runs `stream` and, where the provider refuses a parameter before anything was said, runs it again without. */
+  run(target: DriverTarget, stream: (adaptation: Adaptation) => AsyncIterable<DriverEvent>): AsyncIterable<DriverEvent>;
+}
+
+export const createAdaptations = (initial: (target: DriverTarget) => Adaptation): Adaptations => {
+  const remembered = new Map<string, Adaptation>();
+  return {
+    async *run(target, stream) {
+      const key = `${target.provider}\n${target.model}`;
+      for (let resends = 0; ; resends++) {
+        const adaptation = remembered.get(key) ?? initial(target);
+        try {
+          yield* stream(adaptation);
+          return;
+        } catch (error) {
+          const next = resends < MAX_RESENDS && error instanceof ModelFailure && error.httpStatus === 400 ? adapted(adaptation, error.message) : undefined;
+          if (!next) throw error;
+          if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+          remembered.set(key, next);
+        }
+      }
+    },
+  };
+};
+
+/** What to leave out next; undefined when the refusal names nothing that can be. */
+const adapted = (now: Adaptation, said: string): Adaptation | undefined => {
+  if (/max_completion_tokens/.test(said) && !now.completionTokens) return { ...now, completionTokens: true };
+  if (/temperature/.test(said) && !now.noTemperature) return { ...now, noTemperature: true };
+  if (/stream_options/.test(said) && !now.noStreamOptions) return { ...now, noStreamOptions: true };
+  if (/tool/.test(said) && /support/.test(said) && !now.noTools) return { ...now, noTools: true };
+  return undefined;
+};

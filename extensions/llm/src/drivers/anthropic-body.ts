@@ -1,0 +1,35 @@
+/** A request as the Anthropic messages protocol writes it. */
+import type { ContentPart, DriverTarget, ModelMessage, ModelRequest } from '../contract.js';
+import type { Adaptation } from './adaptation.js';
+
+export const anthropicBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>
+  JSON.stringify({
+    model: target.model,
+    max_tokens: request.maxTokens,
+    ...(request.system === '' ? {} : { system: request.system }),
+    messages: request.messages.flatMap(wireMessage),
+    ...(request.tools.length > 0 && !adaptation.noTools ? { tools: request.tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })) } : {}),
+    ...(request.temperature === undefined || adaptation.noTemperature ? {} : { temperature: request.temperature }),
+    stream: true,
+  });
+
+/** Empty texts and empty messages are refused by the protocol, so they are left out. Results stand before what the person said. */
+const wireMessage = (message: ModelMessage): unknown[] => {
+  const results = message.parts.filter((part) => part.type === 'tool_result');
+  const others = message.parts.filter((part) => part.type !== 'tool_result' && !(part.type === 'text' && part.text === ''));
+  const content = [...results, ...others].map(block);
+  return content.length === 0 ? [] : [{ role: message.role, content }];
+};
+
+const block = (part: ContentPart): unknown => {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image', source: { type: 'base64', media_type: part.mediaType, data: part.data } };
+    case 'tool_call':
+      return { type: 'tool_use', id: part.id, name: part.name, input: part.args ?? {} };
+    case 'tool_result':
+      return { type: 'tool_result', tool_use_id: part.id, content: part.content, ...(part.isError ? { is_error: true } : {}) };
+  }
+};

@@ -1,0 +1,134 @@
+/**
+ * The Anthropic messages protocol (https://docs.anthropic.com/en/api/messages-streaming).
+ *
+ * A1  A stream ends with `message_stop`; one that ends without it is half a stream.
+ * A2  Input tokens come with `message_start` (cached ones apart, they count too), output tokens with `message_delta`, as running totals.
+ * A3  A tool call is a content block: its name at the start, its arguments as pieces of JSON text.
+ */
+import type { Driver, DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
+import { classify, ModelFailure, withoutSecrets } from '../model-failure.js';
+import { type Adaptation, createAdaptations } from './adaptation.js';
+import { anthropicBody } from './anthropic-body.js';
+import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
+
+const PROTOCOL_VERSION = '2023-06-01';
+const MAX_CALLS = 128;
+
+interface WireUsage {
+  readonly input_tokens?: number;
+  readonly cache_creation_input_tokens?: number;
+  readonly cache_read_input_tokens?: number;
+  readonly output_tokens?: number;
+}
+interface WireEvent {
+  readonly type?: string;
+  readonly index?: number;
+  readonly message?: { readonly usage?: WireUsage };
+  readonly usage?: WireUsage;
+  readonly content_block?: { readonly type?: string; readonly id?: string; readonly name?: string; readonly text?: string; readonly input?: unknown };
+  readonly delta?: { readonly type?: string; readonly text?: string; readonly partial_json?: string; readonly stop_reason?: string | null };
+  readonly error?: { readonly type?: string; readonly message?: string };
+}
+interface Reading {
+  /** Open and closed tool calls by content block. */
+  readonly calls: Map<number, { id: string; name: string; args: string }>;
+  stopReason: string | undefined;
+  isStopped: boolean;
+}
+
+/** Statuses that the error types of a stream stand for. */
+const STATUS_OF: Readonly<Record<string, number>> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  authentication_error: 401,
+  permission_error: 403,
+  invalid_request_error: 400,
+  not_found_error: 404,
+  request_too_large: 413,
+  timeout_error: 504,
+};
+
+export const createAnthropicDriver = (deps: ExchangeDeps): Driver => {
+  const adaptations = createAdaptations(() => ({}));
+  return {
+    wire: 'anthropic',
+    stream: (target, request, signal) => adaptations.run(target, (adaptation) => stream(deps, target, request, adaptation, signal)),
+  };
+};
+
+async function* stream(deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal): AsyncGenerator<DriverEvent> {
+  const reading: Reading = { calls: new Map(), stopReason: undefined, isStopped: false };
+  const outgoing = {
+    url: `${target.baseUrl}/v1/messages`,
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', 'anthropic-version': PROTOCOL_VERSION },
+    keyHeader: 'x-api-key',
+    body: anthropicBody(target, request, adaptation),
+  };
+  for await (const { data } of exchange(deps, target, outgoing, signal, () => reading.isStopped)) {
+    const event = take(reading, eventJson(data));
+    if (event) yield event;
+  }
+  if (!reading.isStopped) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
+  for (const { id, name, args } of reading.calls.values()) yield { type: 'call', id, name, argsText: args };
+  yield { type: 'stop', reason: stopReason(reading.stopReason, reading.calls.size) };
+}
+
+/** Notes what an event tells and gives what others should hear at once. Unknown events are none of ours. */
+const take = (reading: Reading, event: WireEvent): DriverEvent | undefined => {
+  switch (event.type) {
+    case 'content_block_delta':
+      return takeDelta(reading, event);
+    case 'content_block_start':
+      return takeBlock(reading, event);
+    case 'message_start':
+      return usageOf(event.message?.usage);
+    case 'message_delta':
+      if (event.delta?.stop_reason) reading.stopReason = event.delta.stop_reason;
+      return usageOf(event.usage);
+    case 'message_stop':
+      reading.isStopped = true;
+      return undefined;
+    case 'error':
+      throw failureInStream(event.error);
+    default:
+      return undefined;
+  }
+};
+
+const takeDelta = (reading: Reading, { index = 0, delta }: WireEvent): DriverEvent | undefined => {
+  if (delta?.type === 'text_delta' && delta.text) return { type: 'text', text: delta.text };
+  if (delta?.type !== 'input_json_delta') return undefined;
+  const call = reading.calls.get(index);
+  if (!call) throw new ModelFailure('garbage', 'arguments came for a tool call that never began', { httpStatus: 200 });
+  call.args += delta.partial_json ?? '';
+  return undefined;
+};
+
+const takeBlock = (reading: Reading, { index = 0, content_block: block }: WireEvent): DriverEvent | undefined => {
+  if (block?.type === 'text' && block.text) return { type: 'text', text: block.text };
+  if (block?.type !== 'tool_use') return undefined;
+  if (reading.calls.size >= MAX_CALLS) throw new ModelFailure('garbage', `the answer has more than ${MAX_CALLS} tool calls`, { httpStatus: 200 });
+  // Compatible servers send the whole input here and no pieces after it.
+  const whole = typeof block.input === 'object' && block.input !== null && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : '';
+  reading.calls.set(index, { id: block.id ?? '', name: block.name ?? '', args: whole });
+  return undefined;
+};
+
+/** A2. */
+const usageOf = (usage: WireUsage | undefined): DriverEvent | undefined => {
+  if (!usage) return undefined;
+  const input = usage.input_tokens === undefined ? undefined : usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
+  return { type: 'usage', ...(input === undefined ? {} : { inputTokens: input }), ...(usage.output_tokens === undefined ? {} : { outputTokens: usage.output_tokens }) };
+};
+
+const stopReason = (reason: string | undefined, calls: number): ModelAnswer['stop'] => {
+  if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length';
+  if (reason === 'refusal') return 'content_filter';
+  return calls > 0 ? 'tool_calls' : 'end';
+};
+
+const failureInStream = (error: WireEvent['error']): ModelFailure => {
+  const status = STATUS_OF[error?.type ?? ''] ?? 500;
+  const said = withoutSecrets(error?.message ?? 'the provider reported an error in the stream', status === 401 || status === 403);
+  return new ModelFailure(classify(status, said), said, { httpStatus: status });
+};

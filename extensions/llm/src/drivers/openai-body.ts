@@ -1,0 +1,49 @@
+/** A request as the chat-completions protocol writes it. */
+import type { ContentPart, DriverTarget, ModelMessage, ModelRequest } from '../contract.js';
+import type { Adaptation } from './adaptation.js';
+
+export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>
+  JSON.stringify({
+    model: target.model,
+    messages: wireMessages(request),
+    ...(request.tools.length > 0 && !adaptation.noTools
+      ? { tools: request.tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })) }
+      : {}),
+    [adaptation.completionTokens ? 'max_completion_tokens' : 'max_tokens']: request.maxTokens,
+    ...(request.temperature === undefined || adaptation.noTemperature ? {} : { temperature: request.temperature }),
+    stream: true,
+    ...(adaptation.noStreamOptions ? {} : { stream_options: { include_usage: true } }),
+  });
+
+const wireMessages = (request: ModelRequest): unknown[] => {
+  const messages: unknown[] = request.system === '' ? [] : [{ role: 'system', content: request.system }];
+  for (const message of request.messages) {
+    if (message.role === 'assistant') messages.push(assistantMessage(message));
+    else pushUserMessages(messages, message);
+  }
+  return messages;
+};
+
+const assistantMessage = (message: ModelMessage): unknown => {
+  const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+  const calls = message.parts.flatMap((part) => (part.type === 'tool_call' ? [{ id: part.id, type: 'function', function: { name: part.name, arguments: JSON.stringify(part.args ?? {}) } }] : []));
+  return calls.length > 0 ? { role: 'assistant', content: text === '' ? null : text, tool_calls: calls } : { role: 'assistant', content: text };
+};
+
+/** Results come first, each a message of its own, straight after the calls they answer; what the person said follows. */
+const pushUserMessages = (messages: unknown[], message: ModelMessage): void => {
+  const said: unknown[] = [];
+  for (const part of message.parts) {
+    if (part.type === 'tool_result') messages.push({ role: 'tool', tool_call_id: part.id, content: part.isError ? `Error: ${part.content}` : part.content });
+    else said.push(contentPart(part));
+  }
+  if (said.length === 0) return;
+  const only = message.parts.length === 1 ? message.parts[0] : undefined;
+  messages.push({ role: 'user', content: only?.type === 'text' ? only.text : said });
+};
+
+const contentPart = (part: ContentPart): unknown => {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  if (part.type === 'image') return { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.data}` } };
+  throw new TypeError(`a ${part.type} part cannot stand in a user message`);
+};

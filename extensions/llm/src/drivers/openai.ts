@@ -1,0 +1,105 @@
+/**
+ * The chat-completions protocol (https://platform.openai.com/docs/api-reference/chat), streamed.
+ * Spoken by OpenAI and by everything that calls itself compatible with it.
+ *
+ * O1  A stream ends with a `finish_reason` or with `[DONE]`; one that ends without either is half a stream.
+ * O2  Usage may come in a last event, in the finishing event, or never.
+ * O3  Tool calls come in pieces by index; a piece may carry the id, the name, arguments, or several of them.
+ */
+import type { Driver, DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
+import { classify, ModelFailure, withoutSecrets } from '../model-failure.js';
+import { type Adaptation, createAdaptations } from './adaptation.js';
+import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
+import { openaiBody } from './openai-body.js';
+
+const MAX_CALLS = 128;
+
+/** Models of OpenAI's own that refuse `max_tokens` and a temperature from the first day; others are learned from their 400. */
+const REASONING_MODEL = /^(o\d|gpt-5|gpt-6)/;
+
+interface Piece {
+  readonly index?: number;
+  readonly id?: string;
+  readonly function?: { readonly name?: string; readonly arguments?: string };
+}
+interface WireChunk {
+  readonly choices?: ReadonlyArray<{ readonly delta?: { readonly content?: string | null; readonly tool_calls?: readonly Piece[] | null } | null; readonly finish_reason?: string | null }>;
+  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null;
+  readonly error?: unknown;
+}
+interface CallParts {
+  id: string;
+  name: string;
+  args: string;
+}
+
+export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
+  const adaptations = createAdaptations((target) => (target.provider === 'openai' && REASONING_MODEL.test(target.model) ? { completionTokens: true, noTemperature: true } : {}));
+  return {
+    wire: 'openai',
+    stream: (target, request, signal) => adaptations.run(target, (adaptation) => stream(deps, target, request, adaptation, signal)),
+  };
+};
+
+async function* stream(deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal): AsyncGenerator<DriverEvent> {
+  const calls = new Map<number, CallParts>();
+  let reason: string | undefined;
+  let isDone = false;
+  const outgoing = {
+    url: `${target.baseUrl}/chat/completions`,
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    keyHeader: 'authorization',
+    keyPrefix: 'Bearer ',
+    body: openaiBody(target, request, adaptation),
+  };
+  for await (const { data } of exchange(deps, target, outgoing, signal, () => isDone)) {
+    if (data === '[DONE]') {
+      isDone = true;
+      continue;
+    }
+    const chunk: WireChunk = eventJson(data);
+    if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error);
+    const choice = chunk.choices?.[0];
+    const content = choice?.delta?.content;
+    if (typeof content === 'string' && content !== '') yield { type: 'text', text: content };
+    for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
+    if (choice?.finish_reason) reason = choice.finish_reason;
+    if (chunk.usage) yield { type: 'usage', ...tokens(chunk.usage) };
+  }
+  if (reason === undefined && !isDone) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
+  for (const { id, name, args } of calls.values()) yield { type: 'call', id, name, argsText: args };
+  yield { type: 'stop', reason: stopReason(reason, calls.size) };
+}
+
+/** O3. Servers that leave the index out send whole calls, one after the other. */
+const addPiece = (calls: Map<number, CallParts>, piece: Piece): void => {
+  const index = piece.index ?? (piece.id === undefined ? Math.max(calls.size - 1, 0) : calls.size);
+  let call = calls.get(index);
+  if (!call) {
+    if (calls.size >= MAX_CALLS) throw new ModelFailure('garbage', `the answer has more than ${MAX_CALLS} tool calls`, { httpStatus: 200 });
+    call = { id: '', name: '', args: '' };
+    calls.set(index, call);
+  }
+  if (piece.id) call.id = piece.id;
+  if (piece.function?.name) call.name += piece.function.name === call.name ? '' : piece.function.name;
+  if (piece.function?.arguments) call.args += piece.function.arguments;
+};
+
+const tokens = (usage: NonNullable<WireChunk['usage']>): { inputTokens?: number; outputTokens?: number } => ({
+  ...(typeof usage.prompt_tokens === 'number' ? { inputTokens: usage.prompt_tokens } : {}),
+  ...(typeof usage.completion_tokens === 'number' ? { outputTokens: usage.completion_tokens } : {}),
+});
+
+/** Providers that call tools and say `stop` mean the calls. */
+const stopReason = (reason: string | undefined, calls: number): ModelAnswer['stop'] => {
+  if (reason === 'length') return 'length';
+  if (reason === 'content_filter') return 'content_filter';
+  return calls > 0 ? 'tool_calls' : 'end';
+};
+
+/** Some providers report a failure inside a stream that began with 200. */
+const failureInStream = (error: unknown): ModelFailure => {
+  const { message, code } = typeof error === 'object' && error !== null ? (error as { message?: unknown; code?: unknown }) : { message: error, code: undefined };
+  const said = withoutSecrets(typeof message === 'string' ? message : 'the provider reported an error in the stream');
+  return new ModelFailure(classify(typeof code === 'number' ? code : 500, said), said, { httpStatus: typeof code === 'number' ? code : 200 });
+};

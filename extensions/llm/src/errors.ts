@@ -1,0 +1,62 @@
+import { defineErrors } from '@svc/api';
+
+const keyHint = 'Set its key with `svc providers set-key <provider>`, or in the environment variable that GET /api/providers names.';
+const laterHint = 'Try again in a moment, or name other models under [[fallback_models]] of the agent.';
+
+type Failed = (provider: string, model: string, said: string) => string;
+const failed =
+  (what: string): Failed =>
+  (provider, model, said) =>
+    `${provider} ${what} (model ${model}): ${said}`;
+
+export const llmErrors = defineErrors('llm', {
+  model_not_found: {
+    status: 404,
+    retry: false,
+    message: (model: string) => `No provider serves a model named "${model}".`,
+    hint: 'GET /api/models lists the catalog. For a model outside it, name its provider too.',
+  },
+  provider_not_found: { status: 404, retry: false, message: (provider: string) => `There is no provider named "${provider}".`, hint: 'GET /api/providers lists them.' },
+  provider_unsupported: {
+    status: 400,
+    retry: false,
+    message: (provider: string) => `${provider} speaks a protocol that this version does not: only OpenAI-compatible and Anthropic-compatible providers can be used.`,
+    hint: 'Choose a model of another provider, e.g. the same one through openrouter.',
+  },
+  provider_key_missing: {
+    status: 412,
+    retry: false,
+    message: (provider: string, env: string) => `${provider} has no API key: none is kept and ${env} is not set. Set it with \`svc providers set-key ${provider}\`.`,
+    hint: keyHint,
+  },
+  provider_key_unreadable: {
+    status: 503,
+    retry: false,
+    message: (provider: string, why: string) => `The key of ${provider} cannot be read. ${why}`,
+    hint: '`svc doctor` says how to open the vault again.',
+  },
+  provider_auth: {
+    status: 500,
+    retry: false,
+    message: (provider: string, model: string, said: string) => `${provider} refused the API key (model ${model}): ${said}. Give it a working one with \`svc providers set-key ${provider}\`.`,
+    hint: keyHint,
+  },
+  provider_credit: { status: 500, retry: false, message: failed('says the account has no credit'), hint: 'Add credit at the provider, or choose another one.' },
+  provider_rate_limited: { status: 500, retry: true, message: failed('is limiting the rate of calls'), hint: laterHint },
+  provider_overloaded: { status: 500, retry: true, message: failed('is overloaded'), hint: laterHint },
+  provider_model_missing: { status: 500, retry: false, message: failed('does not serve the model'), hint: 'GET /api/models lists the catalog.' },
+  context_too_long: { status: 500, retry: false, message: failed('says the conversation is too long'), hint: 'Begin a new session, or choose a model with a larger context window.' },
+  provider_rejected: { status: 500, retry: false, message: failed('rejected the request'), hint: "The text after the colon is the provider's own." },
+  provider_timeout: { status: 500, retry: true, message: failed('did not answer in time'), hint: laterHint },
+  provider_unreachable: {
+    status: 500,
+    retry: true,
+    message: failed('cannot be reached'),
+    hint: 'Check the network and the base URL: GET /api/providers shows it, PUT /api/providers/{name}/url changes it.',
+  },
+  provider_failed: { status: 500, retry: true, message: failed('failed'), hint: laterHint },
+  half_stream: { status: 500, retry: true, message: failed('broke off in the middle of its answer'), hint: laterHint },
+  provider_garbage: { status: 500, retry: true, message: failed('sent something that is not an answer'), hint: 'Check the base URL: a proxy or a web page may stand there instead of the provider.' },
+  all_models_failed: { status: 500, retry: true, message: (count: number, tried: string) => `None of the ${count} models could answer. ${tried}`, hint: 'The details list every attempt.' },
+  cancelled: { status: 499, retry: false, message: () => 'The model call was cancelled.' },
+});

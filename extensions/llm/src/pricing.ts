@@ -1,0 +1,41 @@
+/** Tokens and money. A price of n USD per million tokens is n micro-dollars per token, so costs are sums of products. */
+import type { CatalogModel } from '@svc/ext-models/contract';
+import type { ContentPart, ModelRequest, Usage } from './contract.js';
+
+const CHARS_PER_TOKEN = 4;
+/** For ceilings: no common text has more tokens than a third of its UTF-8 bytes. */
+const CEILING_BYTES_PER_TOKEN = 3;
+/** What providers take for one large image. */
+const IMAGE_TOKENS = 1_600;
+const MESSAGE_TOKENS = 4;
+
+export const estimateTokens = (text: string): number => Math.ceil(text.length / CHARS_PER_TOKEN);
+
+/** Micro-dollars, rounded up: a call is never free because it was small. */
+export const costMicros = (model: CatalogModel | undefined, inputTokens: number, outputTokens: number): number =>
+  model === undefined ? 0 : Math.ceil(inputTokens * model.input_cost_per_1m + outputTokens * model.output_cost_per_1m - 1e-9);
+
+export const usageOf = (model: CatalogModel | undefined, tokens: { inputTokens: number; outputTokens: number; estimated: boolean }): Usage => ({
+  inputTokens: tokens.inputTokens,
+  outputTokens: tokens.outputTokens,
+  costMicros: costMicros(model, tokens.inputTokens, tokens.outputTokens),
+  ...(tokens.estimated ? { estimated: true } : {}),
+});
+
+/** A middle estimate of what a request takes in, for providers that do not say. */
+export const estimateInput = (request: ModelRequest): number => measure(request, (text) => text.length / CHARS_PER_TOKEN);
+
+/** More than a request takes in, for reservations. */
+export const ceilingInput = (request: ModelRequest): number => measure(request, (text) => Buffer.byteLength(text) / CEILING_BYTES_PER_TOKEN);
+
+const measure = (request: ModelRequest, tokensOf: (text: string) => number): number => {
+  let tokens = tokensOf(request.system);
+  for (const { parts } of request.messages) {
+    tokens += MESSAGE_TOKENS;
+    for (const part of parts) tokens += part.type === 'image' ? IMAGE_TOKENS : tokensOf(textOf(part));
+  }
+  for (const { name, description, parameters } of request.tools) tokens += MESSAGE_TOKENS + tokensOf(name + description + JSON.stringify(parameters));
+  return Math.ceil(tokens);
+};
+
+const textOf = (part: Exclude<ContentPart, { type: 'image' }>): string => (part.type === 'text' ? part.text : part.type === 'tool_call' ? part.name + JSON.stringify(part.args ?? {}) : part.content);

@@ -1,0 +1,90 @@
+import { type Actor, type Db, ownerScope, type Scalar, type Write } from '@svc/api';
+import type { Attempt, CallContext, Usage } from './contract.js';
+
+/** What one exchange with a model took, as it is kept. */
+export interface UsageRecord {
+  readonly id: string;
+  readonly context: CallContext;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** Kept where there was more than one attempt. */
+  readonly attempts: readonly Attempt[];
+  readonly at: string;
+}
+
+export interface UsageStore {
+  /** Data, not an effect: it joins the commit of whoever asked. */
+  insert(records: readonly UsageRecord[]): Write[];
+  commit(writes: readonly Write[]): Promise<void>;
+  total(actor: Actor, filter: { agentId?: string; runIds?: readonly string[] }): Promise<Usage & { requests: number }>;
+  purgeOwner(ownerId: string): Promise<void>;
+}
+
+/** Runs asked for in one statement; longer lists take several. */
+const RUNS_PER_READ = 256;
+
+interface Sums {
+  requests: number;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_micros: number | null;
+}
+
+export const createUsageStore = (db: Db): UsageStore => {
+  const table = db.table('usage');
+  const sums = async (actor: Actor, condition: string, args: readonly Scalar[]): Promise<Sums> => {
+    const row = await db.readOne<Sums>(
+      `SELECT COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens, SUM(cost_micros) AS cost_micros FROM ${table} WHERE (? = 1 OR owner_id = ?)${condition}`,
+      [...ownerScope(actor), ...args],
+    );
+    return row ?? { requests: 0, input_tokens: 0, output_tokens: 0, cost_micros: 0 };
+  };
+  return {
+    insert: (records) => (records.length === 0 ? [] : [{ insert: table, rows: records.map(rowOf) }]),
+    commit: async (writes) => {
+      await db.commit(writes);
+    },
+    total: async (actor, { agentId, runIds }) => {
+      const byAgent = agentId === undefined ? '' : ' AND agent_id = ?';
+      const agentArgs = agentId === undefined ? [] : [agentId];
+      if (runIds === undefined) return summed([await sums(actor, byAgent, agentArgs)]);
+      const reads: Array<Promise<Sums>> = [];
+      for (let at = 0; at < runIds.length; at += RUNS_PER_READ) {
+        const group = padded(runIds.slice(at, at + RUNS_PER_READ));
+        reads.push(sums(actor, `${byAgent} AND run_id IN (${group.map(() => '?').join(', ')})`, [...agentArgs, ...group]));
+      }
+      return summed(await Promise.all(reads));
+    },
+    purgeOwner: async (ownerId) => {
+      await db.commit([{ sql: `DELETE FROM ${table} WHERE owner_id = ?`, args: [ownerId] }]);
+    },
+  };
+};
+
+const rowOf = ({ id, context, provider, model, usage, attempts, at }: UsageRecord) => ({
+  id,
+  run_id: context.runId,
+  agent_id: context.agentId,
+  owner_id: context.actor.ownerId,
+  provider,
+  model,
+  input_tokens: usage.inputTokens,
+  output_tokens: usage.outputTokens,
+  cost_micros: usage.costMicros,
+  estimated: usage.estimated ? 1 : 0,
+  purpose: context.purpose,
+  attempts: attempts.length > 1 ? JSON.stringify(attempts) : null,
+  at,
+});
+
+/** To the next power of two, by repeating the last: few statement texts, each prepared once. */
+const padded = (ids: readonly string[]): string[] => {
+  const size = 2 ** Math.ceil(Math.log2(Math.max(ids.length, 1)));
+  return [...ids, ...new Array<string>(size - ids.length).fill(ids.at(-1) ?? '')];
+};
+
+const summed = (rows: readonly Sums[]): Usage & { requests: number } => {
+  const add = (pick: (row: Sums) => number | null): number => rows.reduce((sum, row) => sum + Number(pick(row) ?? 0), 0);
+  return { requests: add((row) => row.requests), inputTokens: add((row) => row.input_tokens), outputTokens: add((row) => row.output_tokens), costMicros: add((row) => row.cost_micros) };
+};

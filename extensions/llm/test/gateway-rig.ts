@@ -1,0 +1,138 @@
+/** The gateway on real parts: the egress door, SQLite, the shipped catalog. Only providers and time are played. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Actor, Clock, Db, FrameDraft, SecretRef, Streams } from '@svc/api';
+import { loadCatalog } from '../../models/src/catalog.js';
+import { createModelsService } from '../../models/src/service.js';
+import type { DefaultModel, ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
+import { seededIds } from '@svc/platform/clock/ids';
+import { systemClock } from '@svc/platform/clock/clock';
+import { createFetchDoor } from '@svc/platform/doors/fetch-door';
+import { createLog } from '@svc/platform/log/log';
+import { openStorage } from '@svc/platform/storage/storage';
+import { init } from '../migrations/0001_init.js';
+import type { LlmConfig } from '../src/config.js';
+import type { CallContext, LlmService, ModelRequest } from '../src/contract.js';
+import { createAnthropicDriver } from '../src/drivers/anthropic.js';
+import { createBuiltinDriver } from '../src/drivers/builtin.js';
+import { createOpenAiDriver } from '../src/drivers/openai.js';
+import { createLlmService } from '../src/service.js';
+import { createUsageStore } from '../src/store.js';
+
+export const CANARY = 'sk-canary-0f9e8d7c6b5a4f3e2d1c';
+export const owner: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+
+export const request = (fields: Partial<ModelRequest> = {}): ModelRequest => ({
+  provider: 'openai',
+  model: 'gpt-5-mini',
+  fallbacks: [],
+  system: 'You help.',
+  messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }],
+  tools: [],
+  maxTokens: 100,
+  ...fields,
+});
+
+export interface Rig {
+  readonly llm: LlmService;
+  readonly db: Db;
+  /** Text that watchers of the topic `t` heard. */
+  readonly heard: string[];
+  /** Waits that the gateway asked of its clock; they pass at once. */
+  readonly waits: number[];
+  readonly invalid: string[];
+  readonly logged: () => string;
+  context(fields?: Partial<CallContext>): CallContext;
+  close(): Promise<void>;
+}
+
+export interface RigOptions {
+  /** Base URL by provider name; others are reachable nowhere. */
+  readonly urls: Readonly<Record<string, string>>;
+  readonly keys?: Readonly<Record<string, string>>;
+  readonly config?: Partial<LlmConfig>;
+  readonly defaultModel?: DefaultModel;
+  readonly fallbacks?: ReadonlyArray<{ provider: string; model: string }>;
+}
+
+/** The egress door as the daemon has it, with these secrets. */
+export const realFetch = (keys: Readonly<Record<string, string>>, log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false })) => {
+  const resolve = async (ref: SecretRef) => keys[ref.secret];
+  return createFetchDoor({ config: { get: () => undefined }, secrets: { resolve }, clock: systemClock(), log: log.logger('fetch') });
+};
+
+export const startRig = async (options: RigOptions): Promise<Rig> => {
+  const home = mkdtempSync(join(tmpdir(), 'svc-llm-'));
+  const log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false });
+  const waits: number[] = [];
+  const clock: Clock = { ...systemClock(), sleep: async (ms) => void waits.push(ms) };
+  const door = realFetch(options.keys ?? { 'provider.openai': CANARY, 'provider.anthropic': CANARY, 'provider.groq': CANARY }, log);
+  const storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
+  const owned = { id: 'llm', tables: ['usage'] };
+  await storage.migrate(owned, [init]);
+  const db = storage.dbFor(owned);
+  const heard: string[] = [];
+  const invalid: string[] = [];
+  const exchange = { fetch: door.fetch, now: () => clock.now() };
+  const none = { isEmpty: () => true };
+  const llm = createLlmService({
+    models: createModelsService({ load: loadCatalog }),
+    providers: playedProviders(options, invalid),
+    drivers: { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), builtin: createBuiltinDriver() },
+    store: createUsageStore(db),
+    // Only `publish` is used by the gateway.
+    streams: { publish: (_topic: string, frame: FrameDraft) => void heard.push((frame.data as { content: string }).content) } as Partial<Streams> as Streams,
+    config: {
+      get: () => ({ request_timeout_secs: 5, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000, ...options.config }) as never,
+      onChange: () => ({ dispose: () => undefined }),
+    },
+    clock,
+    ids: seededIds('llm'),
+    log: log.logger('llm'),
+    hooks: { resolve: { ...none, call: async () => undefined }, request: { ...none, call: async (value) => value }, delta: { ...none, call: () => undefined } },
+    counters: { calls: 0, failures: 0, retries: 0 },
+  });
+  return {
+    llm,
+    db,
+    heard,
+    waits,
+    invalid,
+    logged: () => JSON.stringify(log.recent(2_000)),
+    context: (fields = {}) => ({ actor: owner, agentId: 'agent-1', runId: 'run-1', purpose: 'run', signal: new AbortController().signal, ...fields }),
+    close: async () => {
+      await door.close();
+      await storage.close();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+};
+
+const playedProviders = ({ urls, keys, defaultModel, fallbacks = [] }: RigOptions, invalid: string[]): ProvidersService => {
+  const record = (name: string): ProviderRecord | undefined => {
+    const wire = name === 'anthropic' ? 'anthropic' : name === 'builtin' ? 'builtin' : name === 'bedrock' ? 'unsupported' : 'openai';
+    const isKnown = name in urls || ['openai', 'anthropic', 'groq', 'builtin', 'bedrock'].includes(name);
+    if (!isKnown) return undefined;
+    const hasKey = keys === undefined || `provider.${name}` in keys;
+    return {
+      name,
+      display_name: name,
+      wire,
+      base_url: urls[name] ?? 'http://127.0.0.1:1',
+      env_var: wire === 'builtin' ? null : `${name.toUpperCase()}_API_KEY`,
+      key_required: wire !== 'builtin',
+      auth_status: wire === 'builtin' ? 'no_key_needed' : hasKey ? 'configured' : 'missing',
+      secret: wire === 'builtin' ? null : { secret: `provider.${name}`, env: `${name.toUpperCase()}_API_KEY` },
+      default_model: null,
+      problem: null,
+    };
+  };
+  return {
+    list: async () => [],
+    get: async (name) => record(name),
+    defaultModel: async () => defaultModel ?? { provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true },
+    fallbacks: async () => fallbacks,
+    markKeyInvalid: async (name) => void invalid.push(name),
+  };
+};

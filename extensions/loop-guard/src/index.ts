@@ -1,0 +1,46 @@
+import { defineExtension, type ToolOutput, type ToolRequest, type Verdict } from '@svc/api';
+import { BLOCK_AT, BREAK_AT_BLOCKED, judgeRepetition, WARN_AT } from './repetition.js';
+
+const STAGE = -50;
+
+export default defineExtension({
+  activate(ctx) {
+    ctx.hooks.tap('tool.before', judge, { stage: STAGE });
+    ctx.hooks.tap('tool.after', warn);
+    ctx.hooks.tap('security.report', () => ({ name: 'loop_guard', state: guardHolds() ? 'active' : 'degraded' }));
+  },
+});
+
+const judge = ({ tool, digest, earlier }: ToolRequest): Verdict | undefined => {
+  const repetition = judgeRepetition(digest, earlier);
+  switch (repetition.verdict) {
+    case 'break':
+      return { deny: `The run ends here: ${repetition.blocked} of its tool calls were blocked because they repeated earlier ones.`, code: 'loop_guard_break' };
+    case 'block':
+      return {
+        deny: `Blocked: this is the ${ordinal(repetition.identical)} time that ${tool.name} was called with exactly these arguments. Calling it again changes nothing. Use what it answered before, try other arguments or another tool, or say what stands in the way.`,
+        code: 'loop_guard_blocked',
+      };
+    default:
+      return undefined;
+  }
+};
+
+const warn = (output: ToolOutput, { tool, digest, earlier }: ToolRequest): ToolOutput | undefined => {
+  const repetition = judgeRepetition(digest, earlier);
+  if (repetition.verdict !== 'warn') return undefined;
+  const note = `[loop guard] ${tool.name} was called ${repetition.identical} times with exactly these arguments; from the ${ordinal(BLOCK_AT)} time on it is blocked. Change the approach.`;
+  return { ...output, content: `${output.content}\n\n${note}` };
+};
+
+const ordinal = (n: number): string => `${n}${['th', 'st', 'nd', 'rd'][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] ?? 'th'}`;
+
+/** What /api/security shows: a made-up run of identical calls, judged at its turning points. */
+const guardHolds = (): boolean => {
+  const after = (calls: number) =>
+    judgeRepetition(
+      'same',
+      Array.from({ length: calls }, () => ({ digest: 'same' })),
+    ).verdict;
+  return after(0) === 'run' && after(WARN_AT - 1) === 'warn' && after(BLOCK_AT - 1) === 'block' && after(BLOCK_AT - 1 + BREAK_AT_BLOCKED - 1) === 'break';
+};

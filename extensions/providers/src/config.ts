@@ -1,0 +1,48 @@
+/** The sections that say who answers for `default`, where providers are reached, and who is tried after them. */
+import { type Static, Type } from '@svc/api';
+
+const closed = { additionalProperties: false };
+
+/** An http or https URL without user name, query or fragment; empty where the usual place holds. */
+const BASE_URL = '^(https?://[^\\s@?#/][^\\s@?#]*)?$';
+
+export const DefaultModelConfig = Type.Object(
+  {
+    provider: Type.String({ default: '', maxLength: 64, description: 'A provider name; empty or `auto` lets the daemon choose' }),
+    model: Type.String({ default: '', maxLength: 200, description: "A model id; empty takes the provider's usual one" }),
+    api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable that holds its key, where that is not the usual one' }),
+    base_url: Type.String({
+      default: '',
+      pattern: BASE_URL,
+      maxLength: 2000,
+      description: 'Where it is reached, where that is not the usual place; with a name of your own, any OpenAI-compatible server',
+    }),
+  },
+  closed,
+);
+export type DefaultModelConfig = Static<typeof DefaultModelConfig>;
+
+export const ProviderUrls = Type.Record(Type.String(), Type.String({ pattern: BASE_URL, maxLength: 2000 }), { default: {}, description: 'Base URL by provider name' });
+export type ProviderUrls = Static<typeof ProviderUrls>;
+
+export const FallbackProviders = Type.Array(
+  Type.Object(
+    {
+      provider: Type.String({ minLength: 1, maxLength: 64 }),
+      model: Type.String({ default: '', maxLength: 200 }),
+      api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$' }),
+      base_url: Type.String({ default: '', pattern: BASE_URL, maxLength: 2000 }),
+    },
+    closed,
+  ),
+  { default: [], maxItems: 10, description: 'Tried in this order when the chosen model fails' },
+);
+export type FallbackProviders = Static<typeof FallbackProviders>;
+
+declare module '@svc/api' {
+  interface ConfigMap {
+    default_model: DefaultModelConfig;
+    provider_urls: ProviderUrls;
+    fallback_providers: FallbackProviders;
+  }
+}

@@ -1,0 +1,24 @@
+import { defineErrors } from '@svc/api';
+
+export const providerErrors = defineErrors('providers', {
+  not_found: {
+    status: 404,
+    retry: false,
+    message: (name: string) => `There is no provider named "${name}".`,
+    hint: 'GET /api/providers lists them. A server of your own becomes one by a line under [provider_urls] in config.toml.',
+  },
+  empty_key: { status: 400, retry: false, message: () => "The key is empty: send `api_key` with the provider's key.", hint: 'Body: {"api_key": "…"}' },
+  no_key_needed: { status: 400, retry: false, message: (name: string) => `${name} needs no key, so none is kept for it.` },
+  keys_unreadable: {
+    status: 503,
+    retry: false,
+    message: (why: string) => `Nobody can tell which provider has a key. ${why}`,
+    hint: '`svc doctor` says how to open the vault again. With `provider = "builtin"` under [default_model] the stand-in answers meanwhile.',
+  },
+  bad_url: {
+    status: 400,
+    retry: false,
+    message: (why: string) => `The base URL cannot be used: ${why}.`,
+    hint: 'Give an absolute http or https URL without user name, query or fragment, e.g. https://api.openai.com/v1',
+  },
+});

@@ -1,0 +1,35 @@
+import { defineExtension } from '@svc/api';
+import { init } from '../migrations/0001_init.js';
+import { DefaultModelConfig, FallbackProviders, ProviderUrls } from './config.js';
+import { loadKnownProviders } from './directory.js';
+import { createLocalServers } from './local-servers.js';
+import { providerRoutes } from './routes.js';
+import { createProvidersService, localAddresses } from './service.js';
+import { createSettingsStore } from './store.js';
+
+export default defineExtension({
+  migrations: [init],
+  config: { default_model: DefaultModelConfig, provider_urls: ProviderUrls, fallback_providers: FallbackProviders },
+  activate(ctx) {
+    const models = ctx.services.require('models');
+    const fetch: typeof ctx.fetch = (url, options) => ctx.fetch(url, options);
+    const local = createLocalServers({ fetch, clock: ctx.clock, log: ctx.log, addresses: () => localAddresses(providers) });
+    const providers = createProvidersService({
+      known: loadKnownProviders,
+      config: ctx.config,
+      secrets: ctx.secrets,
+      store: createSettingsStore(ctx.db),
+      models,
+      events: ctx.events,
+      clock: ctx.clock,
+      local,
+    });
+    ctx.services.provide('providers', providers);
+    ctx.routes.add(...providerRoutes({ providers, models, local, fetch, clock: ctx.clock }));
+    for (const section of ['default_model', 'provider_urls', 'fallback_providers'] as const) ctx.config.onChange(section, () => providers.refresh());
+    ctx.hooks.tap('doctor.check', async () => {
+      const chosen = await providers.defaultModel();
+      return [{ check: 'providers.default', result: chosen.isStandIn ? 'warn' : 'pass', message: chosen.why, ...(chosen.isStandIn ? { fix: 'svc providers set-key <provider>' } : {}) }];
+    });
+  },
+});

@@ -1,0 +1,204 @@
+/**
+ * The rules of providers.
+ *
+ * P1  A key is never read here, only looked for: in the vault, then in the environment.
+ * P2  `default` is config's [default_model]; else the first provider, in a fixed order, that has a key;
+ *     else a model server on this machine that answers; else the built-in stand-in.
+ * P3  A provider that was named but has no key stays without one: nothing else is put in its place.
+ * P4  What changes here (a key, a URL) holds for the next call.
+ */
+import { type Clock, type ConfigHandle, type Events, isSvcError, type SecretRef, type Secrets } from '@svc/api';
+import type { ModelsService } from '@svc/ext-models/contract';
+import { isLoopbackUrl, normalizeBaseUrl } from './base-url.js';
+import type {} from './config.js';
+import type { DefaultModel, ProviderRecord, ProvidersService } from './contract.js';
+import { directory, type ProviderEntry, secretOf } from './directory.js';
+import { chooseDefault, usualModel } from './default-choice.js';
+import { providerErrors } from './errors.js';
+import type { LocalServers } from './local-servers.js';
+import type { SettingsStore } from './store.js';
+
+/** How long a look at keys and settings holds. Changes made here are seen at once; this bounds what another process changed. */
+const SNAPSHOT_FRESH_MS = 10_000;
+
+export interface ProvidersDeps {
+  known: () => Promise<readonly ProviderEntry[]>;
+  config: ConfigHandle;
+  secrets: Secrets;
+  store: SettingsStore;
+  models: ModelsService;
+  events: Events;
+  clock: Clock;
+  local: LocalServers;
+}
+
+export interface ProvidersControl extends ProvidersService {
+  setKey(name: string, key: string): Promise<{ switchedDefault: DefaultModel | undefined }>;
+  removeKey(name: string): Promise<void>;
+  setUrl(name: string, url: string): Promise<string>;
+  /** Forgets what was looked up; the next question looks again. */
+  refresh(): void;
+}
+
+interface Snapshot {
+  readonly entries: Map<string, ProviderEntry>;
+  readonly records: Map<string, ProviderRecord>;
+}
+
+interface State {
+  snapshot: Promise<Snapshot> | undefined;
+  snapshotAt: number;
+  chosen: Promise<DefaultModel> | undefined;
+  chosenAt: number;
+  /** Keys that a provider refused since they were set; at most one entry per provider. */
+  readonly refused: Set<string>;
+}
+
+export const createProvidersService = (deps: ProvidersDeps): ProvidersControl => {
+  const state: State = { snapshot: undefined, snapshotAt: 0, chosen: undefined, chosenAt: 0, refused: new Set() };
+  const changed = (name: string): void => {
+    forget(state);
+    deps.events.publish('provider.changed', { name });
+  };
+  return {
+    list: async () => [...(await current(deps, state)).records.values()].map((record) => withLocal(record, deps.local)),
+    get: async (name) => (await current(deps, state)).records.get(name),
+    defaultModel: () => defaultModel(deps, state),
+    fallbacks: () => fallbacks(deps, state),
+    markKeyInvalid: async (name) => {
+      if (state.refused.has(name)) return;
+      if (!(await current(deps, state)).records.has(name)) return;
+      state.refused.add(name);
+      changed(name);
+    },
+    setKey: (name, key) => setKey(deps, state, changed, name, key),
+    removeKey: async (name) => {
+      const entry = await named(deps, state, name);
+      if (entry.env_var === null) throw providerErrors.no_key_needed(name);
+      await deps.secrets.delete(secretOf(entry).secret);
+      state.refused.delete(name);
+      changed(name);
+    },
+    setUrl: async (name, url) => {
+      const entry = await named(deps, state, name);
+      const baseUrl = normalizeBaseUrl(url, entry.wire);
+      await deps.store.saveBaseUrl(name, baseUrl, deps.clock.iso());
+      deps.local.forget();
+      changed(name);
+      return baseUrl;
+    },
+    refresh: () => {
+      deps.local.forget();
+      forget(state);
+    },
+  };
+};
+
+const forget = (state: State): void => {
+  state.snapshot = undefined;
+  state.chosen = undefined;
+};
+
+const current = (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
+  // Judged without waiting, so that of many callers who find it old only the first looks again.
+  if (state.snapshot && deps.clock.mono() - state.snapshotAt < SNAPSHOT_FRESH_MS) return state.snapshot;
+  const next = takeSnapshot(deps, state);
+  state.snapshot = next;
+  state.snapshotAt = deps.clock.mono();
+  next.catch(() => {
+    // The error reaches whoever waits for it; a failed look is not kept.
+    if (state.snapshot === next) state.snapshot = undefined;
+  });
+  return next;
+};
+
+const takeSnapshot = async (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
+  const [known, saved] = await Promise.all([deps.known(), deps.store.baseUrls()]);
+  const entries = directory(known, {
+    defaultModel: deps.config.get('default_model'),
+    urls: deps.config.get('provider_urls'),
+    fallbacks: deps.config.get('fallback_providers'),
+    saved,
+  });
+  const records = await Promise.all([...entries.values()].map((entry) => recordOf(deps, state, entry)));
+  return { entries, records: new Map(records.map((record) => [record.name, record])) };
+};
+
+const recordOf = async (deps: ProvidersDeps, state: State, entry: ProviderEntry): Promise<ProviderRecord> => {
+  const secret = secretOf(entry);
+  const { place, problem } = entry.wire === 'builtin' ? { place: undefined, problem: null } : await lookFor(deps.secrets, secret);
+  const withoutKey = entry.key_required ? 'missing' : 'no_key_needed';
+  return {
+    name: entry.name,
+    display_name: entry.display_name,
+    wire: entry.wire,
+    base_url: entry.base_url,
+    env_var: entry.env_var,
+    key_required: entry.key_required,
+    auth_status: place === undefined ? withoutKey : state.refused.has(entry.name) ? 'invalid_key' : 'configured',
+    // A key that is not needed is sent only where one is set.
+    secret: place === undefined && !entry.key_required ? null : secret,
+    default_model: entry.default_model ?? null,
+    problem,
+  };
+};
+
+/** A store that does not open is said with each provider it concerns; the list of providers stands all the same. */
+const lookFor = async (secrets: Secrets, secret: SecretRef): Promise<{ place: Awaited<ReturnType<Secrets['where']>>; problem: string | null }> => {
+  try {
+    return { place: await secrets.where(secret), problem: null };
+  } catch (error) {
+    return { place: undefined, problem: isSvcError(error) ? error.message : 'The store of secrets failed; the log says why.' };
+  }
+};
+
+/** For a server on this machine the list says whether it answers, where somebody has looked. */
+const withLocal = (record: ProviderRecord, local: LocalServers): ProviderRecord => {
+  const known = local.known();
+  if (!known || record.auth_status !== 'no_key_needed' || record.wire === 'builtin' || !isLoopbackUrl(record.base_url) || !PROBED.has(record.name)) return record;
+  return { ...record, auth_status: known.some((server) => server.name === record.name) ? 'auto_detected' : 'local_offline' };
+};
+
+/** Local servers that are looked for, with the most common first. */
+export const PROBED: ReadonlySet<string> = new Set(['ollama', 'lmstudio']);
+
+export const localAddresses = async (providers: ProvidersService): Promise<Array<{ name: string; baseUrl: string }>> =>
+  (await Promise.all([...PROBED].map((name) => providers.get(name)))).flatMap((record) => (record ? [{ name: record.name, baseUrl: record.base_url }] : []));
+
+const named = async (deps: ProvidersDeps, state: State, name: string): Promise<ProviderEntry> => {
+  const entry = (await current(deps, state)).entries.get(name);
+  if (!entry) throw providerErrors.not_found(name);
+  return entry;
+};
+
+const defaultModel = (deps: ProvidersDeps, state: State): Promise<DefaultModel> => {
+  // The choice rests on the snapshot and on the local look, each of which has its own age: it is as old as the younger may be.
+  if (state.chosen && deps.clock.mono() - state.chosenAt < SNAPSHOT_FRESH_MS) return state.chosen;
+  const next = current(deps, state).then(({ records }) => chooseDefault({ records, configured: deps.config.get('default_model'), models: deps.models, local: deps.local }));
+  state.chosen = next;
+  state.chosenAt = deps.clock.mono();
+  next.catch(() => {
+    if (state.chosen === next) state.chosen = undefined;
+  });
+  return next;
+};
+
+const fallbacks = async (deps: ProvidersDeps, state: State): Promise<Array<{ provider: string; model: string }>> => {
+  const configured = deps.config.get('fallback_providers');
+  if (configured.length === 0) return [];
+  const { records } = await current(deps, state);
+  return Promise.all(configured.map(async ({ provider, model }) => ({ provider, model: model || (await usualModel(deps.models, provider, records.get(provider))) || '' })));
+};
+
+const setKey = async (deps: ProvidersDeps, state: State, changed: (name: string) => void, name: string, key: string): Promise<{ switchedDefault: DefaultModel | undefined }> => {
+  const entry = await named(deps, state, name);
+  if (entry.env_var === null) throw providerErrors.no_key_needed(name);
+  const trimmed = key.trim();
+  if (trimmed === '') throw providerErrors.empty_key();
+  const before = await defaultModel(deps, state);
+  await deps.secrets.put(secretOf(entry).secret, trimmed);
+  state.refused.delete(name);
+  changed(name);
+  const after = await defaultModel(deps, state);
+  return { switchedDefault: before.isStandIn && after.provider === name ? after : undefined };
+};

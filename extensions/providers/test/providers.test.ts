@@ -1,0 +1,247 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ConfigMap, Events, RouteDecl, Secrets } from '@svc/api';
+import { seededIds } from '@svc/platform/clock/ids';
+import { systemClock } from '@svc/platform/clock/clock';
+import { createFetchDoor } from '@svc/platform/doors/fetch-door';
+import { createSecrets } from '@svc/platform/doors/secrets-door';
+import { createLog } from '@svc/platform/log/log';
+import { openStorage, type Storage } from '@svc/platform/storage/storage';
+import { expect } from 'chai';
+import { type ProviderServer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
+import { loadCatalog } from '../../models/src/catalog.js';
+import { createModelsService } from '../../models/src/service.js';
+import { init } from '../migrations/0001_init.js';
+import { loadKnownProviders } from '../src/directory.js';
+import { createLocalServers } from '../src/local-servers.js';
+import { providerRoutes } from '../src/routes.js';
+import { createProvidersService, localAddresses, type ProvidersControl } from '../src/service.js';
+import { createSettingsStore } from '../src/store.js';
+
+const KEY = 'sk-canary-0f9e8d7c6b5a4f3e';
+const DEAD = 'http://127.0.0.1:1/v1';
+
+interface Setup {
+  env?: Record<string, string>;
+  config?: Partial<Pick<ConfigMap, 'default_model' | 'provider_urls' | 'fallback_providers'>>;
+  locked?: boolean;
+}
+
+describe('providers', () => {
+  const models = createModelsService({ load: loadCatalog });
+  const log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false });
+  const owned = { id: 'providers', tables: ['settings'] };
+  let home: string;
+  let storage: Storage;
+  let local: ProviderServer;
+  let vault: Map<string, string>;
+  let changes: string[];
+  let routes: RouteDecl[];
+  let nowMs: number;
+
+  before(async () => {
+    local = await startOpenAiServer();
+  });
+  after(() => local.close());
+  beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'svc-providers-'));
+    storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
+    await storage.migrate(owned, [init]);
+    vault = new Map();
+    changes = [];
+    nowMs = 0;
+  });
+  afterEach(async () => {
+    await storage.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const secretsOf = (setup: Setup): Secrets =>
+    createSecrets({
+      env: setup.env ?? {},
+      ask: async (name) => {
+        if (setup.locked) throw Object.assign(new Error('The vault cannot be opened.'), { code: 'vault_locked', status: 503, retry: false });
+        const value = vault.get(name);
+        return value === undefined ? undefined : { value };
+      },
+      change: async ({ op, name, value }) => ({ changed: op === 'put' ? !!vault.set(name, value ?? '') : vault.delete(name) }),
+      log,
+    });
+
+  /** With no local server unless a test says otherwise. */
+  const start = (setup: Setup = {}): ProvidersControl => {
+    const config = { default_model: { provider: '', model: '', api_key_env: '', base_url: '' }, provider_urls: { ollama: DEAD, lmstudio: DEAD }, fallback_providers: [], ...setup.config };
+    const clock = { ...systemClock(), mono: () => nowMs };
+    const door = createFetchDoor({ config: { get: () => undefined }, secrets: { resolve: async () => undefined }, clock: systemClock(), log: log.logger('fetch') });
+    const servers = createLocalServers({ fetch: door.fetch, clock, log: log.logger('providers'), addresses: () => localAddresses(providers) });
+    const providers: ProvidersControl = createProvidersService({
+      known: loadKnownProviders,
+      // Each section has its own type; the table above holds them all.
+      config: { get: (section) => config[section as keyof typeof config] as never, onChange: () => ({ dispose: () => undefined }) },
+      secrets: secretsOf(setup),
+      store: createSettingsStore(storage.dbFor(owned)),
+      models,
+      events: { publish: (_name: string, data: { name: string }) => void changes.push(data.name) } as Partial<Events> as Events,
+      clock,
+      local: servers,
+    });
+    routes = providerRoutes({ providers, models, local: servers, fetch: door.fetch, clock: systemClock() });
+    return providers;
+  };
+  const call = async (id: string, req: object): Promise<{ status: number; body: Record<string, unknown> }> => {
+    const route = routes.find((one) => one.id === id);
+    const signal = new AbortController().signal;
+    return (await route?.handler({ log: log.logger('http'), signal, ids: seededIds(1), ...req } as never)) as never;
+  };
+  const codeOf = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'no error',
+      (error: { code: string }) => error.code,
+    );
+
+  it('has a whole row for every shipped provider', async () => {
+    const all = await loadKnownProviders();
+    expect(new Set(all.map(({ name }) => name)).size).to.equal(all.length);
+    for (const entry of all) {
+      expect(entry.wire, entry.name).to.be.oneOf(['openai', 'anthropic', 'builtin', 'unsupported']);
+      if (entry.wire !== 'builtin') expect(URL.canParse(entry.base_url), entry.name).to.equal(true);
+      if (entry.key_required) expect(entry.env_var, entry.name).to.match(/^[A-Z0-9_]+$/);
+      if (entry.default_model !== undefined) expect(await models.find(entry.default_model, entry.name), entry.name).to.include({ supports_tools: true });
+    }
+  });
+
+  it('P2 takes the stand-in when there is nothing else, and says how to change that', async () => {
+    expect(await start().defaultModel())
+      .to.deep.include({ provider: 'builtin', model: 'rehearsal', isStandIn: true })
+      .and.have.property('why')
+      .that.contains('svc providers set-key');
+  });
+
+  it('P2 takes the first provider with a key, in its fixed order', async () => {
+    expect(await start({ env: { GROQ_API_KEY: KEY, OPENAI_API_KEY: KEY } }).defaultModel()).to.include({ provider: 'openai', isStandIn: false });
+    expect(await start({ env: { GROQ_API_KEY: KEY } }).defaultModel()).to.include({ provider: 'groq', model: 'llama-3.3-70b-versatile' });
+    expect(await start({ env: { ZAI_API_KEY: KEY } }).defaultModel()).to.include({ provider: 'zai', model: 'zai/glm-4.7' });
+  });
+
+  it('P2 puts config first, even where its provider has no key', async () => {
+    const config = { default_model: { provider: 'mistral', model: '', api_key_env: '', base_url: '' } };
+    expect(await start({ env: { OPENAI_API_KEY: KEY }, config }).defaultModel()).to.include({ provider: 'mistral', model: 'mistral-large-latest' });
+  });
+
+  it('P2 takes a local server that answers when nobody has a key, and the model on it that can use tools', async () => {
+    const providers = start({ config: { provider_urls: { ollama: local.url, lmstudio: DEAD } } });
+    expect(await providers.defaultModel()).to.include({ provider: 'ollama', model: 'qwen3:latest', isStandIn: false });
+    const statuses = Object.fromEntries((await providers.list()).map((record) => [record.name, record.auth_status]));
+    expect(statuses).to.include({ ollama: 'auto_detected', lmstudio: 'local_offline', vllm: 'no_key_needed', builtin: 'no_key_needed', openai: 'missing' });
+  });
+
+  it('asks local servers at most once a minute', async () => {
+    let asked = 0;
+    const clock = { ...systemClock(), mono: () => nowMs };
+    const servers = createLocalServers({
+      fetch: async () => Promise.reject(new Error('refused')),
+      clock,
+      log: log.logger('providers'),
+      addresses: async () => {
+        asked++;
+        return [{ name: 'ollama', baseUrl: DEAD }];
+      },
+    });
+    for (let i = 0; i < 5; i++) await servers.answering();
+    expect(asked).to.equal(1);
+    nowMs += 60_001;
+    await servers.answering();
+    await servers.answering();
+    expect(asked).to.equal(2);
+  });
+
+  it('P4 keeps a key, moves the default off the stand-in, and never gives the key back', async () => {
+    const providers = start();
+    const answer = await call('setProviderKey', { params: { name: 'openai' }, body: { key: `  ${KEY} ` } });
+    expect(answer.body).to.include({ status: 'configured', provider: 'openai', switched_default: true, default_model: 'gpt-5-mini' });
+    expect(vault.get('provider.openai')).to.equal(KEY);
+    expect(await providers.defaultModel()).to.include({ provider: 'openai' });
+    expect(changes).to.deep.equal(['openai']);
+    const list = await call('listProviders', {});
+    expect(JSON.stringify([answer, list, log.recent(2_000)])).not.to.contain(KEY);
+    expect((await call('setProviderKey', { params: { name: 'groq' }, body: { api_key: KEY } })).body).to.deep.equal({ status: 'configured', provider: 'groq' });
+  });
+
+  it('P4 forgets a key that is removed', async () => {
+    const providers = start();
+    await providers.setKey('openai', KEY);
+    expect((await call('removeProviderKey', { params: { name: 'openai' } })).body).to.deep.equal({ status: 'removed', provider: 'openai' });
+    expect(await providers.defaultModel()).to.include({ provider: 'builtin' });
+  });
+
+  it('refuses an empty key, a key for who needs none, and unknown names', async () => {
+    start();
+    expect(await codeOf(call('setProviderKey', { params: { name: 'openai' }, body: { api_key: '  ' } }))).to.equal('providers_empty_key');
+    expect(await codeOf(call('setProviderKey', { params: { name: 'builtin' }, body: { api_key: KEY } }))).to.equal('providers_no_key_needed');
+    expect(await codeOf(call('setProviderKey', { params: { name: 'nobody' }, body: { api_key: KEY } }))).to.equal('providers_not_found');
+    expect(await codeOf(call('getProvider', { params: { name: 'nobody' } }))).to.equal('providers_not_found');
+  });
+
+  it('lists each provider by its shape, leaving env_var out where no key is needed', async () => {
+    start({ env: { OPENAI_API_KEY: KEY } });
+    const { providers, total } = (await call('listProviders', {})).body as { providers: Array<Record<string, unknown>>; total: number };
+    expect(total).to.equal(providers.length);
+    expect(providers.find(({ name }) => name === 'openai')).to.deep.include({ auth_status: 'configured', env_var: 'OPENAI_API_KEY', base_url: 'https://api.openai.com/v1', display_name: 'OpenAI' });
+    expect(providers.find(({ name }) => name === 'ollama')).not.to.have.property('env_var');
+    expect(providers.find(({ name }) => name === 'anthropic')?.model_count).to.be.greaterThan(3);
+  });
+
+  it('P4 saves a base URL for the next call and for the next life', async () => {
+    start();
+    const answer = await call('setProviderUrl', { params: { name: 'openai' }, body: { url: `${local.url}/` } });
+    expect(answer.body)
+      .to.include({ status: 'saved', provider: 'openai', base_url: `${local.url}/v1`, reachable: true })
+      .and.have.property('latency_ms')
+      .that.is.a('number');
+    expect((await start().get('openai'))?.base_url).to.equal(`${local.url}/v1`);
+    expect((await call('setProviderUrl', { params: { name: 'anthropic' }, body: { base_url: 'http://127.0.0.1:1/v1/' } })).body).to.include({ base_url: 'http://127.0.0.1:1', reachable: false });
+  });
+
+  it('refuses URLs that are not http or https, or that carry a key', async () => {
+    start();
+    for (const url of ['', 'ftp://x', 'file:///etc/passwd', 'not a url', 'https://user:pass@x.example', 'https://x.example?key=1']) {
+      expect(await codeOf(call('setProviderUrl', { params: { name: 'openai' }, body: { url } })), url).to.equal('providers_bad_url');
+    }
+    expect(await codeOf(call('setProviderUrl', { params: { name: 'nobody' }, body: { url: 'https://x.example' } }))).to.equal('providers_not_found');
+  });
+
+  it('marks a refused key until another is set, and prefers a provider whose key was not refused', async () => {
+    const providers = start({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY } });
+    await providers.markKeyInvalid('openai');
+    expect((await providers.get('openai'))?.auth_status).to.equal('invalid_key');
+    expect(await providers.defaultModel()).to.include({ provider: 'groq' });
+    await providers.setKey('openai', `${KEY}2`);
+    expect((await providers.get('openai'))?.auth_status).to.equal('configured');
+    expect(await providers.defaultModel()).to.include({ provider: 'openai' });
+  });
+
+  it("takes a name of one's own with a URL as an OpenAI-compatible server", async () => {
+    const providers = start({ config: { provider_urls: { ollama: DEAD, lmstudio: DEAD, 'my-box': local.url, remote: 'https://llm.example/api' } } });
+    expect(await providers.get('my-box')).to.deep.include({ wire: 'openai', base_url: `${local.url}/v1`, auth_status: 'no_key_needed', secret: null });
+    expect(await providers.get('remote')).to.deep.include({ auth_status: 'missing', env_var: 'REMOTE_API_KEY' });
+  });
+
+  it("gives config's fallbacks, with the usual model where none is named", async () => {
+    const fallback_providers = [
+      { provider: 'groq', model: '', api_key_env: '', base_url: '' },
+      { provider: 'openai', model: 'gpt-5', api_key_env: '', base_url: '' },
+    ];
+    expect(await start({ config: { fallback_providers } }).fallbacks()).to.deep.equal([
+      { provider: 'groq', model: 'llama-3.3-70b-versatile' },
+      { provider: 'openai', model: 'gpt-5' },
+    ]);
+  });
+
+  it('does not answer with the stand-in while a locked vault hides which keys there are', async () => {
+    const providers = start({ locked: true });
+    expect(await codeOf(providers.defaultModel())).to.equal('providers_keys_unreadable');
+    expect((await call('listProviders', {})).status).to.equal(200);
+    expect((await providers.get('openai'))?.problem).to.contain('vault');
+  });
+});

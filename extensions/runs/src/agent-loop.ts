@@ -1,0 +1,179 @@
+/**
+ * The agent loop: model call, tool calls, model call … until there is an answer.
+ *
+ * A1  A run ends in exactly one of done, failed, cancelled; its topic ends with exactly one final frame.
+ * A2  A run goes on from its last completed step, in whichever generation or process claims it.
+ * A3  A generation that is being replaced hands each run on at its next step.
+ */
+import { type Clock, type Events, type JournalStep, type LeasedRun, type Logger, SvcError, isSvcError } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import type { Entry } from '@svc/ext-sessions/contract';
+import type { RunResult } from './contract.js';
+import { runErrors } from './errors.js';
+import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
+import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
+import type { RunInput } from './run-input.js';
+import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
+
+export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
+  readonly agents: AgentsService;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** True when this generation should let go at the next step. */
+  isLeaving(): boolean;
+}
+
+export type LoopEnd = 'ended' | 'waiting' | 'handed-on' | 'lost';
+
+/** Drives a leased run to its end, to a wait, or to the next generation. Never throws. */
+export async function driveRun(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
+  let progress: Progress | undefined;
+  try {
+    progress = await begin(deps, run);
+    return await loop(deps, progress, await openCalls(deps, progress));
+  } catch (error) {
+    if (isSvcError(error) && error.code === 'journal_lease_lost') return 'lost';
+    if (deps.isLeaving() && !interruptedByPerson(run)) return handOn(deps, run);
+    return end(deps, run, progress, error);
+  }
+}
+
+async function begin(deps: LoopDeps, run: LeasedRun): Promise<Progress> {
+  const input = run.input as RunInput;
+  const agent = await deps.agents.get({ id: 'system:runs', role: 'system', ownerId: run.ownerId }, input.agentId).catch((cause: unknown) => {
+    throw runErrors.agent_gone().with({ cause });
+  });
+  const session = await deps.sessions.ensure({ id: 'system:runs', role: 'system', ownerId: run.ownerId }, agent.id, input.sessionId);
+  deps.streams.publish(run.id, { type: 'phase', data: { phase: 'thinking' } });
+  return beginProgress(run, agent, { ...session, ownerId: run.ownerId });
+}
+
+async function loop(deps: LoopDeps, progress: Progress, begun: OpenCall[] | undefined): Promise<LoopEnd> {
+  const tools = progress.agent.manifest.tools_disabled ? [] : await deps.tools.list(progress.actor, progress.agent.id, progress.agent.manifest);
+  let open = begun;
+  let redo = lastStep(progress.run, 'model');
+  for (;;) {
+    if (progress.run.signal.aborted) throw runErrors.stopped();
+    if (open && open.length > 0) {
+      const waits = await toolPhase(deps, progress, open);
+      if (waits) return 'waiting';
+      open = undefined;
+    }
+    if (deps.isLeaving()) {
+      if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
+      return handOn(deps, progress.run);
+    }
+    const turn = await callModel(deps, progress, tools, redo);
+    redo = undefined;
+    if (turn.answer.calls.length === 0) return finish(deps, progress, turn);
+    open = await keepCalls(deps, progress, turn);
+  }
+}
+
+/** Commits the model's outcome and its calls together with the intents of those that may run; then runs them. */
+async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<OpenCall[] | undefined> {
+  const calls = turn.answer.calls.map((call): OpenCall => ({ id: call.id, name: call.name, args: call.args, ...(call.argsError === undefined ? {} : { argsError: call.argsError }) }));
+  let planned: Planned[];
+  try {
+    planned = await planCalls(deps, progress, calls);
+  } catch (error) {
+    await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], also: turn.settle }, turn.entries);
+    throw error;
+  }
+  const intents = planned.flatMap((one) => (one.spec ? [one.spec] : []));
+  await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], intents, also: turn.settle }, turn.entries);
+  const suspension = await runCalls(deps, progress, planned);
+  if (!suspension) return undefined;
+  // The suspended ones go round through the wait.
+  return planned.filter((one) => one.judgement.suspend).map((one) => one.call);
+}
+
+/** Calls of an earlier life, or ones that were suspended. True when the run has to wait. */
+async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly OpenCall[]): Promise<boolean> {
+  const planned = await planCalls(deps, progress, open);
+  const intents = planned.flatMap((one) => (one.spec && !one.begun ? [one.spec] : []));
+  if (intents.length > 0) await commitProgress(deps, progress, { intents });
+  const suspension = await runCalls(deps, progress, planned);
+  if (!suspension) return false;
+  if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
+  const { wakeKey, reason, until, data } = suspension;
+  await deps.journal.wait(progress.run, { reason, wakeKey, data: data ?? null, ...(until === undefined ? {} : { until }) });
+  deps.streams.publish(progress.run.id, { type: 'phase', data: { phase: 'waiting', detail: reason, approval_id: wakeKey } });
+  deps.streams.flush(progress.run.id);
+  return true;
+}
+
+async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<LoopEnd> {
+  const result = resultOf(progress, turn.answer.text, turn.answer.stop === 'length' ? 'length' : 'stop');
+  const ended = deps.events.event('run.ended', { runId: progress.run.id, agentId: progress.agent.id, status: 'done' });
+  await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], finish: { status: 'done', result }, also: [...turn.settle, ended] }, turn.entries);
+  publishDone(deps, progress.run.id, result);
+  return 'ended';
+}
+
+async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefined, cause: unknown): Promise<LoopEnd> {
+  const stopped = run.signal.aborted;
+  const error = stopped ? runErrors.stopped() : publicError(deps, run, cause);
+  const { agentId } = run.input as RunInput;
+  const status = stopped ? 'cancelled' : 'failed';
+  const also = [deps.events.event('run.ended', { runId: run.id, agentId, status })];
+  const result = progress ? resultOf(progress, '', 'cancelled') : undefined;
+  try {
+    if (progress) {
+      const note = { kind: 'note' as const, runId: run.id, content: stopped ? 'The run was stopped.' : `The run failed: ${error.message}` };
+      await commitProgress(deps, progress, { finish: { status, ...(stopped && result ? { result } : {}), error: { code: error.code, message: error.message } }, also }, [note]);
+    } else await deps.journal.advance(run, { finish: { status, error: { code: error.code, message: error.message } }, also });
+  } catch (failure) {
+    if (isSvcError(failure) && failure.code === 'journal_lease_lost') return 'lost';
+    deps.log.error('the end of a run could not be stored; it will be claimed again', { run: run.id, cause: failure });
+    await deps.journal.release(run).catch((again: unknown) => deps.log.error('a run could not be released', { run: run.id, cause: again }));
+    return 'lost';
+  }
+  if (stopped && result) publishDone(deps, run.id, result);
+  else deps.streams.publish(run.id, { type: 'error', final: true, data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...attemptsOf(error) } });
+  return 'ended';
+}
+
+export const publishDone = (deps: Pick<LoopDeps, 'streams'>, topic: string, result: RunResult): void =>
+  deps.streams.publish(topic, { type: 'done', final: true, data: { done: true, usage: { input_tokens: result.input_tokens, output_tokens: result.output_tokens }, result } });
+
+async function handOn(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
+  await deps.journal.release(run);
+  return 'handed-on';
+}
+
+function publicError(deps: LoopDeps, run: LeasedRun, cause: unknown): SvcError {
+  if (isSvcError(cause)) {
+    deps.log.warn('run failed', { run: run.id, code: cause.code, error: cause.message, ...(cause.cause === undefined ? {} : { cause: cause.cause }) });
+    return cause;
+  }
+  deps.log.error('run failed', { run: run.id, cause });
+  return runErrors.internal();
+}
+
+/** Every attempt shows in the trace of the error as well. */
+const attemptsOf = (error: SvcError): object => (error.details && typeof error.details === 'object' && 'attempts' in error.details ? { attempts: error.details.attempts } : {});
+
+/** Calls that an earlier life of the run left without a result: begun ones with their step, suspended ones without. */
+async function openCalls(deps: LoopDeps, progress: Progress): Promise<OpenCall[] | undefined> {
+  const { run } = progress;
+  if (run.steps.length === 0) return undefined;
+  const model = run.steps.findLast((step) => step.kind === 'model' && step.status === 'done');
+  if (!model) return undefined;
+  const { from } = model.outcome as { from: number };
+  const entries = await deps.sessions.entries(progress.actor, progress.session.id, { after: from });
+  const mine = entries.filter((entry) => entry.runId === run.id);
+  const answered = new Set(mine.filter((entry) => entry.kind === 'tool_result').map((entry) => entry.callId));
+  return mine.filter((entry) => entry.kind === 'tool_call' && !answered.has(entry.callId)).map((entry) => toOpenCall(run, entry));
+}
+
+function toOpenCall(run: LeasedRun, entry: Entry): OpenCall {
+  const begun = run.steps.find((step) => step.kind === 'tool' && step.key === entry.callId && step.status === 'intent');
+  return { id: entry.callId ?? '', name: entry.tool ?? '', args: entry.args, ...(begun ? { begun } : {}) };
+}
+
+/** The step of this kind that was begun last and has no outcome. */
+const lastStep = (run: LeasedRun, kind: string): JournalStep | undefined => run.steps.findLast((step) => step.kind === kind && step.status === 'intent');
+
+const interruptedByPerson = (run: LeasedRun): boolean => run.signal.aborted;

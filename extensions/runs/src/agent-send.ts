@@ -1,0 +1,45 @@
+/** The tool by which one agent asks another. Its effect is a run, so it lives here. */
+import { type AnyTool, type Streams, Type, defineTool } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import type { RunFrames, RunsService } from './contract.js';
+
+export interface AgentSendDeps {
+  readonly runs: RunsService;
+  readonly agents: AgentsService;
+  readonly streams: Streams;
+  /** Resolves when the wait has lasted long enough. */
+  deadline(signal: AbortSignal): Promise<void>;
+}
+
+export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
+  defineTool({
+    name: 'agent_send',
+    description: 'Send a message to another agent and wait for its answer.',
+    params: Type.Object({
+      agent_id: Type.String({ minLength: 1, description: 'Id or name of the other agent' }),
+      message: Type.String({ minLength: 1 }),
+    }),
+    risk: 'agent',
+    replay: 'keyed',
+    parallel: true,
+    timeoutMs: 86_400_000,
+    run: async (args, call) => {
+      const other = await deps.agents.find(call.actor, args.agent_id);
+      if (!other) return { content: `There is no agent "${args.agent_id}". agent_list names all.`, isError: true };
+      if (other.id === call.agentId) return { content: 'An agent cannot send a message to itself.', isError: true };
+      const submitted = await deps.runs.submit(call.actor, {
+        agentId: other.id,
+        door: 'agent',
+        parts: [{ type: 'text', text: args.message }],
+        key: `call:${call.callId}`,
+        depth: call.depth + 1,
+        parentRunId: call.runId,
+      });
+      const done = new AbortController();
+      const signal = AbortSignal.any([call.signal, done.signal]);
+      const frame = await Promise.race([deps.streams.final(submitted.topic, signal), deps.deadline(signal)]).finally(() => done.abort());
+      if (!frame) return { content: `${other.name} has not answered yet; its run ${submitted.runId} goes on.`, isError: true };
+      if (frame.type === 'error') return { content: `${other.name} could not answer: ${(frame.data as RunFrames['error']).error}`, isError: true };
+      return (frame.data as RunFrames['done']).result.response;
+    },
+  });

@@ -1,0 +1,93 @@
+/** Which runs this generation drives: new ones as they are accepted, others as the journal offers them. */
+import type { Hold, Journal, LeasedRun, Logger, Streams } from '@svc/api';
+import type { LoopEnd } from './agent-loop.js';
+import { RUN_KIND } from './run-input.js';
+
+export interface DispatcherDeps {
+  readonly journal: Journal;
+  readonly streams: Streams;
+  readonly log: Logger;
+  readonly maxActive: () => number;
+  /** Null while this generation drains. */
+  hold(label: string): Hold | null;
+  drive(run: LeasedRun): Promise<LoopEnd>;
+  /** What a client may already have seen of a run that begins another attempt. */
+  restore(run: LeasedRun): Promise<void>;
+}
+
+export interface Dispatcher {
+  readonly active: ReadonlySet<string>;
+  hasRoom(): boolean;
+  /** Takes a run that `open` leased to this process. */
+  take(run: LeasedRun): void;
+  /** Claims what may run; safe to call at any time. */
+  poke(): void;
+  /** Resolves when nothing is driven any more. */
+  idle(): Promise<void>;
+}
+
+const CLAIM_BATCH = 32;
+
+export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
+  const active = new Set<string>();
+  const driving = new Set<Promise<void>>();
+  let claiming: Promise<void> | undefined;
+  let again = false;
+
+  const start = (run: LeasedRun, hold: Hold, isNew: boolean): void => {
+    active.add(run.id);
+    const done = driveOne(deps, run, isNew).finally(() => {
+      active.delete(run.id);
+      driving.delete(done);
+      hold.release();
+    });
+    driving.add(done);
+  };
+
+  const claim = async (): Promise<void> => {
+    for (;;) {
+      again = false;
+      const room = deps.maxActive() - active.size;
+      const hold = deps.hold('claiming runs');
+      if (!hold || room <= 0) return hold?.release();
+      const runs = await deps.journal.claim(RUN_KIND, Math.min(room, CLAIM_BATCH)).finally(() => hold.release());
+      for (const run of runs) {
+        const held = deps.hold(`run ${run.id}`);
+        if (held) start(run, held, false);
+        else await deps.journal.release(run);
+      }
+      if (runs.length < CLAIM_BATCH && !again) return;
+    }
+  };
+
+  return {
+    active,
+    hasRoom: () => active.size < deps.maxActive(),
+    take: (run) => {
+      const hold = deps.hold(`run ${run.id}`);
+      if (hold) start(run, hold, true);
+      else void deps.journal.release(run).catch((cause: unknown) => deps.log.error('a run could not be handed on', { run: run.id, cause }));
+    },
+    poke: () => {
+      again = true;
+      claiming ??= claim()
+        .catch((cause: unknown) => deps.log.error('runs could not be claimed', { cause }))
+        .finally(() => {
+          claiming = undefined;
+        });
+    },
+    idle: async () => {
+      while (driving.size > 0) await Promise.all(driving);
+    },
+  };
+};
+
+async function driveOne(deps: DispatcherDeps, run: LeasedRun, isNew: boolean): Promise<void> {
+  try {
+    if (!isNew) await deps.restore(run);
+    await deps.drive(run);
+  } catch (cause) {
+    deps.log.error('a run could not be driven and is given back', { run: run.id, cause });
+    await deps.journal.release(run).catch((again: unknown) => deps.log.error('a run could not be released', { run: run.id, cause: again }));
+  }
+}

@@ -1,0 +1,101 @@
+/** How the frames of a run look on each protocol, and what a client that comes back after a restart still has to get. */
+import { type Frame, type FrameEncoder, type JournalRun, type JournalStep, sse } from '@svc/api';
+import type { Entry } from '@svc/ext-sessions/contract';
+import type { RunResult } from './contract.js';
+import type { ModelOutcome, ToolOutcome } from './run-input.js';
+
+/** interface.md, Events: chunk, tool_use, tool_result, done; `phase` and `error` beside them. */
+export const encodeSse = (frame: Frame): string => sse(frame.type, frame.type === 'done' ? publicDone(frame.data) : frame.data, frame.id);
+
+export const sseEncoder: FrameEncoder = { contentType: 'text/event-stream', encode: encodeSse };
+
+/** The same stream for a client that has to be given `missed` first. */
+export const sseEncoderAfter = (missed: readonly Frame[]): FrameEncoder => ({ ...sseEncoder, preamble: missed.map(encodeSse).join('') });
+
+const publicDone = (data: unknown): object => {
+  const { usage, result } = data as { usage: unknown; result: RunResult };
+  return { done: true, usage, result };
+};
+
+/** WebSocket frames (interface.md, Events). Types that the protocol does not know are left out. */
+export const wsEncoder = (messageId: string | undefined): FrameEncoder => ({
+  contentType: 'application/json',
+  encode: (frame) => {
+    const message = toWs(frame);
+    return message ? JSON.stringify(messageId !== undefined && frame.final ? { ...message, message_id: messageId } : message) : undefined;
+  },
+});
+
+function toWs(frame: Frame): object | undefined {
+  const data = frame.data as Record<string, unknown>;
+  switch (frame.type) {
+    case 'phase':
+      return data.phase === 'thinking' ? { type: 'thinking' } : { type: 'phase', ...data };
+    case 'chunk':
+      return { type: 'text_delta', content: data.content, id: frame.id };
+    case 'tool_use':
+      return { type: 'tool_start', tool: data.tool, id: data.id };
+    case 'tool_result':
+      return { type: 'tool_result', tool: data.tool, id: data.id, result: data.result, is_error: data.is_error };
+    case 'done':
+      return toWsResponse(data.result as RunResult, data.command);
+    case 'error':
+      return { type: 'error', content: data.error, code: data.code, ...(data.hint ? { hint: data.hint } : {}) };
+    default:
+      return undefined;
+  }
+}
+
+const toWsResponse = (result: RunResult, command: unknown): object => ({
+  type: 'response',
+  content: result.response,
+  input_tokens: result.input_tokens,
+  output_tokens: result.output_tokens,
+  iterations: result.iterations,
+  cost_usd: result.cost_usd,
+  session_id: result.session_id,
+  finish: result.finish,
+  ...(command === undefined ? {} : { command }),
+});
+
+export interface Seen {
+  readonly attempt: number;
+  readonly seq: number;
+}
+
+/** `<run>.<attempt>.<seq>`, as `Last-Event-ID` brings it. */
+export function parseFrameId(id: string): (Seen & { readonly runId: string }) | undefined {
+  const match = /^([0-9a-f-]{36})\.(\d{1,6})\.(\d{1,9})$/.exec(id);
+  return match ? { runId: match[1] as string, attempt: Number(match[2]), seq: Number(match[3]) } : undefined;
+}
+
+/**
+ * Frames of completed steps that a client which saw `seen` of an earlier attempt has not had whole.
+ * Text of a step that it saw in part is sent again after the `restarted` phase, which voids it.
+ */
+export function missedFrames(run: JournalRun, steps: readonly JournalStep[], entries: readonly Entry[], seen: Seen): Frame[] {
+  const drafts: Array<{ type: string; data: unknown }> = [{ type: 'phase', data: { phase: 'restarted', attempt: run.attempt } }];
+  for (const step of steps) {
+    if (step.status === 'intent') continue;
+    const outcome = step.outcome as ModelOutcome | ToolOutcome;
+    if (step.attempt === seen.attempt && outcome.frames <= seen.seq) continue;
+    if (step.attempt < seen.attempt) continue;
+    drafts.push(...framesOf(step, entries));
+  }
+  return drafts.map((draft, index) => ({ ...draft, id: `${run.id}.${run.attempt}.0`, seq: index, attempt: run.attempt, final: false }));
+}
+
+function framesOf(step: JournalStep, entries: readonly Entry[]): Array<{ type: string; data: unknown }> {
+  if (step.kind === 'model') {
+    const { from, through } = step.outcome as ModelOutcome;
+    const said = entries.find((entry) => entry.kind === 'assistant' && entry.seq > from && entry.seq <= through + 1);
+    const text = (said?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+    return text === '' ? [] : [{ type: 'chunk', data: { content: text, done: false } }];
+  }
+  const call = entries.find((entry) => entry.kind === 'tool_call' && entry.callId === step.key);
+  const result = entries.find((entry) => entry.kind === 'tool_result' && entry.callId === step.key);
+  return [
+    { type: 'tool_use', data: { tool: call?.tool ?? '', id: step.key } },
+    { type: 'tool_result', data: { tool: call?.tool ?? '', id: step.key, input: call?.args ?? {}, is_error: result?.isError ?? false, result: result?.content ?? '' } },
+  ];
+}

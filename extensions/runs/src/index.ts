@@ -1,0 +1,84 @@
+import { defineExtension } from '@svc/api';
+import { agentSendTool } from './agent-send.js';
+import { type LoopDeps, driveRun } from './agent-loop.js';
+import { RunsSection } from './config.js';
+import { createDispatcher } from './dispatcher.js';
+import { messageRoutes } from './routes.js';
+import { RUN_KIND } from './run-input.js';
+import { createRunsService } from './service.js';
+import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
+
+const AGENTS_UPDATED_MS = 5_000;
+
+export default defineExtension({
+  config: { runs: RunsSection },
+  activate(ctx) {
+    const agents = ctx.services.require('agents');
+    const sessions = ctx.services.require('sessions');
+    const llm = ctx.services.require('llm');
+    const tools = ctx.services.require('tools');
+    const config = () => ctx.config.get('runs');
+    const intercept = ctx.hooks.define('message.intercept', { kind: 'ask', policy: 'closed', budgetMs: 10_000 });
+    const startHook = ctx.hooks.define('run.start', { kind: 'veto', policy: 'closed', budgetMs: 2_000 });
+    const context = ctx.hooks.define('run.context', { kind: 'pipe', policy: 'open', budgetMs: 30_000 });
+
+    const loop: LoopDeps = {
+      journal: ctx.journal,
+      streams: ctx.streams,
+      events: ctx.events,
+      clock: ctx.clock,
+      ids: ctx.ids,
+      log: ctx.log,
+      agents,
+      sessions,
+      llm,
+      tools,
+      endSurvivors: (key) => ctx.endSurvivors(key),
+      get maxIterations() {
+        return config().max_iterations;
+      },
+      isLeaving: () => isLeaving(ctx),
+      system: async ({ agent, input, run, actor }) => {
+        const base = [agent.manifest.model.system_prompt, input.systemExtra ?? ''].filter((text) => text !== '').join('\n\n');
+        return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });
+      },
+    };
+    const own = createDispatcher({
+      journal: ctx.journal,
+      streams: ctx.streams,
+      log: ctx.log,
+      maxActive: () => config().max_active,
+      hold: (label) => ctx.hold(label),
+      drive: (run) => driveRun(loop, run),
+      restore: async (run) => {
+        const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
+        // A topic that lives on from an earlier generation goes on as it is, unless text of an open step has to be voided.
+        if (ctx.streams.state(run.id) && !cutOff) return;
+        ctx.streams.open(run.id, { attempt: run.attempt });
+        if (run.steps.length > 0) ctx.streams.publish(run.id, { type: 'phase', data: { phase: 'restarted', attempt: run.attempt } });
+      },
+    });
+    const runs = createRunsService({ ...loop, dispatcher: own, intercept, startHook, maxActive: () => config().max_active, maxDepth: () => config().max_depth });
+
+    ctx.services.provide('runs', runs);
+    ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }));
+    ctx.sockets.add(chatSocket({ runs, agents, log: ctx.log }));
+    ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
+    ctx.hooks.tap('storage.purge', async ({ agentId }) => {
+      if (agentId) await runs.stop({ id: 'system:purge', role: 'system', ownerId: 'system' }, { agentId }, 'the agent was killed');
+    });
+    ctx.hooks.tap('metrics.collect', () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);
+    ctx.timers.every(AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
+    ctx.journal.onReady(RUN_KIND, () => own.poke());
+    ctx.timers.after(0, () => own.poke());
+  },
+});
+
+/** A draining lifetime lets nobody in: that is how a generation learns that it is being replaced. */
+function isLeaving(ctx: { signal: AbortSignal; hold(label: string): { release(): void } | null }): boolean {
+  if (ctx.signal.aborted) return true;
+  const hold = ctx.hold('step');
+  hold?.release();
+  return hold === null;
+}
+

@@ -1,0 +1,99 @@
+/** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
+import type { Ids, JournalStep, Streams, Write } from '@svc/api';
+import type { LlmService, ModelAnswer, ModelRequest } from '@svc/ext-llm/contract';
+import type { EntryDraft } from '@svc/ext-sessions/contract';
+import type { ToolInfo } from '@svc/ext-tools/contract';
+import { runErrors } from './errors.js';
+import { type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
+import type { ModelOutcome } from './run-input.js';
+
+export interface ModelDeps extends CommitDeps {
+  readonly llm: LlmService;
+  readonly streams: Streams;
+  readonly ids: Ids;
+  readonly maxIterations: number;
+  /** The system prompt with what other areas add to it. */
+  system(progress: Progress): Promise<string>;
+}
+
+export interface ModelTurn {
+  readonly answer: ModelAnswer;
+  readonly seq: number;
+  /** Entries and outcome that the next commit must carry. */
+  readonly outcome: ModelOutcome;
+  readonly entries: readonly EntryDraft[];
+  readonly settle: readonly Write[];
+}
+
+const MIN_BUDGET_TOKENS = 1_000;
+
+export async function callModel(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined): Promise<ModelTurn> {
+  const limit = Math.min(deps.maxIterations, progress.agent.manifest.autonomous.max_iterations);
+  if (progress.iterations >= limit) throw runErrors.iteration_limit(limit);
+  const request = await buildRequest(deps, progress, tools);
+  const seq = redo?.seq ?? (await commitIntent(deps, progress, request));
+  const answer = await deps.llm.complete(request, {
+    actor: progress.actor,
+    agentId: progress.agent.id,
+    runId: progress.run.id,
+    purpose: 'run',
+    topic: progress.run.id,
+    signal: progress.run.signal,
+  });
+  return toTurn(deps, progress, answer, seq);
+}
+
+async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[]): Promise<ModelRequest> {
+  const { manifest } = progress.agent;
+  const system = await deps.system(progress);
+  const target = await deps.llm.resolve(manifest.model);
+  const maxTokens = progress.input.maxTokens ?? manifest.model.max_tokens;
+  const budgetTokens = Math.max(MIN_BUDGET_TOKENS, target.contextWindow - maxTokens - Math.ceil(system.length / 4));
+  const { messages } = await deps.sessions.project(await stageEntries(deps, progress), { budgetTokens });
+  return {
+    provider: manifest.model.provider,
+    model: manifest.model.model,
+    fallbacks: manifest.fallback_models,
+    system,
+    messages,
+    tools: tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: tool.input_schema })),
+    maxTokens,
+    temperature: progress.input.temperature ?? manifest.model.temperature,
+    ...(manifest.model.request_timeout_secs ? { timeoutMs: manifest.model.request_timeout_secs * 1_000 } : {}),
+  };
+}
+
+async function commitIntent(deps: ModelDeps, progress: Progress, request: ModelRequest): Promise<number> {
+  const reserved = await deps.llm.reserve(request, { actor: progress.actor, agentId: progress.agent.id, runId: progress.run.id });
+  const spec = stepSpec(progress, 'model', `${progress.run.id}:${progress.nextSeq}`, 'safe', {
+    provider: request.provider,
+    model: request.model,
+    ceiling_micros: reserved.ceilingMicros,
+    reservation: reserved.reservation,
+    through: progress.session.seq,
+  });
+  await commitProgress(deps, progress, { intents: [spec], also: reserved.writes });
+  return spec.seq;
+}
+
+function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: number): ModelTurn {
+  deps.streams.flush(progress.run.id);
+  const runId = progress.run.id;
+  const entries: EntryDraft[] = [];
+  if (answer.text !== '' || answer.calls.length === 0) entries.push({ kind: 'assistant', runId, parts: [{ type: 'text', text: answer.text }] });
+  for (const call of answer.calls) entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args });
+  const outcome: ModelOutcome = {
+    inputTokens: answer.usage.inputTokens,
+    outputTokens: answer.usage.outputTokens,
+    costMicros: answer.usage.costMicros,
+    provider: answer.provider,
+    model: answer.model,
+    attempts: answer.attempts,
+    calls: answer.calls.length,
+    from: progress.session.seq,
+    through: progress.session.seq + entries.length,
+    frames: deps.streams.state(runId)?.seq ?? 0,
+  };
+  countModel(progress, outcome);
+  return { answer, seq, outcome, entries, settle: answer.settle };
+}

@@ -1,0 +1,134 @@
+/**
+ * One run on its way: what it has spent, which number comes next, and the one
+ * place that commits its progress together with what it adds to the session.
+ *
+ * R1  Outcomes may wait for the next commit only while nothing outside happens in between.
+ * R2  A session that somebody else extended is read again once; the entries are appended after theirs.
+ */
+import { type Actor, type Advance, type Journal, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
+import type { Agent } from '@svc/ext-agents/contract';
+import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
+import type { RunResult } from './contract.js';
+import { type ModelOutcome, type RunInput, type ToolIntent, type ToolOutcome, toMicrosUsd } from './run-input.js';
+
+export interface Progress {
+  readonly run: LeasedRun;
+  readonly input: RunInput;
+  readonly actor: Actor;
+  readonly agent: Agent;
+  session: SessionRef;
+  nextSeq: number;
+  iterations: number;
+  inputTokens: number;
+  outputTokens: number;
+  costMicros: number;
+  provider: string;
+  model: string;
+  /** Judged calls so far, oldest first. */
+  readonly earlier: Array<{ digest: string; status: string }>;
+  /** Entries that the next commit writes: the user's message, the last tool's result. */
+  pendingEntries: EntryDraft[];
+  /** The same, already numbered, so that a projection can read them before they are committed. */
+  staged: { writes: Write[]; next: SessionRef } | undefined;
+  pendingOutcomes: StepOutcome[];
+}
+
+export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef): Progress {
+  // The journal stores what `submit` gave it.
+  const input = run.input as RunInput;
+  const progress: Progress = {
+    run,
+    input,
+    actor: actorOf(run.ownerId),
+    agent,
+    session,
+    nextSeq: 1 + Math.max(0, ...run.steps.map((step) => step.seq)),
+    iterations: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    costMicros: 0,
+    provider: agent.manifest.model.provider,
+    model: agent.manifest.model.model,
+    earlier: [],
+    pendingEntries: input.parts ? [{ kind: 'user', runId: run.id, parts: input.parts }] : [],
+    pendingOutcomes: [],
+    staged: undefined,
+  };
+  for (const step of run.steps) {
+    if (step.kind === 'model' && step.status === 'done') countModel(progress, step.outcome as ModelOutcome);
+    if (step.kind === 'tool') progress.earlier.push({ digest: (step.intent as ToolIntent).digest, status: (step.outcome as ToolOutcome | null)?.status ?? 'completed' });
+  }
+  return progress;
+}
+
+export function countModel(progress: Progress, outcome: Pick<ModelOutcome, 'inputTokens' | 'outputTokens' | 'costMicros' | 'provider' | 'model'>): void {
+  progress.iterations += 1;
+  progress.inputTokens += outcome.inputTokens;
+  progress.outputTokens += outcome.outputTokens;
+  progress.costMicros += outcome.costMicros;
+  progress.provider = outcome.provider;
+  progress.model = outcome.model;
+}
+
+export const resultOf = (progress: Progress, response: string, finish: RunResult['finish']): RunResult => ({
+  response,
+  input_tokens: progress.inputTokens,
+  output_tokens: progress.outputTokens,
+  iterations: progress.iterations,
+  cost_usd: toMicrosUsd(progress.costMicros),
+  session_id: progress.session.id,
+  finish,
+  provider: progress.provider,
+  model: progress.model,
+});
+
+export interface CommitDeps {
+  readonly journal: Journal;
+  readonly sessions: SessionsService;
+}
+
+/** Numbers what waits, so that `project` can read it. A model never sees what the same commit does not keep. */
+export async function stageEntries(deps: CommitDeps, progress: Progress): Promise<SessionRef> {
+  if (progress.pendingEntries.length === 0) return progress.session;
+  progress.staged ??= await deps.sessions.append(progress.session, progress.pendingEntries);
+  return progress.staged.next;
+}
+
+/** Commits what waits, `advance` and `entries` together. */
+export async function commitProgress(deps: CommitDeps, progress: Progress, advance: Advance, entries: readonly EntryDraft[] = []): Promise<void> {
+  const outcomes = [...progress.pendingOutcomes, ...(advance.outcomes ?? [])];
+  const input = inputOnceKept(progress);
+  const write = (also: readonly Write[]) => deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...also, ...(advance.also ?? [])] });
+  try {
+    progress.session = await appendAnd(deps, progress, await stageEntries(deps, progress), entries, write);
+  } catch (error) {
+    if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
+    const fresh = await deps.sessions.ensure(progress.actor, progress.agent.id, progress.session.id);
+    if (fresh.seq === progress.session.seq) throw error;
+    progress.session = fresh;
+    progress.staged = undefined;
+    progress.session = await appendAnd(deps, progress, await stageEntries(deps, progress), entries, write);
+  }
+  progress.staged = undefined;
+  progress.pendingEntries = [];
+  progress.pendingOutcomes = [];
+}
+
+async function appendAnd(deps: CommitDeps, progress: Progress, after: SessionRef, entries: readonly EntryDraft[], write: (also: readonly Write[]) => Promise<void>): Promise<SessionRef> {
+  if (entries.length === 0) {
+    await write(progress.staged?.writes ?? []);
+    return after;
+  }
+  const appended = await deps.sessions.append(after, entries);
+  await write([...(progress.staged?.writes ?? []), ...appended.writes]);
+  return appended.next;
+}
+
+/** Once the message stands in the session, the run's row need not keep it. */
+function inputOnceKept(progress: Progress): { input?: RunInput } {
+  if (progress.pendingEntries.length === 0 || !progress.input.parts || progress.iterations > 0) return {};
+  const { parts: _parts, ...rest } = progress.input;
+  return { input: rest };
+}
+
+export const stepSpec = (progress: Progress, kind: 'model' | 'tool', key: string, replay: StepSpec['replay'], intent: unknown): StepSpec => ({ seq: progress.nextSeq++, kind, key, replay, intent });

@@ -1,0 +1,174 @@
+/** HTTP in, service call, HTTP out. */
+import { ErrorBody, type Frame, type FrameEncoder, type Journal, type Reply, type Req, type RouteDecl, type Streams, SvcError, Type, defineRoute, follow, reply, waitFor } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import type { SessionsService } from '@svc/ext-sessions/contract';
+import type { Door, RunDraft, RunFrames, RunsService, Submitted } from './contract.js';
+import { runErrors } from './errors.js';
+import { missedFrames, parseFrameId, sseEncoder, sseEncoderAfter } from './frames.js';
+import type { RunInput } from './run-input.js';
+import { attach, maySee } from './service.js';
+
+export interface RouteDeps {
+  readonly runs: RunsService;
+  readonly agents: AgentsService;
+  readonly sessions: SessionsService;
+  readonly journal: Journal;
+  readonly streams: Streams;
+}
+
+const AgentPath = Type.Object({ id: Type.String() });
+const MessageBody = Type.Object({
+  message: Type.String({ description: 'What to say to the agent' }),
+  session_id: Type.Optional(Type.String({ description: "A session of the agent; its current one when left out" })),
+  images: Type.Optional(Type.Array(Type.Object({ media_type: Type.String({ pattern: '^image/(png|jpeg|gif|webp)$' }), data: Type.String({ minLength: 1 }) }), { maxItems: 20 })),
+});
+const Answer = Type.Object({
+  response: Type.String(),
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+  iterations: Type.Integer(),
+  cost_usd: Type.Number(),
+  session_id: Type.String(),
+  run_id: Type.String(),
+  finish: Type.Optional(Type.String()),
+  waiting: Type.Optional(Type.Object({ run_id: Type.String(), approval_id: Type.String() })),
+});
+const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody, 413: ErrorBody, 500: ErrorBody };
+const EventStream = { description: 'Server-sent events: chunk, tool_use, tool_result, phase, then one done or error', contentType: 'text/event-stream' };
+
+export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
+  defineRoute({
+    id: 'runs.message',
+    method: 'POST',
+    path: '/api/agents/{id}/message',
+    summary: 'Send a message and wait for the answer',
+    auth: 'bearer',
+    permission: 'runs.send',
+    cost: 30,
+    params: AgentPath,
+    body: MessageBody,
+    responses: { 200: Answer, ...errors },
+    handler: async (req) => {
+      const submitted = await deps.runs.submit(req.actor, toDraft(req, 'rest'));
+      return waitFor(submitted.topic, (frame) => answerOf(submitted, frame), { until: endsWait, headers: runHeaders(submitted) });
+    },
+  }),
+  defineRoute({
+    id: 'runs.stream',
+    method: 'POST',
+    path: '/api/agents/{id}/message/stream',
+    summary: 'Send a message and follow the answer as server-sent events',
+    auth: 'bearer',
+    permission: 'runs.send',
+    cost: 30,
+    params: AgentPath,
+    body: MessageBody,
+    responses: { 200: EventStream, ...errors },
+    handler: async (req) => {
+      const resumed = await resume(deps, req, req.params.id);
+      if (resumed) return resumed;
+      const submitted = await deps.runs.submit(req.actor, toDraft(req, 'sse'));
+      return follow(submitted.topic, sseEncoder, { headers: runHeaders(submitted) });
+    },
+  }),
+  defineRoute({
+    id: 'runs.attach',
+    method: 'GET',
+    path: '/api/agents/{id}/sessions/{session_id}/stream',
+    summary: 'Follow the run that is going on in a session',
+    auth: 'bearer',
+    permission: 'runs.read',
+    cost: 5,
+    params: Type.Object({ id: Type.String(), session_id: Type.String() }),
+    responses: { 200: EventStream, ...errors },
+    handler: (req) => attachToSession(deps, req),
+  }),
+  defineRoute({
+    id: 'runs.stop',
+    method: 'POST',
+    path: '/api/agents/{id}/stop',
+    summary: 'Stop whatever the agent is doing',
+    auth: 'bearer',
+    permission: 'runs.send',
+    cost: 5,
+    params: AgentPath,
+    responses: { 200: Type.Object({ status: Type.String(), message: Type.String(), stopped: Type.Integer() }), 400: ErrorBody, 404: ErrorBody },
+    handler: async (req) => {
+      const agent = await deps.agents.get(req.actor, req.params.id);
+      const stopped = await deps.runs.stop(req.actor, { agentId: agent.id }, 'stopped by request');
+      return reply(200, { status: 'ok', message: stopped > 0 ? 'Run cancelled' : 'No active run', stopped });
+    },
+  }),
+];
+
+/** A blocking answer need not wait for a person's approval: it says what the run waits for. */
+export const endsWait = (frame: Frame): boolean => frame.final || (frame.type === 'phase' && (frame.data as RunFrames['phase']).phase === 'waiting');
+
+function answerOf(submitted: Submitted, frame: Frame): Reply {
+  if (frame.type === 'error') throw errorOf(frame);
+  if (frame.type === 'phase') {
+    const waiting = { run_id: submitted.runId, approval_id: (frame.data as RunFrames['phase']).approval_id ?? '' };
+    return reply(200, { response: '', input_tokens: 0, output_tokens: 0, iterations: 0, cost_usd: 0, session_id: submitted.sessionId, run_id: submitted.runId, waiting });
+  }
+  const { result } = frame.data as RunFrames['done'];
+  const { provider: _provider, model: _model, ...rest } = result;
+  return reply(200, { ...rest, run_id: submitted.runId });
+}
+
+export function errorOf(frame: Frame): SvcError {
+  const data = frame.data as RunFrames['error'];
+  return new SvcError(data.code, data.error, { status: data.status, hint: data.hint, headers: { 'x-should-retry': 'false' }, ...(data.attempts ? { details: { attempts: data.attempts } } : {}) });
+}
+
+function toDraft(req: Req<{ id: string }, unknown, { message: string; session_id?: string; images?: Array<{ media_type: string; data: string }> }>, door: Door): RunDraft {
+  const key = req.headers['idempotency-key'];
+  return {
+    agentId: req.params.id,
+    door,
+    parts: [...(req.body.message === '' ? [] : [{ type: 'text' as const, text: req.body.message }]), ...(req.body.images ?? []).map((image) => ({ type: 'image' as const, mediaType: image.media_type, data: image.data }))],
+    ...(req.body.session_id === undefined ? {} : { sessionId: req.body.session_id }),
+    ...(key === undefined ? {} : { key }),
+  };
+}
+
+export const runHeaders = (submitted: Submitted): Record<string, string> => ({ 'x-svc-run': submitted.runId, ...(submitted.replayed ? { 'idempotency-replayed': 'true' } : {}) });
+
+/** A POST that names a frame of this agent's run attaches to it and never starts another. */
+async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<Reply | undefined> {
+  const seen = parseFrameId(req.headers['last-event-id'] ?? '');
+  if (!seen) return undefined;
+  const run = await deps.journal.get(seen.runId);
+  if (!run || !maySee(req.actor, run) || (run.input as RunInput).agentId !== agentId) throw runErrors.not_found(seen.runId);
+  const headers = { 'x-svc-run': run.id };
+  const live = deps.streams.state(run.id);
+  if (live?.attempt === seen.attempt) return follow(run.id, sseEncoder, { after: req.headers['last-event-id'] as string, headers });
+  attach(deps, run, (run.input as RunInput).sessionId);
+  const encoder = await catchUp(deps, req, run.id, seen);
+  return follow(run.id, encoder, { headers });
+}
+
+async function catchUp(deps: RouteDeps, req: Req, runId: string, seen: { attempt: number; seq: number }): Promise<FrameEncoder> {
+  const run = await deps.journal.get(runId);
+  if (!run) throw runErrors.not_found(runId);
+  const steps = await deps.journal.steps(runId);
+  const entries = await deps.sessions.entries(req.actor, (run.input as RunInput).sessionId);
+  return sseEncoderAfter(
+    missedFrames(
+      run,
+      steps,
+      entries.filter((entry) => entry.runId === runId),
+      seen,
+    ),
+  );
+}
+
+async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<Reply> {
+  const agent = await deps.agents.get(req.actor, req.params.id);
+  const session = await deps.sessions.ensure(req.actor, agent.id, req.params.session_id);
+  const resumed = await resume(deps, req, agent.id);
+  if (resumed) return resumed;
+  const [run] = await deps.journal.list({ actor: req.actor, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });
+  if (!run) throw runErrors.not_found(`in session ${session.id} now`);
+  attach(deps, run, session.id);
+  return follow(run.id, sseEncoder, { headers: { 'x-svc-run': run.id } });
+}

@@ -1,0 +1,49 @@
+/** What a run's row keeps of its request, and what its steps keep of their outcome. Content itself lives in session entries. */
+import type { ToolStatus } from '@svc/api';
+import type { Attempt } from '@svc/ext-llm/contract';
+import type { Part } from '@svc/ext-sessions/contract';
+import type { Door } from './contract.js';
+
+export const RUN_KIND = 'agent';
+
+export interface RunInput {
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly door: Door;
+  readonly depth: number;
+  /** The message, until the first commit of the run has made it a session entry. */
+  readonly parts?: readonly Part[];
+  readonly systemExtra?: string;
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+}
+
+export interface ModelOutcome {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costMicros: number;
+  readonly provider: string;
+  readonly model: string;
+  readonly attempts: readonly Attempt[];
+  readonly calls: number;
+  /** Session entries this step wrote: after `from`, through `through`. */
+  readonly from: number;
+  readonly through: number;
+  /** Newest frame of the topic when the step ended. */
+  readonly frames: number;
+}
+
+export interface ToolIntent {
+  readonly tool: string;
+  readonly digest: string;
+  /** Set when the call was refused: what the model reads instead of a result. */
+  readonly denied?: string;
+  readonly warning?: string;
+}
+
+export interface ToolOutcome {
+  readonly status: ToolStatus;
+  readonly frames: number;
+}
+
+export const toMicrosUsd = (micros: number): number => Math.round(micros) / 1_000_000;

@@ -1,0 +1,235 @@
+/**
+ * The rules of runs.
+ *
+ * R3  A message is a row before it is acknowledged. The same key and body is the same run; another body is a conflict.
+ * R4  One run per session at a time; the next waits its turn. A waiting run gives way to a new message.
+ * R5  Stop reaches whatever runs, waits or is queued, whichever door it came through.
+ */
+import { createHash } from 'node:crypto';
+import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, ownerScope, seesAll } from '@svc/api';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { Part, SessionsService } from '@svc/ext-sessions/contract';
+import { publishDone } from './agent-loop.js';
+import type { CommandAnswer, RunDraft, RunInfo, RunResult, RunsService, Submitted } from './contract.js';
+import type { Dispatcher } from './dispatcher.js';
+import { runErrors } from './errors.js';
+import { RUN_KIND, type RunInput } from './run-input.js';
+
+export interface RunsDeps {
+  readonly journal: Journal;
+  readonly streams: Streams;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly agents: AgentsService;
+  readonly sessions: SessionsService;
+  readonly dispatcher: Dispatcher;
+  readonly intercept: HookHandle<HookMap['message.intercept']>;
+  readonly startHook: HookHandle<HookMap['run.start']>;
+  maxActive(): number;
+  maxDepth(): number;
+}
+
+const MAX_MESSAGE_CHARS = 100_000;
+/** Clients give up resending long before this. */
+const RESEND_WINDOW_MS = 900_000;
+const ACTIVE = ['queued', 'running', 'waiting'] as const;
+
+export const createRunsService = (deps: RunsDeps): RunsService => ({
+  submit: (actor, draft) => submit(deps, actor, draft),
+  get: async (actor, runId) => toInfo(await visible(deps, actor, runId)),
+  list: async (actor, filter) => (await listRuns(deps, actor, filter)).map(toInfo),
+  stop: (actor, target, why) => stop(deps, actor, target, why),
+});
+
+async function submit(deps: RunsDeps, actor: Actor, draft: RunDraft): Promise<Submitted> {
+  checkDraft(deps, draft);
+  const agent = await deps.agents.get(actor, draft.agentId);
+  const sessionId = draft.sessionId ?? agent.sessionId;
+  const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  if (text.startsWith('/') && !deps.intercept.isEmpty()) {
+    const answer = await deps.intercept.call({ actor, agent, sessionId, text, door: draft.door });
+    if (answer) return answerCommand(deps, actor, agent, sessionId, draft, answer);
+  }
+  if (!deps.dispatcher.hasRoom()) throw runErrors.too_many(deps.maxActive()).with({ headers: { 'retry-after': '1' } });
+  if (draft.sessionId !== undefined) await deps.sessions.ensure(actor, agent.id, draft.sessionId);
+  if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
+  return accept(deps, actor, agent, sessionId, draft);
+}
+
+async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft): Promise<Submitted> {
+  const input: RunInput = {
+    agentId: agent.id,
+    sessionId,
+    door: draft.door,
+    depth: draft.depth ?? 0,
+    parts: draft.parts,
+    ...(draft.systemExtra === undefined ? {} : { systemExtra: draft.systemExtra }),
+    ...(draft.maxTokens === undefined ? {} : { maxTokens: draft.maxTokens }),
+    ...(draft.temperature === undefined ? {} : { temperature: draft.temperature }),
+  };
+  const fingerprint = draft.key !== undefined || draft.door === 'openai' ? fingerprintOf(agent.id, sessionId, draft) : undefined;
+  if (draft.isResend && fingerprint !== undefined) {
+    const earlier = await findResent(deps, actor, fingerprint);
+    if (earlier) return attach(deps, earlier, sessionId);
+  }
+  const id = deps.ids.uuid();
+  const opened = await deps.journal.open(
+    {
+      id,
+      kind: RUN_KIND,
+      actor: agent.ownerId === actor.ownerId ? actor : actorOf(agent.ownerId),
+      lane: sessionId,
+      input,
+      ...(draft.key === undefined ? {} : { key: draft.key }),
+      ...(fingerprint === undefined ? {} : { fingerprint }),
+      ...(draft.parentRunId === undefined ? {} : { parentId: draft.parentRunId }),
+    },
+    [deps.events.event('run.started', { runId: id, agentId: agent.id })],
+  );
+  if (opened.replayed) return attach(deps, opened.run, sessionId);
+  deps.streams.open(id);
+  if (opened.leased) deps.dispatcher.take(opened.leased);
+  else await queued(deps, id, sessionId);
+  return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1 };
+}
+
+/** The run that a client's automatic resend means: the newest with the same request, begun not long ago. */
+async function findResent(deps: RunsDeps, actor: Actor, fingerprint: string): Promise<JournalRun | undefined> {
+  const recent = await deps.journal.list({ actor, kind: RUN_KIND, limit: 100 });
+  const since = deps.clock.now() - RESEND_WINDOW_MS;
+  return recent.find((run) => run.fingerprint === fingerprint && Date.parse(run.createdAt) >= since);
+}
+
+/** Another run has the session: one that waits for a person gives way, one that runs goes first. */
+async function queued(deps: RunsDeps, runId: string, sessionId: string): Promise<void> {
+  deps.streams.publish(runId, { type: 'phase', data: { phase: 'queued' } });
+  const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
+  const [waiting] = await deps.journal.list({ actor: system, kind: RUN_KIND, lane: sessionId, status: ['waiting'], limit: 1 });
+  if (waiting) await supersede(deps, waiting);
+  deps.dispatcher.poke();
+}
+
+async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
+  const { agentId, sessionId } = waiting.input as RunInput;
+  const system: Actor = { id: 'system:runs', role: 'system', ownerId: waiting.ownerId };
+  const ref = await deps.sessions.ensure(system, agentId, sessionId);
+  const entries = await deps.sessions.entries(system, sessionId, { after: Math.max(0, ref.seq - 200) });
+  const answered = new Set(entries.flatMap((entry) => (entry.kind === 'tool_result' ? [entry.callId] : [])));
+  const open = entries.filter((entry) => entry.kind === 'tool_call' && entry.runId === waiting.id && !answered.has(entry.callId));
+  const skipped = open.map((entry) => ({
+    kind: 'tool_result' as const,
+    runId: waiting.id,
+    callId: entry.callId ?? '',
+    tool: entry.tool ?? '',
+    content: 'Skipped: a new message took its place.',
+    isError: true,
+    status: 'skipped',
+  }));
+  const { writes } = await deps.sessions.append(ref, skipped);
+  const why = runErrors.superseded();
+  if (await deps.journal.cancel(waiting.id, { code: why.code, message: why.message }, writes)) {
+    deps.streams.publish(waiting.id, { type: 'error', final: true, data: { error: why.message, code: why.code, status: why.status } });
+  }
+}
+
+/** A resent request: the run that is going on, or one that ended, whose final frame is said again. */
+export function attach(deps: Pick<RunsDeps, 'streams'>, run: JournalRun, sessionId: string): Submitted {
+  const isOver = run.status === 'done' || run.status === 'failed' || run.status === 'cancelled';
+  const known = deps.streams.state(run.id);
+  if (!known || (isOver && !known.ended)) {
+    if (!known) deps.streams.open(run.id, { attempt: run.attempt + 1 });
+    if (isOver) publishEnd(deps, run);
+  }
+  return { runId: run.id, topic: run.id, sessionId: (run.input as RunInput).sessionId ?? sessionId, replayed: true, position: 0 };
+}
+
+function publishEnd(deps: Pick<RunsDeps, 'streams'>, run: JournalRun): void {
+  const result = run.result as RunResult | null;
+  if (result) publishDone(deps, run.id, result);
+  else deps.streams.publish(run.id, { type: 'error', final: true, data: { error: run.error?.message ?? 'The run failed.', code: run.error?.code ?? 'run_internal', status: 500 } });
+}
+
+async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
+  const opened = await deps.journal.open({
+    kind: 'command',
+    actor,
+    input: { agentId: agent.id, sessionId, command: answer.command },
+    ...(draft.key === undefined ? {} : { key: draft.key, fingerprint: fingerprintOf(agent.id, sessionId, draft) }),
+  });
+  const topic = opened.run.id;
+  const { provider, model } = agent.manifest.model;
+  const result: RunResult = { response: answer.message, input_tokens: 0, output_tokens: 0, iterations: 0, cost_usd: 0, session_id: String(answer.data?.session_id ?? sessionId), finish: 'stop', provider, model };
+  if (opened.leased) await deps.journal.advance(opened.leased, { finish: { status: 'done', result } });
+  if (opened.replayed) return attach(deps, opened.run, sessionId);
+  deps.streams.open(topic);
+  deps.streams.publish(topic, { type: 'phase', data: { phase: 'command', detail: answer.command } });
+  deps.streams.publish(topic, { type: 'chunk', data: { content: answer.message, done: false } });
+  deps.streams.publish(topic, { type: 'done', final: true, data: { done: true, usage: { input_tokens: 0, output_tokens: 0 }, result, command: { name: answer.command, ...answer.data } } });
+  return { runId: topic, topic, sessionId: result.session_id, replayed: false, position: 0 };
+}
+
+async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agentId?: string }, why: string): Promise<number> {
+  const runs = target.runId === undefined ? await listRuns(deps, actor, { ...(target.agentId === undefined ? {} : { agentId: target.agentId }), active: true }) : [await visible(deps, actor, target.runId)];
+  let stopped = 0;
+  for (const run of runs) stopped += await stopOne(deps, actor, run, why);
+  return stopped;
+}
+
+async function stopOne(deps: RunsDeps, actor: Actor, run: JournalRun, why: string): Promise<number> {
+  const error = runErrors.stopped();
+  let stopped = deps.journal.interrupt(run.id, why) ? 1 : 0;
+  if (stopped === 0 && (await deps.journal.cancel(run.id, { code: error.code, message: error.message }, [deps.events.event('run.ended', { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' })]))) {
+    stopped = 1;
+    deps.streams.publish(run.id, { type: 'error', final: true, data: { error: error.message, code: error.code, status: error.status } });
+  }
+  for (const child of await deps.journal.list({ actor, kind: RUN_KIND, status: ACTIVE, limit: 500 })) {
+    if (child.parentId === run.id) stopped += await stopOne(deps, actor, child, why);
+  }
+  return stopped;
+}
+
+async function listRuns(deps: RunsDeps, actor: Actor, filter: { agentId?: string; active?: boolean; limit?: number }): Promise<JournalRun[]> {
+  const runs = await deps.journal.list({ actor, kind: RUN_KIND, limit: filter.limit ?? 500, ...(filter.active ? { status: ACTIVE } : {}) });
+  return filter.agentId === undefined ? runs : runs.filter((run) => (run.input as RunInput).agentId === filter.agentId);
+}
+
+async function visible(deps: RunsDeps, actor: Actor, runId: string): Promise<JournalRun> {
+  const run = await deps.journal.get(runId);
+  const [all, ownerId] = ownerScope(actor);
+  if (!run || (all === 0 && run.ownerId !== ownerId)) throw runErrors.not_found(runId);
+  return run;
+}
+
+function checkDraft(deps: RunsDeps, draft: RunDraft): void {
+  let chars = 0;
+  for (const part of draft.parts) chars += part.type === 'text' ? part.text.length : 0;
+  const hasImage = draft.parts.some((part) => part.type === 'image');
+  if (chars === 0 && !hasImage) throw runErrors.empty_message();
+  if (chars > MAX_MESSAGE_CHARS) throw runErrors.message_too_large(chars, MAX_MESSAGE_CHARS);
+  if (draft.key !== undefined && !/^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(draft.key)) throw runErrors.invalid_key();
+  if ((draft.depth ?? 0) > deps.maxDepth()) throw runErrors.too_deep(deps.maxDepth());
+}
+
+async function askStart(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDraft): Promise<void> {
+  const verdict = await deps.startHook.call({ actor, agent, draft });
+  if (verdict) throw runErrors.refused('deny' in verdict ? verdict.deny : verdict.suspend.reason);
+}
+
+const fingerprintOf = (agentId: string, sessionId: string, draft: RunDraft): string =>
+  createHash('sha256')
+    .update(JSON.stringify([agentId, sessionId, draft.parts satisfies readonly Part[], draft.systemExtra ?? null, draft.maxTokens ?? null, draft.temperature ?? null]))
+    .digest('hex');
+
+const toInfo = (run: JournalRun): RunInfo => ({
+  id: run.id,
+  agentId: (run.input as RunInput).agentId,
+  sessionId: (run.input as RunInput).sessionId,
+  status: run.status,
+  createdAt: run.createdAt,
+  result: run.result as RunResult | null,
+  error: run.error,
+});
+
+export const maySee = (actor: Actor, run: JournalRun): boolean => seesAll(actor) || run.ownerId === actor.ownerId;

@@ -1,0 +1,86 @@
+/** The conversation as people read it: messages with their tool calls folded in (interface.md, GET session). */
+import { Type } from '@svc/api';
+import type { Entry } from './contract.js';
+import { countTokens, projectEntries } from './projection.js';
+
+export const History = Type.Object({
+  session_id: Type.String(),
+  agent_id: Type.String(),
+  message_count: Type.Integer(),
+  context_window_tokens: Type.Integer({ description: 'Estimated tokens of what a model would read' }),
+  label: Type.Union([Type.String(), Type.Null()]),
+  compacted_summary: Type.Union([Type.String(), Type.Null()]),
+  messages: Type.Array(
+    Type.Object({
+      role: Type.String(),
+      content: Type.String(),
+      tools: Type.Optional(Type.Array(Type.Object({ id: Type.String(), name: Type.String(), input: Type.Unknown(), running: Type.Boolean(), expanded: Type.Boolean(), result: Type.Optional(Type.String()), is_error: Type.Optional(Type.Boolean()) }))),
+      images: Type.Optional(Type.Array(Type.Object({ media_type: Type.String(), data: Type.String() }))),
+      timestamp: Type.String(),
+    }),
+  ),
+});
+
+interface HistoryTool {
+  id: string;
+  name: string;
+  input: unknown;
+  running: boolean;
+  expanded: boolean;
+  result?: string;
+  is_error?: boolean;
+}
+
+interface HistoryMessage {
+  role: 'User' | 'Assistant' | 'System';
+  content: string;
+  tools?: HistoryTool[];
+  images?: Array<{ media_type: string; data: string }>;
+  timestamp: string;
+}
+
+const MAX_RESULT_CHARS = 100 * 1024;
+
+export function historyOf(session: { id: string; agentId: string; label: string | null }, entries: readonly Entry[]) {
+  const messages: HistoryMessage[] = [];
+  const open = new Map<string, HistoryTool>();
+  for (const entry of entries) add(messages, open, entry);
+  const tokens = projectEntries(entries, Number.MAX_SAFE_INTEGER).messages.reduce((sum, message) => sum + countTokens(message), 0);
+  const summary = entries.findLast((entry) => entry.kind === 'summary');
+  return {
+    session_id: session.id,
+    agent_id: session.agentId,
+    message_count: messages.length,
+    context_window_tokens: tokens,
+    label: session.label,
+    compacted_summary: summary?.content ?? null,
+    messages,
+  };
+}
+
+function add(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: Entry): void {
+  const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  const images = (entry.parts ?? []).flatMap((part) => (part.type === 'image' ? [{ media_type: part.mediaType, data: part.data }] : []));
+  if (entry.kind === 'user') messages.push({ role: 'User', content: text, timestamp: entry.at, ...(images.length > 0 ? { images } : {}) });
+  else if (entry.kind === 'assistant') messages.push({ role: 'Assistant', content: text, timestamp: entry.at });
+  else if (entry.kind === 'note') messages.push({ role: 'System', content: entry.content ?? '', timestamp: entry.at });
+  else if (entry.kind === 'tool_call') addCall(messages, open, entry);
+  else if (entry.kind === 'tool_result') {
+    const tool = open.get(entry.callId ?? '');
+    if (!tool) return;
+    tool.running = false;
+    tool.result = (entry.content ?? '').slice(0, MAX_RESULT_CHARS);
+    tool.is_error = entry.isError ?? false;
+  }
+}
+
+function addCall(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: Entry): void {
+  let last = messages.at(-1);
+  if (last?.role !== 'Assistant') {
+    last = { role: 'Assistant', content: '', timestamp: entry.at };
+    messages.push(last);
+  }
+  const tool: HistoryTool = { id: entry.callId ?? '', name: entry.tool ?? '', input: entry.args ?? {}, running: true, expanded: false };
+  last.tools = [...(last.tools ?? []), tool];
+  open.set(tool.id, tool);
+}

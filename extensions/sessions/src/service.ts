@@ -1,0 +1,116 @@
+/**
+ * The rules of sessions.
+ *
+ * S4  The log is append-only: entries are numbered per session and two writers of one number conflict.
+ * S5  A session belongs to one agent and one owner; who may not see it does not find it.
+ * S6  The cache only ever answers for the log it was filled from: the newest entry's mark is compared first.
+ */
+import type { Actor, Clock, Ids } from '@svc/api';
+import type { Entry, EntryDraft, SessionRef, SessionsService } from './contract.js';
+import { sessionsErrors } from './errors.js';
+import { projectEntries } from './projection.js';
+import type { SessionRow, SessionStore } from './store.js';
+
+export interface SessionsDeps {
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const MAX_CACHED_SESSIONS = 200;
+const MAX_CACHED_ENTRIES = 400;
+/** Entries read for one projection; older ones are beyond any model's window. */
+const MAX_PROJECTED_ENTRIES = 4_000;
+
+interface CachedLog {
+  seq: number;
+  mark: string;
+  entries: Entry[];
+}
+
+export const createSessionsService = (deps: SessionsDeps): SessionsService => {
+  const logs = new Map<string, CachedLog>();
+  return {
+    ensure: (actor, agentId, sessionId) => ensure(deps, logs, actor, agentId, sessionId),
+    create: async (actor, agentId, options = {}) => {
+      const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
+      return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() })] };
+    },
+    get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
+    append: async (ref, drafts) => append(deps, logs, ref, drafts),
+    project: async (ref, { budgetTokens }) => {
+      const entries = await loadLog(deps, logs, ref);
+      const { messages, repaired } = projectEntries(entries, budgetTokens);
+      return { messages, throughSeq: ref.seq, repaired };
+    },
+    entries: async (actor, sessionId, range = {}) => {
+      await find(deps, actor, sessionId);
+      return deps.store.entries(sessionId, range.after ?? 0, range.limit ?? 1_000);
+    },
+  };
+};
+
+async function ensure(deps: SessionsDeps, logs: Map<string, CachedLog>, actor: Actor, agentId: string, sessionId: string): Promise<SessionRef> {
+  if (!UUID.test(sessionId)) throw sessionsErrors.invalid_session_id(sessionId);
+  const row = await deps.store.find(actor, sessionId);
+  if (!row) return { id: sessionId, agentId, ownerId: actor.ownerId, seq: 0 };
+  if (row.agentId !== agentId) throw sessionsErrors.session_not_found(sessionId);
+  if (logs.get(sessionId)?.mark !== row.mark) logs.delete(sessionId);
+  return toRef(row);
+}
+
+async function find(deps: SessionsDeps, actor: Actor, sessionId: string): Promise<SessionRow> {
+  if (!UUID.test(sessionId)) throw sessionsErrors.invalid_session_id(sessionId);
+  const row = await deps.store.find(actor, sessionId);
+  if (!row) throw sessionsErrors.session_not_found(sessionId);
+  return row;
+}
+
+function append(deps: SessionsDeps, logs: Map<string, CachedLog>, ref: SessionRef, drafts: readonly EntryDraft[]) {
+  const at = deps.clock.iso();
+  const writes = drafts.length > 0 ? [deps.store.insertEntries(ref, drafts, at)] : [];
+  if (ref.seq === 0) writes.unshift(deps.store.insertSession({ ...ref, label: null, at }));
+  const next: SessionRef = { ...ref, seq: ref.seq + drafts.length };
+  remember(logs, ref, next, drafts, at);
+  return { writes, next };
+}
+
+/** What was appended is kept beside the log it extends. Should its commit fail, the mark no longer matches the database and it is dropped. */
+function remember(logs: Map<string, CachedLog>, ref: SessionRef, next: SessionRef, drafts: readonly EntryDraft[], at: string): void {
+  const known = logs.get(ref.id) ?? (ref.seq === 0 ? { seq: 0, mark: '', entries: [] } : undefined);
+  const last = drafts.at(-1);
+  if (!known || known.seq !== ref.seq || !last) {
+    logs.delete(ref.id);
+    return;
+  }
+  known.entries.push(...drafts.map((draft, index) => ({ ...draft, seq: ref.seq + 1 + index, at })));
+  known.seq = next.seq;
+  known.mark = `${next.seq}/${last.runId ?? ''}/${at}`;
+  keep(logs, ref.id, known);
+}
+
+async function loadLog(deps: SessionsDeps, logs: Map<string, CachedLog>, ref: SessionRef): Promise<readonly Entry[]> {
+  const cached = logs.get(ref.id);
+  if (cached?.seq === ref.seq) return cached.entries;
+  if (ref.seq === 0) return [];
+  const summary = await deps.store.lastSummary(ref.id);
+  const after = Math.max(summary?.coversThrough ?? 0, ref.seq - MAX_PROJECTED_ENTRIES);
+  const entries = (await deps.store.entries(ref.id, after, MAX_PROJECTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');
+  if (summary) entries.unshift(summary);
+  const last = entries.at(-1);
+  if (last) keep(logs, ref.id, { seq: last.seq, mark: `${last.seq}/${last.runId ?? ''}/${last.at}`, entries });
+  return entries;
+}
+
+function keep(logs: Map<string, CachedLog>, id: string, log: CachedLog): void {
+  logs.delete(id);
+  if (log.entries.length > MAX_CACHED_ENTRIES) return;
+  logs.set(id, log);
+  for (const oldest of logs.keys()) {
+    if (logs.size <= MAX_CACHED_SESSIONS) break;
+    logs.delete(oldest);
+  }
+}
+
+const toRef = (row: SessionRow): SessionRef => ({ id: row.id, agentId: row.agentId, ownerId: row.ownerId, seq: row.seq });

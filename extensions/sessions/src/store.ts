@@ -1,0 +1,92 @@
+/** All SQL of sessions. Every query that touches people's data takes the actor. */
+import { type Actor, type Db, type Row, type Write, ownerScope } from '@svc/api';
+import type { Entry, EntryDraft, SessionRef } from './contract.js';
+import { sessionsErrors } from './errors.js';
+
+export interface SessionRow {
+  readonly id: string;
+  readonly agentId: string;
+  readonly ownerId: string;
+  readonly label: string | null;
+  readonly createdAt: string;
+  readonly seq: number;
+  /** Identifies the newest entry, so that a cache can tell whether it is still the same log. */
+  readonly mark: string;
+}
+
+export interface SessionStore {
+  find(actor: Actor, sessionId: string): Promise<SessionRow | undefined>;
+  /** Entries after `after`, oldest first, at most `limit`. */
+  entries(sessionId: string, after: number, limit: number): Promise<Entry[]>;
+  lastSummary(sessionId: string): Promise<Entry | undefined>;
+  insertSession(row: { id: string; agentId: string; ownerId: string; label: string | null; at: string }): Write;
+  insertEntries(ref: SessionRef, drafts: readonly EntryDraft[], at: string): Write;
+  purgeAgent(agentId: string): Promise<void>;
+}
+
+interface RawEntry {
+  seq: number;
+  kind: Entry['kind'];
+  run_id: string | null;
+  body: string;
+  at: string;
+}
+
+export const createSessionStore = (db: Db): SessionStore => {
+  const sessions = db.table('sessions');
+  const entries = db.table('entries');
+  return {
+    find: async (actor, sessionId) => {
+      const row = await db.readOne<Row>(
+        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, e.seq AS seq, e.at AS at, e.run_id AS run_id
+         FROM ${sessions} s LEFT JOIN ${entries} e ON e.session_id = s.id AND e.seq = (SELECT MAX(seq) FROM ${entries} WHERE session_id = s.id)
+         WHERE s.id = ? AND (? = 1 OR s.owner_id = ?)`,
+        [sessionId, ...ownerScope(actor)],
+      );
+      return row ? toSession(row) : undefined;
+    },
+    entries: async (sessionId, after, limit) => {
+      const rows = await db.read<RawEntry>(`SELECT seq, kind, run_id, body, at FROM ${entries} WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`, [sessionId, after, limit]);
+      return rows.map((row) => toEntry(sessionId, row));
+    },
+    lastSummary: async (sessionId) => {
+      const row = await db.readOne<RawEntry>(`SELECT seq, kind, run_id, body, at FROM ${entries} WHERE session_id = ? AND kind = 'summary' ORDER BY seq DESC LIMIT 1`, [sessionId]);
+      return row ? toEntry(sessionId, row) : undefined;
+    },
+    insertSession: (row) => ({
+      insert: sessions,
+      rows: [{ id: row.id, agent_id: row.agentId, owner_id: row.ownerId, label: row.label, created_at: row.at }],
+      ifAbsent: true,
+    }),
+    insertEntries: (ref, drafts, at) => ({
+      insert: entries,
+      rows: drafts.map((draft, index) => ({ session_id: ref.id, seq: ref.seq + 1 + index, kind: draft.kind, run_id: draft.runId, body: JSON.stringify(bodyOf(draft)), at })),
+    }),
+    purgeAgent: async (agentId) => {
+      await db.commit([
+        { sql: `DELETE FROM ${entries} WHERE session_id IN (SELECT id FROM ${sessions} WHERE agent_id = ?)`, args: [agentId] },
+        { sql: `DELETE FROM ${sessions} WHERE agent_id = ?`, args: [agentId] },
+      ]);
+    },
+  };
+};
+
+const toSession = (row: Row): SessionRow => ({
+  id: String(row.id),
+  agentId: String(row.agent_id),
+  ownerId: String(row.owner_id),
+  label: row.label === null ? null : String(row.label),
+  createdAt: String(row.created_at),
+  seq: Number(row.seq ?? 0),
+  mark: `${row.seq ?? 0}/${row.run_id ?? ''}/${row.at ?? ''}`,
+});
+
+const bodyOf = ({ kind: _kind, runId: _runId, ...body }: EntryDraft): object => body;
+
+function toEntry(sessionId: string, row: RawEntry): Entry {
+  try {
+    return { ...(JSON.parse(row.body) as object), seq: row.seq, kind: row.kind, runId: row.run_id, at: row.at };
+  } catch (cause) {
+    throw sessionsErrors.row_unreadable(sessionId, row.seq).with({ cause });
+  }
+}

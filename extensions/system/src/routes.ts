@@ -1,0 +1,99 @@
+/** Routes of the daemon itself. */
+import { ErrorBody, type ExtensionContext, type HookHandle, type HookMap, type RouteDecl, type RouteSpec, Type, bytes, defineRoute, reply } from '@svc/api';
+import { renderMetrics } from './metrics.js';
+import { API_VERSIONS, Open, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
+
+export interface SystemDeps extends StatusDeps {
+  readonly metrics: HookHandle<HookMap['metrics.collect']>;
+  readonly timers: ExtensionContext['timers'];
+}
+
+type Get = Pick<RouteSpec<undefined, undefined, undefined>, 'id' | 'path' | 'summary' | 'responses' | 'handler'>;
+
+const get = (spec: Get, rest: Partial<Pick<RouteDecl, 'auth' | 'cost'>> = {}): RouteDecl => defineRoute({ method: 'GET', auth: 'bearer', permission: 'system.read', cost: 1, ...spec, ...rest });
+
+/** How long the answer to a shutdown has to leave before the server stops. */
+const SHUTDOWN_DELAY_MS = 50;
+
+export const systemRoutes = (deps: SystemDeps): RouteDecl[] => [...publicRoutes(deps), ...versionRoutes(deps), ...operatorRoutes(deps)];
+
+const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
+  get({ id: 'system.health', path: '/api/health', summary: 'Whether the daemon lives', responses: { 200: Open('status, version, uptime_seconds, checks') }, handler: async () => reply(200, await health(deps)) }, { auth: 'public' }),
+  get(
+    {
+      id: 'system.ready',
+      path: '/api/ready',
+      summary: 'Whether the daemon takes work',
+      responses: { 200: Open('status, checks'), 503: ErrorBody },
+      handler: async () => reply(deps.kernel.ready() ? 200 : 503, { status: deps.kernel.ready() ? 'ready' : 'not_ready', checks: [] }),
+    },
+    { auth: 'public' },
+  ),
+];
+
+const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
+  get({
+    id: 'system.version',
+    path: '/api/version',
+    summary: 'Version of the daemon',
+    responses: { 200: Open('name, version, build_date, git_sha, runtime_version, platform, arch, api') },
+    handler: async () => {
+      const { runtime_version, platform, arch } = deps.kernel.facts();
+      return reply(200, { name: 'svc', version: deps.kernel.version, build_date: 'dev', git_sha: 'unknown', runtime_version, platform, arch, api: API_VERSIONS });
+    },
+  }),
+  get({
+    id: 'system.versions',
+    path: '/api/versions',
+    summary: 'Versions of the API',
+    responses: { 200: Open('current, supported, deprecated, details') },
+    handler: async () => reply(200, { ...API_VERSIONS, details: [{ version: 'v1', status: 'stable', url_prefix: '/api/v1' }] }),
+  }),
+  get({
+    id: 'system.openapi',
+    path: '/api/openapi.json',
+    summary: 'This interface as OpenAPI 3.1',
+    responses: { 200: Open('An OpenAPI document') },
+    handler: async () => {
+      const { etag, document } = deps.kernel.openapi();
+      return reply(200, document, { etag });
+    },
+  }),
+];
+
+const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
+  get({
+    id: 'system.health-detail',
+    path: '/api/health/detail',
+    summary: 'Health with causes',
+    responses: { 200: Open('status, checks, extensions, config_warnings, doctor') },
+    handler: async (req) => reply(200, await healthDetail(deps, req.actor)),
+  }),
+  get({ id: 'system.status', path: '/api/status', summary: 'State of the daemon', responses: { 200: Open('status, agents, model, data') }, handler: async (req) => reply(200, await status(deps, req.actor)) }),
+  get({
+    id: 'system.metrics',
+    path: '/api/metrics',
+    summary: 'Metrics in Prometheus text',
+    responses: { 200: { description: 'Prometheus text format 0.0.4', contentType: 'text/plain' } },
+    handler: async () => {
+      const { contentType, text } = await renderMetrics(deps.kernel, deps.metrics, uptimeSeconds(deps));
+      return bytes(200, contentType, text);
+    },
+  }),
+  defineRoute({
+    id: 'system.shutdown',
+    method: 'POST',
+    path: '/api/shutdown',
+    summary: 'Stop the daemon gracefully',
+    auth: 'bearer',
+    permission: 'kernel.admin',
+    cost: 5,
+    audit: 'kernel.shutdown',
+    responses: { 200: Type.Object({ status: Type.String() }) },
+    handler: async (req) => {
+      deps.log.info('shutdown requested over the API', { actor: req.actor.id });
+      deps.timers.after(SHUTDOWN_DELAY_MS, () => deps.kernel.shutdown('requested over the API'));
+      return reply(200, { status: 'shutting_down' });
+    },
+  }),
+];

@@ -1,0 +1,84 @@
+/** What the daemon says of itself: shapes of health, status and version (interface.md, System). */
+import { type Actor, type Clock, type ExtensionContext, type HookHandle, type HookMap, type KernelView, type OptionalHandle, Type } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import type { ProvidersService } from '@svc/ext-providers/contract';
+import type { RunsService } from '@svc/ext-runs/contract';
+
+export interface StatusDeps {
+  readonly kernel: KernelView;
+  readonly clock: Clock;
+  readonly probe: HookHandle<HookMap['health.probe']>;
+  readonly doctor: HookHandle<HookMap['doctor.check']>;
+  readonly agents: OptionalHandle<AgentsService>;
+  readonly providers: OptionalHandle<ProvidersService>;
+  readonly runs: OptionalHandle<RunsService>;
+  readonly log: ExtensionContext['log'];
+}
+
+export const API_VERSIONS = { current: 'v1', supported: ['v1'], deprecated: [] as string[] };
+export const Open = (description: string) => Type.Object({}, { additionalProperties: true, description });
+
+export const uptimeSeconds = (deps: Pick<StatusDeps, 'kernel' | 'clock'>): number => Math.max(0, Math.floor((deps.clock.now() - Date.parse(deps.kernel.startedAt)) / 1_000));
+
+/** Redacted: whoever may not authenticate learns that it lives, and no more than that. */
+export async function health(deps: StatusDeps) {
+  const checks = (await probes(deps)).map(({ name, status }) => ({ name, status }));
+  return { status: overall(checks), version: deps.kernel.version, uptime_seconds: uptimeSeconds(deps), checks };
+}
+
+export async function healthDetail(deps: StatusDeps, actor: Actor) {
+  const checks = await probes(deps);
+  const extensions = deps.kernel.extensions();
+  const database = checks.find((check) => check.name === 'database');
+  return {
+    status: overall(checks),
+    version: deps.kernel.version,
+    uptime_seconds: uptimeSeconds(deps),
+    panic_count: extensions.reduce((sum, one) => sum + one.strikes, 0),
+    restart_count: 0,
+    agent_count: (await deps.agents.value?.list(actor))?.length ?? 0,
+    database: database?.status === 'ok' ? 'connected' : 'error',
+    config_warnings: deps.kernel.configProblems().map((problem) => problem.message),
+    checks,
+    extensions: extensions.filter((one) => one.state !== 'active' && one.state !== 'inactive').map((one) => ({ id: one.id, state: one.state, reason: one.reason })),
+    doctor: (await deps.doctor.call(undefined)).flatMap((row) => row.value ?? (row.error ? [{ check: row.owner, result: 'fail' as const, message: row.error }] : [])),
+  };
+}
+
+export async function status(deps: StatusDeps, actor: Actor) {
+  const agents = (await deps.agents.value?.list(actor)) ?? [];
+  const model = await deps.providers.value?.defaultModel();
+  const active = new Set((await deps.runs.value?.list(actor, { active: true }))?.map((run) => run.agentId));
+  return {
+    status: 'running',
+    version: deps.kernel.version,
+    uptime_seconds: uptimeSeconds(deps),
+    preset: deps.kernel.preset,
+    agent_count: agents.length,
+    active_agent_count: active.size,
+    default_provider: model?.provider ?? null,
+    default_model: model?.model ?? null,
+    default_model_why: model?.why ?? null,
+    default_model_stand_in: model?.isStandIn ?? false,
+    memory_used_mb: Math.round(Number(deps.kernel.facts().rss_bytes ?? 0) / 1_048_576),
+    ...deps.kernel.facts(),
+    config_problems: deps.kernel.configProblems(),
+    agents: agents.map((agent) => ({
+      id: agent.id,
+      name: agent.name,
+      state: agent.state,
+      mode: agent.mode,
+      created_at: agent.createdAt,
+      model_provider: agent.manifest.model.provider,
+      model_name: agent.manifest.model.model,
+      profile: null,
+    })),
+  };
+}
+
+async function probes(deps: StatusDeps): Promise<Array<{ name: string; status: string; detail?: string }>> {
+  const rows = await deps.probe.call(undefined);
+  return rows.map((row) => row.value ?? { name: row.owner, status: 'error', detail: row.error ?? 'no answer' });
+}
+
+const overall = (checks: ReadonlyArray<{ status: string }>): 'ok' | 'degraded' => (checks.every((check) => check.status === 'ok') ? 'ok' : 'degraded');

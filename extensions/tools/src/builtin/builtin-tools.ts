@@ -1,0 +1,32 @@
+import { type AnyTool, type Clock, defineTool, type ExtensionContext, Type } from '@svc/api';
+import { applyPatchTool } from './apply-patch.js';
+import { fileTools } from './file-tools.js';
+import { shellTool } from './shell-exec.js';
+import { webFetchTool } from './web-fetch.js';
+import { createWorkspaces } from './workspace.js';
+
+export const builtinTools = (ctx: Pick<ExtensionContext, 'files' | 'hooks' | 'exec' | 'fetch' | 'workers' | 'clock'>): AnyTool[] => {
+  const workspaces = createWorkspaces(ctx.files.root('workspaces'), ctx.hooks.use('checkpoint.take'));
+  return [
+    ...fileTools(workspaces),
+    applyPatchTool(workspaces),
+    shellTool(workspaces, (command, args, options) => ctx.exec(command, args, options)),
+    webFetchTool({ fetch: (url, init) => ctx.fetch(url, init), workers: ctx.workers }),
+    clockTool(ctx.clock),
+  ];
+};
+
+const clockTool = (clock: Clock): AnyTool =>
+  defineTool({
+    name: 'system_time',
+    description: 'The time now: UTC in ISO 8601, milliseconds since 1970, and the weekday.',
+    params: Type.Object({}),
+    risk: 'read',
+    replay: 'safe',
+    parallel: true,
+    run: async () => {
+      const now = clock.now();
+      const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(now);
+      return JSON.stringify({ utc: new Date(now).toISOString(), unix_ms: now, weekday });
+    },
+  });

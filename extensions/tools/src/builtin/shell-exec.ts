@@ -1,0 +1,43 @@
+import { type AnyTool, defineTool, type ExecResult, type ExtensionContext, Type } from '@svc/api';
+import type { Workspaces } from './workspace.js';
+
+const DEFAULT_SECONDS = 60;
+const MAX_SECONDS = 600;
+/** The door ends the process at the call's own limit; this one only catches a door that does not. */
+const GRACE_MS = 10_000;
+const MAX_OUTPUT_BYTES = 48 * 1024;
+
+export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']): AnyTool =>
+  defineTool({
+    name: 'shell_exec',
+    description: 'Runs a command line in a shell, in your workspace, and answers with its exit code and output.',
+    params: Type.Object({
+      command: Type.String({ minLength: 1, maxLength: 100_000 }),
+      timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SECONDS, description: `Default ${DEFAULT_SECONDS}` })),
+    }),
+    risk: 'exec',
+    replay: 'never',
+    parallel: false,
+    timeoutMs: MAX_SECONDS * 1000 + GRACE_MS,
+    run: async ({ command, timeout_seconds = DEFAULT_SECONDS }, call) => {
+      const dir = await workspaces.made(call);
+      const done = await exec('/bin/sh', ['-c', command], {
+        cwd: dir.path,
+        timeoutMs: timeout_seconds * 1000,
+        maxOutputBytes: MAX_OUTPUT_BYTES,
+        signal: call.signal,
+        // So that a child which outlived the daemon is found and ended before the run goes on.
+        ownerKey: call.callId,
+      });
+      return { content: describe(done, timeout_seconds), isError: done.timedOut || done.exitCode !== 0 };
+    },
+  });
+
+const describe = (done: ExecResult, seconds: number): string => {
+  const end = done.timedOut ? `stopped after ${seconds} s` : done.exitCode === null ? `ended by signal ${done.signal ?? 'unknown'}` : `exit code ${done.exitCode}`;
+  const parts = [`[${end}, ${Math.round(done.durationMs)} ms]`];
+  if (done.stdout !== '') parts.push(done.stdout);
+  if (done.stderr !== '') parts.push(`[stderr]\n${done.stderr}`);
+  if (done.truncated) parts.push('[the output was longer; only its beginning is shown]');
+  return parts.join('\n');
+};

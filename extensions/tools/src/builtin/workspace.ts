@@ -1,0 +1,57 @@
+/** The folder of each agent, as its file tools see it. */
+import { posix } from 'node:path';
+import { type Dir, type HookHandle, type HookMap, isSvcError, type ToolCall } from '@svc/api';
+import { toolErrors } from '../errors.js';
+
+/** What a file tool works on at most. */
+export const MAX_TEXT_BYTES = 4 * 1024 * 1024;
+
+const FIRST_FILE = '.first-use';
+
+export interface Workspaces {
+  of(call: Pick<ToolCall, 'agentId'>): Dir;
+  /** The folder, made when nobody has written to it yet: what a process needs to start in it. */
+  made(call: Pick<ToolCall, 'agentId'>): Promise<Dir>;
+  /** Asks for a snapshot before something is written. It may fail; the write goes on. */
+  checkpoint(call: ToolCall, tool: string, paths: readonly string[]): Promise<void>;
+}
+
+export const createWorkspaces = (root: Dir, take: HookHandle<HookMap['checkpoint.take']>): Workspaces => ({
+  of: ({ agentId }) => root.dir(agentId),
+  made: async ({ agentId }) => {
+    const dir = root.dir(agentId);
+    if (await root.stat(agentId)) return dir;
+    // A folder handle makes folders only on the way to a file.
+    await dir.write(FIRST_FILE, '');
+    await dir.remove(FIRST_FILE);
+    return dir;
+  },
+  checkpoint: async (call, tool, paths) => {
+    if (take.isEmpty()) return;
+    await take.call({ agentId: call.agentId, sessionId: call.sessionId, tool, directory: root.dir(call.agentId).path, paths });
+  },
+});
+
+/** The path below the workspace that a model meant. Throws `tools_path_denied`. The folder handle refuses links that lead out. */
+export const pathIn = (dir: Pick<Dir, 'path'>, path: string): string => {
+  // Models like to write the whole path once they have seen it.
+  const inside = path === dir.path || path.startsWith(`${dir.path}/`) ? path.slice(dir.path.length + 1) : path;
+  const parts = inside.split(/[/\\]/);
+  if (inside.includes('\0') || parts.includes('..') || posix.isAbsolute(inside) || inside.startsWith('\\') || /^[a-z]:/i.test(inside)) throw toolErrors.path_denied(path);
+  return posix.normalize(inside === '' ? '.' : inside);
+};
+
+/** The text of a file, or undefined when there is none. Throws `tools_file_too_large`, `tools_not_text`. */
+export const readText = async (dir: Dir, path: string): Promise<string | undefined> => {
+  const found = await dir.stat(path);
+  if (!found) return undefined;
+  if (found.kind !== 'file') throw toolErrors.not_text(path);
+  if (found.sizeBytes > MAX_TEXT_BYTES) throw toolErrors.file_too_large(path, found.sizeBytes, MAX_TEXT_BYTES);
+  const data = await dir.read(path, { maxBytes: MAX_TEXT_BYTES });
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data);
+  } catch (error) {
+    if (isSvcError(error) || !(error instanceof TypeError)) throw error;
+    throw toolErrors.not_text(path).with({ cause: error });
+  }
+};

@@ -1,0 +1,85 @@
+/** Running a judged call (T2 to T5). */
+import { type AnyTool, type ExtensionContext, type HookHandle, type HookMap, isSvcError, type Logger, type SvcError, type ToolCall, type ToolOutput } from '@svc/api';
+import { callDigest } from './call-digest.js';
+import type { CallRequest, ToolResult } from './contract.js';
+import { toolErrors } from './errors.js';
+import { argumentProblem, textOf, toolRequest } from './judgement.js';
+import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
+import type { ToolRegistry } from './tool-registry.js';
+
+const TIMEOUT_MS = 120_000;
+
+export interface ExecuteDeps {
+  readonly registry: ToolRegistry;
+  readonly after: HookHandle<HookMap['tool.after']>;
+  readonly elsewhere: HookHandle<HookMap['tool.execute']>;
+  readonly timers: ExtensionContext['timers'];
+  readonly log: Logger;
+}
+
+export const executeCall = async (deps: ExecuteDeps, request: CallRequest, signal: AbortSignal): Promise<ToolResult> => {
+  const tool = await deps.registry.find(request.name, request.call.agentId);
+  if (!tool) return resultOf(failure(toolErrors.unknown(request.name, [])));
+  // A call that a restart repeats was judged by an earlier build: its arguments are checked again.
+  const problem = await argumentProblem(tool, request);
+  if (problem) return resultOf(failure(problem));
+  const output = await runWithEnd(deps, tool, request, signal);
+  return resultOf(await throughTaps(deps, tool, request, signal, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
+};
+
+const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, signal: AbortSignal): Promise<ToolOutput> => {
+  const limitMs = tool.timeoutMs ?? TIMEOUT_MS;
+  const late = new AbortController();
+  const timer = deps.timers.after(limitMs, () => late.abort(toolErrors.timed_out(tool.name, limitMs)));
+  const either = AbortSignal.any([signal, late.signal]);
+  const ended = new Promise<never>((_, reject) => {
+    const end = (): void => reject(late.signal.aborted ? late.signal.reason : toolErrors.cancelled(tool.name));
+    if (either.aborted) end();
+    else either.addEventListener('abort', end, { once: true });
+  });
+  try {
+    if (signal.aborted) return await ended;
+    return await Promise.race([ended, runTool(deps, tool, request.args, { ...request.call, signal: either, log: deps.log })]);
+  } catch (error) {
+    // A tool that heeds the signal fails with an error of its own: the reason is the better answer.
+    return failure(shownError(deps, tool, request, either.aborted ? await ended.catch((reason: unknown) => reason) : error));
+  } finally {
+    await timer.dispose();
+  }
+};
+
+const runTool = async (deps: ExecuteDeps, tool: AnyTool, args: unknown, call: ToolCall): Promise<ToolOutput> => {
+  // Tools that an area only lists may be answered by it here.
+  if (!deps.registry.isContributed(tool.name) && !deps.elsewhere.isEmpty()) {
+    const answer = await deps.elsewhere.call({ name: tool.name, args, call });
+    if (answer) return answer;
+  }
+  // The arguments were checked against `params`, which is what `run` is typed by.
+  const output = await tool.run(args as Parameters<AnyTool['run']>[0], call);
+  return typeof output === 'string' ? { content: output } : output;
+};
+
+/** Errors made to be shown are shown; anything else stays in the log. */
+const shownError = (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, error: unknown): SvcError => {
+  if (isSvcError(error) && error.status !== 500) return error;
+  deps.log.error('a tool failed', { tool: tool.name, run: request.call.runId, call: request.call.callId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  return toolErrors.failed(tool.name);
+};
+
+const throughTaps = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, signal: AbortSignal, output: ToolOutput): Promise<ToolOutput> => {
+  if (deps.after.isEmpty()) return output;
+  try {
+    return await deps.after.call(output, toolRequest(tool, request, callDigest(request.name, request.args), signal, deps.log));
+  } catch (error) {
+    // The hook fails closed: what a guard could not look at is not shown. The effect has happened, and the model must know.
+    deps.log.error('a tap of tool.after failed', { tool: tool.name, run: request.call.runId, error: String(error) });
+    return { content: `${tool.name} ran, but its result could not be checked and is withheld.`, isError: true };
+  }
+};
+
+const failure = (error: SvcError): ToolOutput => ({ content: textOf(error), isError: true });
+
+const resultOf = (output: ToolOutput): ToolResult => {
+  const isError = output.isError ?? false;
+  return { content: capText(output.content, RESULT_BYTES), isError, status: output.status ?? (isError ? 'error' : 'completed') };
+};

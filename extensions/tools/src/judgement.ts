@@ -1,0 +1,70 @@
+/** Judging a call before anything runs (T1). */
+import { type AnyTool, checkValue, type HookHandle, type HookMap, isSvcError, type Logger, nearest, type SvcError, type ToolRequest, type Verdict } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import { callDigest } from './call-digest.js';
+import type { CallRequest, Judgement } from './contract.js';
+import { toolErrors } from './errors.js';
+import { exclusionOf, type ToolRegistry } from './tool-registry.js';
+
+export interface JudgeDeps {
+  readonly registry: ToolRegistry;
+  readonly agents: AgentsService;
+  readonly before: HookHandle<HookMap['tool.before']>;
+  readonly log: Logger;
+}
+
+type Basis = Pick<Judgement, 'digest' | 'replay' | 'parallel'>;
+
+export const judgeCall = async (deps: JudgeDeps, request: CallRequest): Promise<Judgement> => {
+  const tool = await deps.registry.find(request.name, request.call.agentId);
+  const basis: Basis = { digest: callDigest(request.name, request.args), replay: tool?.replay ?? 'never', parallel: tool?.parallel ?? false };
+  if (!tool) return denied(basis, toolErrors.unknown(request.name, await similarNames(deps.registry, request.name)));
+  const problem = (await offerProblem(deps, request)) ?? (await argumentProblem(tool, request));
+  if (problem) return denied(basis, problem);
+  const verdict = deps.before.isEmpty() ? undefined : await deps.before.call(toolRequest(tool, request, basis.digest, new AbortController().signal, deps.log));
+  return judgementOf(basis, verdict);
+};
+
+/** What taps of the tool hooks see. The arguments have been checked against the tool's schema, an object. */
+export const toolRequest = (tool: AnyTool, request: CallRequest, digest: string, signal: AbortSignal, log: Logger): ToolRequest => ({
+  tool,
+  args: request.args as Readonly<Record<string, unknown>>,
+  call: { ...request.call, signal, log },
+  digest,
+  earlier: request.earlier,
+});
+
+export const argumentProblem = async (tool: AnyTool, request: CallRequest): Promise<SvcError | undefined> => {
+  if (request.argsError !== undefined) return toolErrors.bad_arguments(tool.name, request.argsError.slice(0, 500));
+  const checked = await checkValue(tool.params, request.args);
+  return checked.ok ? undefined : toolErrors.bad_arguments(tool.name, `${checked.path === '' ? 'the whole' : checked.path} ${checked.message}`);
+};
+
+/** A model may name a tool that it was not offered. Calls without an agent have no manifest: their door decides. */
+const offerProblem = async ({ agents }: JudgeDeps, { name, call }: CallRequest): Promise<SvcError | undefined> => {
+  if (call.agentId === '') return undefined;
+  try {
+    const why = exclusionOf(name, (await agents.get(call.actor, call.agentId)).manifest);
+    return why === undefined ? undefined : toolErrors.not_offered(name, why);
+  } catch (error) {
+    // The agent went while its run was still on: a refusal of the call, not a fault of the run.
+    if (isSvcError(error) && error.code === 'agent_not_found') return toolErrors.not_offered(name, 'the agent no longer exists');
+    throw error;
+  }
+};
+
+const similarNames = async (registry: ToolRegistry, name: string): Promise<string[]> =>
+  nearest(
+    name,
+    (await registry.all()).map((tool) => tool.name),
+  );
+
+const denied = (basis: Basis, error: SvcError): Judgement => ({ ...basis, verdict: 'deny', reason: textOf(error), code: error.code });
+
+export const textOf = (error: SvcError): string => (error.hint === undefined ? error.message : `${error.message} ${error.hint}`);
+
+const judgementOf = (basis: Basis, verdict: Verdict | undefined): Judgement => {
+  if (!verdict) return { ...basis, verdict: 'run' };
+  if ('suspend' in verdict) return { ...basis, verdict: 'suspend', suspend: verdict.suspend };
+  return { ...basis, verdict: 'deny', reason: verdict.deny, code: verdict.code ?? 'tool_denied' };
+};

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AnyTool, FetchInit, FetchResponse, ToolOutput } from '@svc/api';
+import { systemClock } from '@svc/platform/clock/clock';
+import { createExecDoor } from '@svc/platform/doors/exec-door';
+import { openDir } from '@svc/platform/doors/files-door';
+import { expect } from 'chai';
+import { fileTools } from '../src/builtin/file-tools.js';
+import { shellTool } from '../src/builtin/shell-exec.js';
+import { webFetchTool } from '../src/builtin/web-fetch.js';
+import { createWorkspaces, type Workspaces } from '../src/builtin/workspace.js';
+import pageText from '../src/workers/page-text.js';
+import { AGENT, call } from './tools-kit.js';
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const context = { ...call('x', {}).call, signal: new AbortController().signal, log: silent };
+
+const output = async (tool: AnyTool | undefined, args: Record<string, unknown>): Promise<ToolOutput> => {
+  if (!tool) throw new Error('no such tool');
+  const result = await tool.run(args as never, context);
+  return typeof result === 'string' ? { content: result } : result;
+};
+const messageOf = (work: Promise<unknown>): Promise<string> => work.then(String, (error: Error) => error.message);
+
+describe('built-in tools', () => {
+  let home: string;
+  let workspaces: Workspaces;
+  let snapshots: unknown[];
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'svc-tools-'));
+    snapshots = [];
+    workspaces = createWorkspaces(openDir(home), { isEmpty: () => false, call: async (subject) => void snapshots.push(subject) });
+  });
+  afterEach(() => rm(home, { recursive: true }));
+  const tool = (name: string): AnyTool | undefined => fileTools(workspaces).find((one) => one.name === name);
+
+  it('write, read and list files of the agent alone', async () => {
+    await output(tool('file_write'), { path: 'notes/a.txt', content: 'one\ntwo\nthree' });
+    expect((await output(tool('file_read'), { path: 'notes/a.txt' })).content).to.equal('one\ntwo\nthree');
+    expect((await output(tool('file_read'), { path: join(home, AGENT, 'notes/a.txt'), offset: 2, limit: 1 })).content).to.equal('two\n[lines 2 to 2 of 3]');
+    expect((await output(tool('file_list'), {})).content).to.equal('notes/');
+    expect((await output(tool('file_list'), { recursive: true })).content).to.equal('notes/\nnotes/a.txt (13 bytes)');
+    expect((await openDir(home).list()).map(({ name }) => name)).to.deep.equal([AGENT]);
+  });
+
+  it('ask for a snapshot before a file is written', async () => {
+    await output(tool('file_write'), { path: 'a.txt', content: 'x' });
+    expect(snapshots).to.deep.equal([{ agentId: AGENT, sessionId: 's1', tool: 'file_write', directory: join(home, AGENT), paths: ['a.txt'] }]);
+  });
+
+  it('refuse paths that lead out, and say what is missing', async () => {
+    for (const path of ['../x', '/etc/passwd', 'a/../../x', `${home}/other`]) expect(await messageOf(output(tool('file_read'), { path })), path).to.match(/Path traversal denied/);
+    expect(await messageOf(output(tool('file_write'), { path: '.', content: '' }))).to.match(/Path traversal denied/);
+    expect(await messageOf(output(tool('file_read'), { path: 'none.txt' }))).to.match(/has no file "none.txt"/);
+    expect((await output(tool('file_list'), {})).content).to.equal('[empty]');
+  });
+
+  it('run a command in the workspace and tell how it ended', async () => {
+    const config = { get: () => undefined };
+    const door = createExecDoor({ config, registerDir: join(home, 'register'), env: { PATH: process.env.PATH }, clock: systemClock(), log: { ...silent, child: () => silent } as never });
+    const shell = shellTool(workspaces, (command, args, options) => door.exec(command, args, options));
+    const good = await output(shell, { command: 'echo hi > made.txt; cat made.txt; pwd' });
+    expect(good.isError).to.equal(false);
+    expect(good.content)
+      .to.match(/^\[exit code 0, \d+ ms\]\nhi\n/)
+      .and.include(AGENT);
+    const bad = await output(shell, { command: 'echo oh >&2; exit 3' });
+    expect(bad).to.include({ isError: true });
+    expect(bad.content).to.match(/\[exit code 3.*\[stderr\]\noh/s);
+    const late = await output(shell, { command: 'sleep 20', timeout_seconds: 1 });
+    expect(late.content).to.match(/\[stopped after 1 s/);
+    await door.close();
+  });
+
+  it('turn a page into text with its links, and leave scripts out', () => {
+    const text = pageText({
+      url: 'https://example.org/a/',
+      html: '<html><head><title>t</title><style>x{}</style></head><body><nav>menu</nav><h1>Head</h1><p>Some <a href="b">link</a>.</p><script>alert(1)</script></body></html>',
+    });
+    expect(text).to.include('Head').and.include('link (https://example.org/a/b)');
+    expect(text).not.to.match(/alert|menu|x\{\}/);
+  });
+
+  it("fetch with the agent's own hosts, cut long texts and show no bytes", async () => {
+    const asked: FetchInit[] = [];
+    const answer = (type: string, body: string, status = 200): FetchResponse => ({
+      status,
+      headers: { 'content-type': type },
+      url: 'https://example.org/x',
+      body: new Response(body).body as ReadableStream<Uint8Array>,
+      text: async () => body,
+      json: async () => undefined,
+      cancel: () => undefined,
+    });
+    const tool = (response: FetchResponse) =>
+      webFetchTool({
+        fetch: async (_url, init) => {
+          asked.push(init);
+          return response;
+        },
+        workers: { run: async () => Promise.reject(new Error('no page here')) },
+      });
+    const url = 'https://example.org/x';
+    expect((await output(tool(answer('application/json; charset=utf-8', '{"a":1}')), { url })).content).to.equal('[200 https://example.org/x]\n{"a":1}');
+    expect(asked[0]).to.deep.include({ purpose: 'tool', allowHosts: ['*'] });
+    expect((await output(tool(answer('image/png', 'PNG')), { url })).content).to.match(/image\/png: not text/);
+    expect((await output(tool(answer('text/plain', 'x'.repeat(60_000))), { url })).content).to.match(/\[cut: 60000 characters in all\]$/);
+    expect(await output(tool(answer('text/plain', 'gone', 410)), { url })).to.include({ isError: true });
+  });
+});

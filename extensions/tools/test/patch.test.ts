@@ -1,0 +1,124 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Dir } from '@svc/api';
+import { openDir } from '@svc/platform/doors/files-door';
+import { expect } from 'chai';
+import { parsePatch } from '../src/builtin/patch-format.js';
+import { applyHunks } from '../src/builtin/patch-hunks.js';
+import { carryOut, planPatch } from '../src/builtin/patch-plan.js';
+
+const patchOf = (...lines: string[]): string => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+
+const patched = (text: string, ...hunk: string[]): string => {
+  const [section] = parsePatch(patchOf('*** Update File: x', ...hunk));
+  if (section?.kind !== 'update') throw new Error('an update was expected');
+  const result = applyHunks(text, section.hunks);
+  return 'text' in result ? result.text : `problem: ${result.problem}`;
+};
+
+describe('apply_patch', () => {
+  let home: string;
+  let dir: Dir;
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'svc-patch-'));
+    dir = openDir(home);
+  });
+  afterEach(() => rm(home, { recursive: true }));
+  const apply = async (patch: string): Promise<void> => carryOut(dir, await planPatch(dir, parsePatch(patch)));
+  const text = (path: string): Promise<string> => readFile(join(home, path), 'utf8');
+
+  it('adds, updates, moves and deletes files', async () => {
+    await dir.write('old.txt', 'one\ntwo\nthree\n');
+    await dir.write('gone.txt', 'x');
+    await apply(
+      patchOf('*** Add File: sub/new.md', '+# New', '+', '+text', '*** Update File: old.txt', '*** Move to: sub/moved.txt', '@@', ' one', '-two', '+2', ' three', '*** Delete File: gone.txt'),
+    );
+    expect(await text('sub/new.md')).to.equal('# New\n\ntext\n');
+    expect(await text('sub/moved.txt')).to.equal('one\n2\nthree\n');
+    expect((await dir.list('.')).map(({ name }) => name)).to.deep.equal(['sub']);
+  });
+
+  it('P1 changes nothing when one of several files does not fit', async () => {
+    await dir.write('a.txt', 'a\n');
+    await dir.write('b.txt', 'b\n');
+    const failure = await apply(patchOf('*** Update File: a.txt', '@@', '-a', '+A', '*** Update File: b.txt', '@@', '-not there', '+B')).catch((error: Error) => error);
+    expect(failure)
+      .to.be.an('error')
+      .with.property('message')
+      .that.matches(/Nothing was changed: b\.txt: hunk 1 of 1: its lines were not found.*"not there"/);
+    expect(await text('a.txt')).to.equal('a\n');
+  });
+
+  it('P2 takes back what it wrote when a later write fails', async () => {
+    await dir.write('a.txt', 'a\n');
+    const failing: Dir = { ...dir, write: (path, data) => (path === 'b.txt' && data === 'B\n' ? Promise.reject(new Error('disk full')) : dir.write(path, data)) };
+    await dir.write('b.txt', 'b\n');
+    const changes = await planPatch(dir, parsePatch(patchOf('*** Update File: a.txt', '@@', '-a', '+A', '*** Update File: b.txt', '@@', '-b', '+B')));
+    const failure = await carryOut(failing, changes).catch((error: Error) => error.message);
+    expect(failure).to.equal('disk full');
+    expect(await text('a.txt')).to.equal('a\n');
+    expect(await text('b.txt')).to.equal('b\n');
+  });
+
+  it('P3 refuses a path that leads out, in any section', async () => {
+    for (const section of [['*** Add File: ../x', '+x'], ['*** Delete File: /etc/passwd'], ['*** Update File: a', '*** Move to: ../b', '@@', '-a', '+b']]) {
+      await dir.write('a', 'a\n');
+      const failure = await apply(patchOf(...section)).catch((error: Error) => error);
+      expect(failure, section[0])
+        .to.be.an('error')
+        .with.property('message')
+        .that.matches(/Path traversal denied/);
+    }
+  });
+
+  it('will not add over a file, nor move onto one, nor change one that is not there', async () => {
+    await dir.write('a.txt', 'a\n');
+    await dir.write('b.txt', 'b\n');
+    const problem = (...lines: string[]) => apply(patchOf(...lines)).catch((error: Error) => error.message);
+    expect(await problem('*** Add File: a.txt', '+x')).to.match(/exists already/);
+    expect(await problem('*** Update File: a.txt', '*** Move to: b.txt', '@@', '-a', '+x')).to.match(/b\.txt: a file is there already/);
+    expect(await problem('*** Update File: c.txt', '@@', '-a', '+x')).to.match(/no such file/);
+  });
+
+  it('finds a hunk by its anchor among equal lines', () => {
+    expect(patched('f:\n  x\ng:\n  x\n', '@@ g:', '-  x', '+  y')).to.equal('f:\n  x\ng:\n  y\n');
+    expect(patched('f:\n  x\ng:\n  x\n', '@@ g: @@', ' g:', '-  x', '+  y')).to.equal('f:\n  x\ng:\n  y\n');
+  });
+
+  it('applies several hunks from top to bottom', () => {
+    expect(patched('a\nb\na\nb\n', '@@', '-a', '+1', ' b', '@@', '-a', '+2')).to.equal('1\nb\n2\nb\n');
+  });
+
+  it('keeps the line ends of the file, and a missing last one', () => {
+    expect(patched('a\r\nb\r\n', '@@', '-a', '+x', '+y', ' b')).to.equal('x\r\ny\r\nb\r\n');
+    expect(patched('a\nb', '@@', ' a', '-b', '+c')).to.equal('a\nc');
+  });
+
+  it("forgives spaces at the end of lines, and keeps the file's own", () => {
+    expect(patched('keep  \nold\n', '@@', ' keep', '-old', '+new')).to.equal('keep  \nnew\n');
+  });
+
+  it('puts additions after their anchor, or at the end of the file', () => {
+    expect(patched('a\nb\n', '@@ a', '+x')).to.equal('a\nx\nb\n');
+    expect(patched('a\nb\n', '@@', '+x')).to.equal('a\nb\nx\n');
+    expect(patched('b\na\nb\n', '@@', '-b', '+c', '*** End of File')).to.equal('b\na\nc\n');
+  });
+
+  it('says at which line of the patch it cannot go on', () => {
+    const problem = (patch: string): string => {
+      try {
+        parsePatch(patch);
+      } catch (error) {
+        return error instanceof Error ? error.message : '';
+      }
+      return 'it was read';
+    };
+    expect(problem('hello')).to.match(/line 1: "\*\*\* Begin Patch" was expected/);
+    expect(problem('*** Begin Patch\n*** Add File: x\n+a')).to.match(/line 4: "\*\*\* End Patch" is missing/);
+    expect(problem(patchOf('*** Add File: x', 'a'))).to.match(/line 3: each line of an added file begins with \+/);
+    expect(problem(patchOf('*** Update File: x', '@@', '*a'))).to.match(/line 4: each line of a hunk begins with/);
+    expect(problem(patchOf('*** Rename File: x'))).to.match(/line 2/);
+    expect(problem(patchOf())).to.match(/changes nothing/);
+  });
+});

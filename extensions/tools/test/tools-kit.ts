@@ -1,0 +1,66 @@
+/** The tools service over plain parts: a list of tools, hooks that a test fills, and time that a test moves. */
+import { type AnyTool, type Capabilities, defineTool, type Logger, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
+import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
+import { virtualClock } from '@svc/platform/clock/clock';
+import { createTimers } from '@svc/platform/clock/timers';
+import type { CallRequest } from '../src/contract.js';
+import { createToolsService } from '../src/service.js';
+import { createToolRegistry } from '../src/tool-registry.js';
+
+export const AGENT = '11111111-1111-4111-8111-111111111111';
+
+export const ALL: Capabilities = {
+  tools: ['*'],
+  network: ['*'],
+  memory_read: [],
+  memory_write: [],
+  shell: ['*'],
+  agent_spawn: false,
+  agent_message: [],
+  file_system: true,
+  max_llm_tokens_per_hour: null,
+};
+
+export const echo = defineTool({
+  name: 'echo',
+  description: 'Says it back.',
+  params: Type.Object({ text: Type.String(), times: Type.Optional(Type.Integer({ minimum: 1 })) }),
+  risk: 'read',
+  replay: 'safe',
+  parallel: true,
+  run: async ({ text }) => text,
+});
+
+export const toolThat = (name: string, run: AnyTool['run'], more: Partial<AnyTool> = {}): AnyTool => ({ ...echo, name, run, ...more });
+
+export const call = (name: string, args: unknown, more: Partial<CallRequest> = {}): CallRequest => ({
+  name,
+  args,
+  earlier: [],
+  call: { callId: 'c1', runId: 'r1', agentId: AGENT, sessionId: 's1', actor: { id: 'owner', role: 'owner', ownerId: 'owner' }, depth: 0, capabilities: ALL },
+  ...more,
+});
+
+export const openTools = (tools: readonly AnyTool[]) => {
+  const clock = virtualClock(0);
+  const logged: Array<Record<string, unknown>> = [];
+  const log: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (_message, fields) => void logged.push(fields ?? {}) };
+  const taps: {
+    before?: (request: ToolRequest) => Verdict | undefined;
+    after?: (output: ToolOutput, request: ToolRequest) => ToolOutput;
+    list?: (tools: readonly AnyTool[]) => readonly AnyTool[];
+    manifest: Partial<AgentManifest>;
+  } = { manifest: {} };
+  const manifest = () => ({ tools_disabled: false, tool_allowlist: [], tool_blocklist: [], capabilities: ALL, ...taps.manifest });
+  const service = createToolsService({
+    registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', tool })), extensions: () => [] }, { isEmpty: () => !taps.list, call: async (all) => taps.list?.(all) ?? all }),
+    // The one method of agents that tools calls.
+    agents: { get: async () => ({ id: AGENT, manifest: manifest() }) } as unknown as AgentsService,
+    before: { isEmpty: () => !taps.before, call: async (request) => taps.before?.(request) },
+    after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
+    elsewhere: { isEmpty: () => true, call: async () => undefined },
+    timers: createTimers({ clock, onError: () => undefined }),
+    log,
+  });
+  return { service, clock, taps, logged, manifest: () => manifest() as AgentManifest };
+};

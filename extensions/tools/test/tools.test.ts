@@ -1,0 +1,133 @@
+import { isSvcError, type ToolRequest } from '@svc/api';
+import { expect } from 'chai';
+import { callDigest } from '../src/call-digest.js';
+import { toolErrors } from '../src/errors.js';
+import { call, echo, openTools, toolThat } from './tools-kit.js';
+
+const never = new AbortController().signal;
+
+describe('tools', () => {
+  it('T1 refuses a tool that does not exist, and names those that look like it', async () => {
+    const judged = await openTools([echo]).service.judge(call('ehco', { text: 'x' }));
+    expect(judged).to.include({ verdict: 'deny', code: 'tools_unknown', replay: 'never' });
+    expect(judged.reason).to.match(/Did you mean echo\?/);
+  });
+
+  it('T1 refuses arguments that do not fit, naming the place', async () => {
+    const { service } = openTools([echo]);
+    expect((await service.judge(call('echo', { text: 5 }))).reason).to.match(/\/text must be string, and is number/);
+    expect((await service.judge(call('echo', { text: 'x', times: 0 }))).code).to.equal('tools_bad_arguments');
+    expect((await service.judge(call('echo', undefined, { argsError: 'the JSON ends in the middle' }))).reason).to.match(/the JSON ends in the middle/);
+  });
+
+  it("T1 refuses a tool that the manifest's lists take away, although the model named it", async () => {
+    const { service, taps } = openTools([echo]);
+    for (const manifest of [{ tool_blocklist: ['e*'] }, { tool_allowlist: ['other'] }, { tools_disabled: true }]) {
+      taps.manifest = manifest;
+      expect((await service.judge(call('echo', { text: 'x' }))).code, JSON.stringify(manifest)).to.equal('tools_not_offered');
+    }
+  });
+
+  it('T1 asks the taps, with the digest and the earlier calls of the run', async () => {
+    const { service, taps } = openTools([echo]);
+    let seen: ToolRequest | undefined;
+    taps.before = (request) => {
+      seen = request;
+      return { deny: 'no', code: 'because' };
+    };
+    const earlier = [{ digest: 'd', status: 'completed' }];
+    expect(await service.judge(call('echo', { text: 'x' }, { earlier }))).to.include({ verdict: 'deny', reason: 'no', code: 'because' });
+    expect(seen).to.deep.include({ earlier, digest: callDigest('echo', { text: 'x' }), args: { text: 'x' } });
+    taps.before = () => ({ suspend: { reason: 'ask a person', wakeKey: 'w' } });
+    expect((await service.judge(call('echo', { text: 'x' }))).suspend).to.deep.equal({ reason: 'ask a person', wakeKey: 'w' });
+  });
+
+  it('gives the same digest for the same arguments in another order, and another one otherwise', () => {
+    expect(callDigest('t', { a: 1, b: { c: [1, 2], d: null } })).to.equal(callDigest('t', { b: { d: null, c: [1, 2] }, a: 1 }));
+    expect(callDigest('t', { a: 1 })).not.to.equal(callDigest('t', { a: '1' }));
+    expect(callDigest('t', { a: [1, 2] })).not.to.equal(callDigest('t', { a: [2, 1] }));
+    expect(callDigest('t', {})).not.to.equal(callDigest('u', {}));
+  });
+
+  it('lists for an agent what its manifest offers, in one order', async () => {
+    const { service, taps, manifest } = openTools([toolThat('zeta', async () => ''), echo, toolThat('beta', async () => '')]);
+    taps.manifest = { tool_blocklist: ['beta'] };
+    const { actor, agentId } = call('echo', {}).call;
+    expect((await service.list(actor, agentId, manifest())).map(({ name }) => name)).to.deep.equal(['echo', 'zeta']);
+    expect((await service.all()).map(({ name }) => name)).to.deep.equal(['beta', 'echo', 'zeta']);
+  });
+
+  it('finds and runs a tool that an area only lists', async () => {
+    const { service, taps } = openTools([echo]);
+    taps.list = (tools) => [...tools, toolThat('mcp_files_read', async () => 'from afar')];
+    expect((await service.judge(call('mcp_files_read', { text: 'x' }))).verdict).to.equal('run');
+    expect((await service.execute(call('mcp_files_read', { text: 'x' }), never)).content).to.equal('from afar');
+    expect((await service.all()).find(({ name }) => name === 'mcp_files_read')?.source).to.equal('mcp');
+  });
+
+  it('T2 turns an error made to be shown into a result with message and hint', async () => {
+    const { service } = openTools([toolThat('broken', () => Promise.reject(toolErrors.no_file('a.txt')))]);
+    expect(await service.execute(call('broken', { text: '' }), never)).to.deep.equal({ content: 'The workspace has no file "a.txt". file_list shows what is there.', isError: true, status: 'error' });
+  });
+
+  it('T5 shows nothing of an error from inside, and logs it', async () => {
+    const { service, logged } = openTools([toolThat('broken', () => Promise.reject(new Error('ENOENT /home/svc/secret')))]);
+    const result = await service.execute(call('broken', { text: '' }), never);
+    expect(result.isError).to.equal(true);
+    expect(result.content).not.to.match(/ENOENT|secret/);
+    expect(String(logged[0]?.error)).to.match(/ENOENT \/home\/svc\/secret/);
+  });
+
+  it('T3 ends a tool that heeds neither its time limit nor its signal', async () => {
+    const { service, clock } = openTools([toolThat('stuck', () => new Promise(() => undefined), { timeoutMs: 5_000 })]);
+    const running = service.execute(call('stuck', { text: '' }), never);
+    // Whatever the call waits for before its timer starts.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await clock.advance(5_000);
+    expect((await running).content).to.match(/stuck did not end within 5 s/);
+  });
+
+  it('T3 ends a call with its caller, before and during the run', async () => {
+    let began = 0;
+    const { service } = openTools([
+      toolThat('stuck', () => {
+        began += 1;
+        return new Promise(() => undefined);
+      }),
+    ]);
+    const gone = new AbortController();
+    const running = service.execute(call('stuck', { text: '' }), gone.signal);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    gone.abort();
+    expect((await running).content).to.match(/stuck was cancelled/);
+    expect((await service.execute(call('stuck', { text: '' }), gone.signal)).isError).to.equal(true);
+    expect(began).to.equal(1);
+  });
+
+  it('T4 cuts a result at 64 KiB between characters and says so, whatever taps add', async () => {
+    const { service, taps } = openTools([toolThat('long', async () => 'ü'.repeat(100_000))]);
+    taps.after = (output) => ({ ...output, content: `${output.content}\n\nwarning` });
+    const { content } = await service.execute(call('long', { text: '' }), never);
+    expect(Buffer.byteLength(content)).to.be.at.most(64 * 1024);
+    expect(content)
+      .to.match(/\[cut: 200000 bytes in all/)
+      .and.match(/warning$/);
+    expect(content).not.to.include('\uFFFD');
+  });
+
+  it('withholds a result that a tap of tool.after could not look at', async () => {
+    const { service, taps } = openTools([toolThat('leak', async () => 'the secret')]);
+    taps.after = () => {
+      throw new Error('scanner down');
+    };
+    const result = await service.execute(call('leak', { text: '' }), never);
+    expect(result.isError).to.equal(true);
+    expect(result.content)
+      .to.match(/ran, but/)
+      .and.not.match(/the secret/);
+  });
+
+  it('gives errors a form that survives a process boundary', () => {
+    expect(isSvcError(toolErrors.unknown('x', []))).to.equal(true);
+  });
+});

@@ -1,0 +1,170 @@
+/**
+ * The rules of the vault.
+ *
+ * V1  Nothing is read before somebody asks for a secret, and no key is made before one is kept.
+ * V2  A vault that does not open is never written over: resolving from it fails and says why.
+ * V3  A change is on the disk before it is acknowledged; changes come one after the other.
+ * V4  Values leave through `resolve` alone. No status, list, log or error carries one.
+ */
+import type { Dir, Ids, Logger } from '@svc/api';
+import type { VaultStatus } from './contract.js';
+import { vaultErrors } from './errors.js';
+import { findMasterKey, makeMasterKey } from './master-key.js';
+import { seal, unseal } from './vault-file.js';
+
+export const VAULT_FILE = 'vault.enc';
+
+const OWNER_ONLY = 0o600;
+const MAX_SECRETS = 1_000;
+const MAX_SECRET_BYTES = 64 * 1024;
+const MAX_FILE_BYTES = 128 * 1024 * 1024;
+const NAME = /^[\w.:/-]{1,200}$/;
+
+export interface VaultDeps {
+  data: Dir;
+  ids: Ids;
+  log: Logger;
+  masterKeyText: () => string | undefined;
+  isEnabled: () => boolean;
+}
+
+export interface Vault {
+  /** The value, or undefined when no such secret is kept. Throws `vault_locked`, `vault_corrupt`. */
+  resolve(name: string): Promise<string | undefined>;
+  put(name: string, value: string): Promise<void>;
+  delete(name: string): Promise<boolean>;
+  names(prefix: string): Promise<string[]>;
+  /** Opens the vault when nobody has yet; never throws for its state. */
+  status(): Promise<VaultStatus & { readonly why: string | null }>;
+  /** Overwrites what it holds in memory. */
+  close(): void;
+}
+
+interface OpenVault {
+  readonly state: 'open';
+  readonly secrets: Map<string, Buffer>;
+  readonly master: Buffer;
+}
+interface MissingVault {
+  readonly state: 'missing';
+  readonly master: Buffer | undefined;
+}
+interface ClosedVault {
+  readonly state: 'locked' | 'corrupt';
+  readonly why: string;
+}
+type Held = OpenVault | MissingVault | ClosedVault;
+
+interface State {
+  /** Read only in the turn of the event loop that uses it: a change swaps it and wipes the old one. */
+  held: OpenVault | MissingVault | undefined;
+  opening: Promise<Held> | undefined;
+  lastChange: Promise<unknown>;
+}
+
+export const createVault = (deps: VaultDeps): Vault => {
+  const state: State = { held: undefined, opening: undefined, lastChange: Promise.resolve() };
+  return {
+    resolve: async (name) => {
+      if (!deps.isEnabled()) return undefined;
+      return read(deps, state, (secrets) => secrets.get(name)?.toString('utf8'));
+    },
+    put: async (name, value) => {
+      if (!deps.isEnabled()) throw vaultErrors.disabled();
+      check(name, value);
+      await change(deps, state, (secrets) => {
+        if (!secrets.has(name) && secrets.size >= MAX_SECRETS) throw vaultErrors.full(MAX_SECRETS);
+        secrets.set(name, Buffer.from(value));
+      });
+    },
+    delete: async (name) => {
+      if (!deps.isEnabled()) throw vaultErrors.disabled();
+      // Forgetting what is not there writes nothing.
+      if (!(await read(deps, state, (secrets) => secrets.has(name)))) return false;
+      return change(deps, state, (secrets) => secrets.delete(name));
+    },
+    names: async (prefix) => {
+      if (!deps.isEnabled()) return [];
+      return read(deps, state, (secrets) => [...secrets.keys()].filter((name) => name.startsWith(prefix)).sort());
+    },
+    status: async () => {
+      const vault = state.held ?? (await open(deps, state));
+      return { state: vault.state, secrets: vault.state === 'open' ? vault.secrets.size : 0, why: 'why' in vault ? vault.why : null };
+    },
+    close: () => {
+      wipe(state.held);
+      state.held = undefined;
+    },
+  };
+};
+
+/** Calls `look` in the same turn in which it takes the map: what is held may be swapped and wiped in any other. */
+const read = async <T>(deps: VaultDeps, state: State, look: (secrets: ReadonlyMap<string, Buffer>) => T): Promise<T> => {
+  if (!state.held) usable(await open(deps, state));
+  return look(state.held?.state === 'open' ? state.held.secrets : new Map());
+};
+
+/** Many may ask at once; one reads the file. A vault that does not open is looked at anew by the next who asks: it may have been mended. */
+const open = (deps: VaultDeps, state: State): Promise<Held> => {
+  state.opening ??= openVault(deps)
+    .then((vault) => {
+      if ('why' in vault) return vault;
+      // A change that ended meanwhile knows better than what was read before it.
+      if (state.held) wipe(vault);
+      else state.held = vault;
+      return state.held;
+    })
+    .finally(() => {
+      state.opening = undefined;
+    });
+  return state.opening;
+};
+
+/** V3: waits for the change before it, reads the file anew (another process may have written) and writes the whole. */
+const change = <T>(deps: VaultDeps, state: State, edit: (secrets: Map<string, Buffer>) => T): Promise<T> => {
+  const next = state.lastChange.then(async () => {
+    const vault = usable(await openVault(deps));
+    const secrets = vault.state === 'open' ? vault.secrets : new Map<string, Buffer>();
+    const result = edit(secrets);
+    const master = vault.master ?? (await makeMasterKey(deps.data, deps.ids));
+    await deps.data.write(
+      VAULT_FILE,
+      seal(secrets, master, (count) => deps.ids.bytes(count)),
+      { mode: OWNER_ONLY },
+    );
+    const before = state.held;
+    state.held = { state: 'open', secrets, master };
+    wipe(before);
+    return result;
+  });
+  // Its failure reaches whoever asked for it; the change after it goes on.
+  state.lastChange = next.catch(() => undefined);
+  return next;
+};
+
+const openVault = async (deps: VaultDeps): Promise<Held> => {
+  const [file, master] = await Promise.all([deps.data.stat(VAULT_FILE), findMasterKey(deps.data, deps.masterKeyText())]);
+  if (master.state === 'bad') return { state: 'locked', why: master.why };
+  if (!file) return { state: 'missing', master: master.state === 'found' ? master.key : undefined };
+  if (master.state === 'absent') return { state: 'locked', why: 'its key is neither in SVC_VAULT_KEY nor in vault.key' };
+  const opened = unseal(await deps.data.read(VAULT_FILE, { maxBytes: MAX_FILE_BYTES }), master.key);
+  if (opened.ok) return { state: 'open', secrets: opened.secrets, master: master.key };
+  deps.log.error('the vault does not open', { why: opened.why });
+  return { state: opened.reason === 'damaged' ? 'corrupt' : 'locked', why: opened.why };
+};
+
+/** V2: only a vault that is open, or that nobody has made yet, may be read or written. */
+const usable = (vault: Held): OpenVault | MissingVault => {
+  if (!('why' in vault)) return vault;
+  throw vault.state === 'locked' ? vaultErrors.locked(vault.why) : vaultErrors.corrupt(vault.why);
+};
+
+const check = (name: string, value: string): void => {
+  if (!NAME.test(name)) throw vaultErrors.bad_name();
+  if (Buffer.byteLength(value) > MAX_SECRET_BYTES) throw vaultErrors.too_large(MAX_SECRET_BYTES);
+};
+
+const wipe = (vault: Held | undefined): void => {
+  if (vault?.state === 'open') for (const value of vault.secrets.values()) value.fill(0);
+  if (vault && 'master' in vault) vault.master?.fill(0);
+};

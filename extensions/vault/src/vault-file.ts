@@ -1,0 +1,103 @@
+/**
+ * The vault's file: the magic `SVCV1`, then one JSON object {version, salt, nonce, ciphertext}
+ * (base64; the ciphertext ends with the GCM tag).
+ *
+ * F1  Each writing has a new salt and a new nonce; a key is never used for two texts.
+ * F2  The magic and the version are authenticated, so neither can be changed unseen.
+ * F3  The text inside begins with a sentinel: what decrypts without it is not a vault.
+ *
+ * The file's key comes from the master key by HKDF-SHA-256. A slow derivation (Argon2, scrypt)
+ * guards guessable passwords; the master key is 32 random bytes, where it would only cost time.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const MAGIC = 'SVCV1';
+const VERSION = 1;
+const SALT_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+const SENTINEL = 'svc vault';
+const CIPHER = 'aes-256-gcm';
+const AUTHENTICATED = Buffer.from(`${MAGIC}\0${VERSION}`);
+
+export type Opened =
+  | { readonly ok: true; readonly secrets: Map<string, Buffer> }
+  /** `wrong_key` also stands for a ciphertext that was changed: the cipher cannot tell the two apart. */
+  | { readonly ok: false; readonly reason: 'damaged' | 'wrong_key'; readonly why: string };
+
+interface Envelope {
+  readonly version: number;
+  readonly salt: string;
+  readonly nonce: string;
+  readonly ciphertext: string;
+}
+
+/** The bytes of a vault that holds these secrets. `random` gives salt and nonce. */
+export const seal = (secrets: ReadonlyMap<string, Buffer>, master: Buffer, random: (count: number) => Uint8Array = randomBytes): Buffer => {
+  const salt = Buffer.from(random(SALT_BYTES));
+  const nonce = Buffer.from(random(NONCE_BYTES));
+  const key = deriveKey(master, salt);
+  const plain = Buffer.from(JSON.stringify({ sentinel: SENTINEL, secrets: Object.fromEntries([...secrets].map(([name, value]) => [name, value.toString('base64')])) }));
+  try {
+    const cipher = createCipheriv(CIPHER, key, nonce).setAAD(AUTHENTICATED);
+    const ciphertext = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    const envelope: Envelope = { version: VERSION, salt: salt.toString('base64'), nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64') };
+    return Buffer.from(`${MAGIC}${JSON.stringify(envelope)}\n`);
+  } finally {
+    key.fill(0);
+    plain.fill(0);
+  }
+};
+
+/** Reads a vault's bytes; never throws for what stands in them. */
+export const unseal = (data: Uint8Array, master: Buffer): Opened => {
+  const envelope = parseEnvelope(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
+  if (typeof envelope === 'string') return { ok: false, reason: 'damaged', why: envelope };
+  const salt = Buffer.from(envelope.salt, 'base64');
+  const nonce = Buffer.from(envelope.nonce, 'base64');
+  const sealed = Buffer.from(envelope.ciphertext, 'base64');
+  if (salt.length !== SALT_BYTES || nonce.length !== NONCE_BYTES || sealed.length <= TAG_BYTES) return { ok: false, reason: 'damaged', why: 'its salt, nonce or text has the wrong length' };
+  const key = deriveKey(master, salt);
+  const plain = decrypt(sealed, key, nonce);
+  key.fill(0);
+  if (!plain) return { ok: false, reason: 'wrong_key', why: 'the key does not fit, or the file was changed' };
+  try {
+    return readPlain(plain);
+  } finally {
+    plain.fill(0);
+  }
+};
+
+const deriveKey = (master: Buffer, salt: Buffer): Buffer => Buffer.from(hkdfSync('sha256', master, salt, 'svc vault file', KEY_BYTES));
+
+const parseEnvelope = (data: Buffer): Envelope | string => {
+  if (data.subarray(0, MAGIC.length).toString('latin1') !== MAGIC) return 'it does not begin with SVCV1';
+  let value: Partial<Envelope> | null;
+  try {
+    value = JSON.parse(data.subarray(MAGIC.length).toString('utf8')) as Partial<Envelope> | null;
+  } catch {
+    return 'what follows SVCV1 is not JSON';
+  }
+  if (value?.version !== VERSION) return `its version is ${String(value?.version)}, this program knows ${VERSION}`;
+  if (typeof value.salt !== 'string' || typeof value.nonce !== 'string' || typeof value.ciphertext !== 'string') return 'salt, nonce or ciphertext is missing';
+  return value as Envelope;
+};
+
+const decrypt = (sealed: Buffer, key: Buffer, nonce: Buffer): Buffer | undefined => {
+  const decipher = createDecipheriv(CIPHER, key, nonce)
+    .setAAD(AUTHENTICATED)
+    .setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(0, sealed.length - TAG_BYTES)), decipher.final()]);
+  } catch {
+    // The tag did not match; the caller says so.
+    return undefined;
+  }
+};
+
+const readPlain = (plain: Buffer): Opened => {
+  const value = JSON.parse(plain.toString('utf8')) as { sentinel?: unknown; secrets?: Record<string, string> };
+  if (value.sentinel !== SENTINEL || typeof value.secrets !== 'object') return { ok: false, reason: 'damaged', why: 'its text lacks the sentinel' };
+  return { ok: true, secrets: new Map(Object.entries(value.secrets).map(([name, text]) => [name, Buffer.from(text, 'base64')])) };
+};

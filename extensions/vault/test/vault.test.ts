@@ -1,0 +1,156 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Dir, Logger } from '@svc/api';
+import { openDir } from '@svc/platform/doors/files-door';
+import { systemIds } from '@svc/platform/clock/ids';
+import { expect } from 'chai';
+import { doctorFindings, healthProbe } from '../src/reports.js';
+import { createVault, type Vault } from '../src/service.js';
+
+const SECRET = 'sk-very-secret-value-123456';
+const KEY = Buffer.alloc(32, 7).toString('base64');
+
+describe('the vault', () => {
+  let home: string;
+  let logged: unknown[];
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'svc-vault-'));
+    logged = [];
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  const note = (...args: unknown[]): void => void logged.push(args);
+  const log: Logger = { debug: note, info: note, warn: note, error: note };
+  const vaultWith = (key?: string, more: { data?: Dir; enabled?: boolean } = {}): Vault =>
+    createVault({ data: more.data ?? openDir(home), ids: systemIds(), log, masterKeyText: () => key, isEnabled: () => more.enabled ?? true });
+  const codeOf = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'no error',
+      (error: { code: string }) => error.code,
+    );
+
+  it('V3 gives back after a restart what was put, and forgets what was deleted', async () => {
+    const vault = vaultWith();
+    await Promise.all([vault.put('provider.a', SECRET), vault.put('provider.b', 'Grüße 🚀'), vault.put('other', 'x')]);
+    expect(await vault.delete('other')).to.equal(true);
+    expect(await vault.delete('other')).to.equal(false);
+    const again = vaultWith();
+    expect(await again.resolve('provider.a')).to.equal(SECRET);
+    expect(await again.resolve('provider.b')).to.equal('Grüße 🚀');
+    expect(await again.resolve('other')).to.equal(undefined);
+    expect(await again.names('provider.')).to.deep.equal(['provider.a', 'provider.b']);
+    expect(await again.status()).to.deep.equal({ state: 'open', secrets: 2, why: null });
+  });
+
+  it('V1 makes no file before a secret is kept', async () => {
+    const vault = vaultWith();
+    expect(await vault.resolve('a')).to.equal(undefined);
+    expect(await vault.status()).to.include({ state: 'missing' });
+    expect(readdirSync(home)).to.deep.equal([]);
+  });
+
+  it('keeps its files to their owner', async () => {
+    await vaultWith().put('a', SECRET);
+    for (const file of ['vault.enc', 'vault.key']) expect(statSync(join(home, file)).mode & 0o777, file).to.equal(0o600);
+  });
+
+  it('writes no secret in the clear, and never the same bytes twice', async () => {
+    const vault = vaultWith(KEY);
+    await vault.put('a', SECRET);
+    const first = readFileSync(join(home, 'vault.enc'), 'latin1');
+    await vault.put('a', SECRET);
+    const second = readFileSync(join(home, 'vault.enc'), 'latin1');
+    expect(first.startsWith('SVCV1{"version":1,')).to.equal(true);
+    expect(first).not.to.equal(second);
+    for (const text of [first, second]) expect(text).not.to.contain(SECRET).and.not.to.contain(Buffer.from(SECRET).toString('base64'));
+    expect(readdirSync(home)).to.deep.equal(['vault.enc']);
+  });
+
+  it('V2 does not open with another key, and is not written over', async () => {
+    await vaultWith(KEY).put('a', SECRET);
+    const before = readFileSync(join(home, 'vault.enc'));
+    const other = vaultWith(Buffer.alloc(32, 8).toString('base64'));
+    expect(await codeOf(other.resolve('a'))).to.equal('vault_locked');
+    expect(await codeOf(other.put('b', 'x'))).to.equal('vault_locked');
+    expect(await codeOf(other.delete('a'))).to.equal('vault_locked');
+    expect(readFileSync(join(home, 'vault.enc'))).to.deep.equal(before);
+    expect(await healthProbe(other)).to.include({ name: 'vault', status: 'error' });
+  });
+
+  it('V2 leaves a damaged file as it is, and opens it once it is mended', async () => {
+    const vault = vaultWith(KEY);
+    await vault.put('a', SECRET);
+    const file = join(home, 'vault.enc');
+    const good = readFileSync(file);
+    for (const bad of ['', 'SVCV1', 'SVCV1{}', `SVCV1${JSON.stringify({ version: 9 })}`, 'not a vault']) {
+      writeFileSync(file, bad);
+      const broken = vaultWith(KEY);
+      expect(await codeOf(broken.resolve('a')), bad).to.equal('vault_corrupt');
+      expect(await codeOf(broken.put('a', 'x')), bad).to.equal('vault_corrupt');
+      expect(readFileSync(file, 'utf8')).to.equal(bad);
+      writeFileSync(file, good);
+      expect(await broken.resolve('a')).to.equal(SECRET);
+    }
+  });
+
+  it('notices a single changed byte', async () => {
+    await vaultWith(KEY).put('a', SECRET);
+    const file = join(home, 'vault.enc');
+    const envelope = JSON.parse(readFileSync(file, 'utf8').slice(5)) as { ciphertext: string };
+    const bytes = Buffer.from(envelope.ciphertext, 'base64');
+    bytes.writeUInt8(bytes.readUInt8(3) ^ 1, 3);
+    writeFileSync(file, `SVCV1${JSON.stringify({ ...envelope, ciphertext: bytes.toString('base64') })}`);
+    expect(await codeOf(vaultWith(KEY).resolve('a'))).to.equal('vault_locked');
+  });
+
+  it('does not pass over a key in the environment that is wrong', async () => {
+    await vaultWith().put('a', SECRET);
+    const vault = vaultWith('too short');
+    expect(await codeOf(vault.resolve('a'))).to.equal('vault_locked');
+    expect(JSON.stringify([await vault.status(), logged])).not.to.contain('too short');
+  });
+
+  it('VaultKeyCheck passes without the variable and with 32 bytes, and fails otherwise', async () => {
+    const check = async (text: string | undefined) => (await doctorFindings(vaultWith(text), text)).find((finding) => finding.check === 'VaultKeyCheck')?.result;
+    expect(await check(undefined)).to.equal('pass');
+    expect(await check(KEY)).to.equal('pass');
+    expect(await check(Buffer.alloc(31).toString('base64'))).to.equal('fail');
+    expect(await check('not base64 at all!')).to.equal('fail');
+  });
+
+  it('V3 does not acknowledge what the disk refused, and goes on with what was there', async () => {
+    await vaultWith(KEY).put('a', 'old');
+    const failing = vaultWith(KEY, { data: { ...openDir(home), write: async () => Promise.reject(new Error('disk full')) } });
+    const refused = await failing.put('a', 'new').catch((error: Error) => error.message);
+    expect(refused).to.equal('disk full');
+    expect(await failing.resolve('a')).to.equal('old');
+  });
+
+  it('reads keep their value while others are written', async () => {
+    const vault = vaultWith(KEY);
+    await vault.put('a', SECRET);
+    const reads: Array<Promise<string | undefined>> = [];
+    const writes: Array<Promise<void>> = [];
+    for (let i = 0; i < 20; i++) {
+      writes.push(vault.put(`n${i}`, String(i)));
+      for (let j = 0; j < 20; j++) reads.push(vault.resolve('a'));
+    }
+    expect(new Set(await Promise.all(reads))).to.deep.equal(new Set([SECRET]));
+    await Promise.all(writes);
+    expect(await vault.names('n')).to.have.length(20);
+  });
+
+  it('bounds what is kept', async () => {
+    const vault = vaultWith(KEY);
+    expect(await codeOf(vault.put('bad name', 'x'))).to.equal('vault_bad_name');
+    expect(await codeOf(vault.put('a', 'x'.repeat(64 * 1024 + 1)))).to.equal('vault_too_large');
+  });
+
+  it('keeps nothing while it is switched off', async () => {
+    const vault = vaultWith(KEY, { enabled: false });
+    expect(await codeOf(vault.put('a', SECRET))).to.equal('vault_disabled');
+    expect(await vault.resolve('a')).to.equal(undefined);
+    expect(readdirSync(home)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,23 @@
+/** The page at `/`: one answer, no assets beside it, nothing kept. */
+import { bytes, defineExtension, defineRoute } from '@svc/api';
+import { assemblePage } from './page.js';
+
+export default defineExtension({
+  activate(ctx) {
+    const page = assemblePage();
+    const headers = { 'content-security-policy': page.policy, 'cache-control': 'no-cache', 'referrer-policy': 'no-referrer' };
+    ctx.routes.add(
+      defineRoute({
+        id: 'webchat_page',
+        method: 'GET',
+        path: '/',
+        summary: 'The web page: talk with an agent',
+        auth: 'public',
+        permission: 'webchat.read',
+        cost: 0,
+        responses: { 200: { description: 'An HTML page that uses this API', contentType: 'text/html' } },
+        handler: async () => bytes(200, 'text/html; charset=utf-8', page.html, headers),
+      }),
+    );
+  },
+});

@@ -1,0 +1,40 @@
+/** What every command gets: where things are, how to speak, and the daemon. Nothing in it starts before it is used. */
+import { createDaemonClient, type DaemonClient } from './daemon-client.js';
+import type { ExitCode } from './exit-codes.js';
+import { createSettings, type GlobalFlags, type Settings } from './settings.js';
+import { createTerminal, type Terminal } from './terminal.js';
+
+export interface Cli {
+  readonly settings: Settings;
+  readonly out: Terminal;
+  /** Print one JSON value and nothing else on stdout. */
+  readonly json: boolean;
+  /** Do not ask. */
+  readonly yes: boolean;
+  /** The folder `dist` that this CLI was built into. */
+  readonly distDir: string;
+  daemon(): Promise<DaemonClient>;
+}
+
+/** A command's action ends with the code of the process. */
+export type Outcome = Promise<ExitCode>;
+
+export const createCli = (flags: GlobalFlags, distDir: string): Cli => {
+  const settings = createSettings(flags);
+  return {
+    settings,
+    out: createTerminal(flags.color === false),
+    json: flags.json === true,
+    yes: flags.yes === true,
+    distDir,
+    daemon: async () => createDaemonClient({ url: await settings.url(), apiKey: once(settings.apiKey) }),
+  };
+};
+
+const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};

@@ -1,0 +1,30 @@
+/** Every command by its name. Only the module of the one that was called is loaded. */
+import type { Command } from 'commander';
+import type { Cli, Outcome } from './cli.js';
+
+/** Wraps an action: builds the Cli from the global flags, runs, and keeps the exit code. */
+export type Action = <A extends unknown[]>(work: (cli: Cli, ...args: A) => Outcome) => (...args: A) => Promise<void>;
+
+export interface CommandModule {
+  /** Adds the command and its options to the program. */
+  define(program: Command, action: Action): void;
+}
+
+export interface CommandEntry {
+  readonly usage: string;
+  readonly summary: string;
+  load(): Promise<CommandModule>;
+}
+
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  start: { usage: 'start [--foreground]', summary: 'start the daemon in the background', load: () => import('./commands/start.js') },
+  stop: { usage: 'stop', summary: 'stop the daemon in order', load: () => import('./commands/stop.js') },
+  status: { usage: 'status', summary: 'is it running, where, with which model', load: () => import('./commands/status.js') },
+  chat: { usage: 'chat [AGENT]', summary: 'talk with an agent', load: () => import('./commands/chat.js') },
+  message: { usage: 'message AGENT TEXT…', summary: 'send one message, print the answer', load: () => import('./commands/message.js') },
+  agent: { usage: 'agent list|spawn|kill', summary: 'the agents', load: () => import('./commands/agent.js') },
+  providers: { usage: 'providers list|set-key', summary: 'model providers and their keys', load: () => import('./commands/providers.js') },
+  ext: { usage: 'ext list|info|enable|disable|…', summary: 'the extensions: every area of the daemon is one', load: () => import('./commands/ext.js') },
+  doctor: { usage: 'doctor', summary: 'what is wrong here, and what mends it', load: () => import('./commands/doctor.js') },
+  logs: { usage: 'logs [-f] [--request ID]', summary: 'what the daemon wrote down', load: () => import('./commands/logs.js') },
+};

@@ -1,0 +1,45 @@
+/** `svc doctor`: what is wrong here, and what mends it. Works with and without a daemon. */
+import type { Command } from 'commander';
+import type { Cli, Outcome } from '../cli.js';
+import type { Action } from '../command-table.js';
+import type { Check } from '../doctor/check.js';
+import { daemonChecks } from '../doctor/daemon-checks.js';
+import { machineChecks } from '../doctor/machine-checks.js';
+import { setupChecks } from '../doctor/setup-checks.js';
+import { EXIT } from '../exit-codes.js';
+import { wrap } from '../layout.js';
+
+export const define = (program: Command, action: Action): void => {
+  program.command('doctor').description('Look at the setup, the machine and the daemon; say what is wrong and what mends it').action(action((cli) => doctor(cli)));
+};
+
+const doctor = async (cli: Cli): Outcome => {
+  const daemon = await daemonChecks(cli);
+  const [setup, machine] = await Promise.all([setupChecks(cli.settings, cli.distDir), machineChecks(cli.settings, daemon.isRunning)]);
+  const checks = withoutDoubles([...setup, ...machine, ...daemon.checks]);
+  const isAllOk = checks.every((check) => check.status !== 'fail');
+  if (cli.json) cli.out.json({ all_ok: isAllOk, checks });
+  else print(cli, checks);
+  return isAllOk ? EXIT.ok : EXIT.failed;
+};
+
+/** Of two checks with one name the later counts: the daemon sees its own environment, this process only guesses it. */
+const withoutDoubles = (checks: readonly Check[]): Check[] => [...new Map(checks.map((check) => [check.check, check])).values()];
+
+const print = (cli: Cli, checks: readonly Check[]): void => {
+  const { out } = cli;
+  const mark = { pass: out.green('pass'), warn: out.yellow('warn'), fail: out.red('fail') };
+  const indent = Math.max(...checks.map((check) => check.check.length)) + 2;
+  // On a narrow terminal the text goes below the name.
+  const isNarrow = out.width - indent - 6 < 30;
+  const margin = isNarrow ? 6 : indent + 6;
+  for (const check of checks) {
+    const lines = wrap(check.summary, out.width - margin);
+    const first = isNarrow ? '' : (lines.shift() ?? '');
+    out.line(`${mark[check.status]}  ${isNarrow ? check.check : check.check.padEnd(indent) + first}`.trimEnd());
+    for (const line of lines) out.line(' '.repeat(margin) + line);
+    if (check.hint !== undefined && check.status !== 'pass') for (const line of wrap(`→ ${check.hint}`, out.width - margin)) out.line(' '.repeat(margin) + out.cyan(line));
+  }
+  const count = (status: Check['status']): number => checks.filter((check) => check.status === status).length;
+  out.line(`\n${count('pass')} pass, ${count('warn')} warn, ${count('fail')} fail`);
+};

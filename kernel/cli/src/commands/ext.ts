@@ -1,0 +1,76 @@
+/** `svc ext`: the extensions. What a change stops or degrades is shown before it happens. */
+import type { Command } from 'commander';
+import type { ExtensionPlan, ExtensionStatus } from '@svc/api';
+import { confirm } from '../asking.js';
+import type { Cli, Outcome } from '../cli.js';
+import type { Action } from '../command-table.js';
+import type { DaemonClient } from '../daemon-client.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
+import { infoLines, listLines, planLines, type GraphNode, graphLines, whyLines } from '../extension-views.js';
+
+type Change = ExtensionPlan['action'];
+
+export const define = (program: Command, action: Action): void => {
+  const ext = program.command('ext').description('The extensions: every area of the daemon is one').helpCommand(false);
+  const one = (name: string, description: string, work: (cli: Cli, id: string, flags: { force?: boolean }) => Outcome): Command =>
+    ext.command(name).description(description).argument('<id>').action(action(work));
+  ext.command('list').description('Every extension with its state').action(action((cli) => list(cli)));
+  one('info', 'What one is, provides, needs and holds', (cli, id) => show(cli, id, infoLines));
+  one('why', 'Why it is in its state: who decided, and what it waits for', (cli, id) => show(cli, id, whyLines));
+  one('enable', 'Switch on, and remember that', (cli, id) => change(cli, 'enable', id, false));
+  one('disable', 'Switch off, and remember that', (cli, id, flags) => change(cli, 'disable', id, flags.force === true)).option('--force', 'do not wait for what it is doing');
+  one('reset', 'Forget your choice: config.toml, else the preset decides again', (cli, id) => change(cli, 'reset', id, false));
+  one('reload', 'Load its code anew; no request fails, no stream is cut', (cli, id) => change(cli, 'reload', id, false));
+  ext.command('graph').description('Who needs, uses and waits for whom').action(action((cli) => graph(cli)));
+};
+
+const list = async (cli: Cli): Outcome => {
+  const daemon = await cli.daemon();
+  const { extensions } = await daemon.call<{ extensions: ExtensionStatus[] }>('GET', '/api/extensions');
+  if (cli.json) cli.out.json({ extensions, total: extensions.length });
+  else for (const line of listLines(extensions, cli.out)) cli.out.line(line);
+  return EXIT.ok;
+};
+
+const show = async (cli: Cli, id: string, view: (status: ExtensionStatus, nodes: readonly GraphNode[], out: Cli['out']) => string[]): Outcome => {
+  const daemon = await cli.daemon();
+  const status = await daemon.call<ExtensionStatus>('GET', `/api/extensions/${encodeURIComponent(id)}`);
+  const nodes = await readGraph(daemon);
+  if (cli.json) cli.out.json({ ...status, graph: nodes.find((node) => node.id === id) ?? null });
+  else for (const line of view(status, nodes, cli.out)) cli.out.line(line);
+  return EXIT.ok;
+};
+
+const graph = async (cli: Cli): Outcome => {
+  const nodes = await readGraph(await cli.daemon());
+  if (cli.json) cli.out.json({ nodes });
+  else for (const line of graphLines(nodes, cli.out)) cli.out.line(line);
+  return EXIT.ok;
+};
+
+const readGraph = async (daemon: DaemonClient): Promise<GraphNode[]> => (await daemon.call<{ nodes: GraphNode[] }>('GET', '/api/extensions-graph')).nodes;
+
+const change = async (cli: Cli, action: Change, id: string, isForced: boolean): Outcome => {
+  const daemon = await cli.daemon();
+  const path = `/api/extensions/${encodeURIComponent(id)}`;
+  // A reload stops nothing and nobody, so there is nothing to show first.
+  const plan = action === 'reload' ? undefined : await daemon.call<ExtensionPlan>('POST', `${path}/plan`, { body: { action } });
+  if (plan !== undefined && !(await isAgreed(cli, plan))) {
+    cli.out.line('Nothing was changed.');
+    return EXIT.ok;
+  }
+  const answer = await daemon.call<ExtensionStatus>('POST', `${path}/${action}${isForced ? '?force=true' : ''}`, { timeoutMs: 120_000 });
+  if (cli.json) cli.out.json({ plan: plan ?? null, extension: answer });
+  else cli.out.line(`${answer.state === 'failed' ? cli.out.red('✗') : cli.out.green('✓')} ${id} is ${answer.state}${answer.degraded ? ', degraded' : ''}`);
+  if (answer.state === 'failed' || answer.state === 'quarantined') throw new Failure(`${id} is ${answer.state}.`, { code: 'cli_extension_failed', why: answer.reason ?? undefined, mend: `svc ext why ${id}` });
+  return EXIT.ok;
+};
+
+const isAgreed = async (cli: Cli, plan: ExtensionPlan): Promise<boolean> => {
+  const others = [...plan.starts, ...plan.stops].filter((other) => other !== plan.id);
+  const isQuiet = others.length === 0 && plan.degrades.length === 0 && plan.warning === null;
+  if (isQuiet) return true;
+  if (!cli.json) for (const line of planLines(plan, cli.out)) cli.out.note(line);
+  return confirm(cli, `${plan.action[0]?.toUpperCase()}${plan.action.slice(1)} ${plan.id}?`);
+};

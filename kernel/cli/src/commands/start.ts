@@ -1,0 +1,120 @@
+/** `svc start`: in the background by default, and back only when the daemon is ready or has said why not. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import type { Cli, Outcome } from '../cli.js';
+import type { Action } from '../command-table.js';
+import { createDaemonClient } from '../daemon-client.js';
+import { readStatus } from '../daemon-status.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
+import { facts } from '../layout.js';
+import { type Progress, progress } from '../progress.js';
+import { statusFacts } from './status.js';
+
+const READY_WAIT_MS = 60_000;
+const POLL_MS = 40;
+const SHOWN_ERROR_LINES = 8;
+
+export const define = (program: Command, action: Action): void => {
+  program
+    .command('start')
+    .description('Start the daemon in the background and wait until it is ready')
+    .option('--foreground', 'stay attached: its log goes to this terminal and to the daily file; Ctrl-C stops it')
+    .action(action((cli, flags: { foreground?: boolean }) => start(cli, flags.foreground === true)));
+};
+
+const start = async (cli: Cli, isForeground: boolean): Outcome => {
+  const running = await runningUrl(cli);
+  if (running !== undefined) return report(cli, running, 'svc is already running');
+  const entry = path.join(cli.distDir, 'daemon', 'main.js');
+  if (!existsSync(entry)) throw new Failure('The daemon is not built.', { code: 'cli_not_built', why: `${entry} is missing`, mend: 'npm run build' });
+  return isForeground ? foreground(cli, entry) : background(cli, entry);
+};
+
+/** The address of a daemon that answers for this home, if there is one. */
+const runningUrl = async (cli: Cli): Promise<string | undefined> => {
+  const url = cli.settings.daemonFile()?.url;
+  return url !== undefined && (await isReady(url)) ? url : undefined;
+};
+
+const isReady = async (url: string): Promise<boolean> => {
+  // Public, so no key is needed to know that it is up.
+  const probe = createDaemonClient({ url, apiKey: async () => undefined });
+  try {
+    return (await probe.ask('GET', '/api/ready', { timeoutMs: 2_000 })).status === 200;
+  } catch (error) {
+    if (error instanceof Failure) return false; // nobody answers yet
+    throw error;
+  }
+};
+
+const foreground = (cli: Cli, entry: string): Outcome => {
+  const child = spawn(process.execPath, [entry, '--foreground'], { env: cli.settings.env, stdio: 'inherit' });
+  // The terminal sends Ctrl-C to both; the daemon decides when it is done. A plain `kill` of this process is passed on.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => void child.kill('SIGTERM'));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve(code === 0 ? EXIT.ok : signal === 'SIGINT' || code === EXIT.interrupted ? EXIT.interrupted : EXIT.failed));
+  });
+};
+
+const background = async (cli: Cli, entry: string): Outcome => {
+  mkdirSync(cli.settings.logDir, { recursive: true, mode: 0o700 });
+  // What the daemon says before its log is open, or while it crashes, must not be lost.
+  const errorFile = path.join(cli.settings.logDir, 'start-errors.log');
+  const errors = openSync(errorFile, 'w', 0o600);
+  const child = spawn(process.execPath, [entry], { env: cli.settings.env, detached: true, stdio: ['ignore', 'ignore', errors] });
+  closeSync(errors);
+  const steps = progress(cli.out, 'Starting');
+  try {
+    const url = await ready(cli, child, errorFile, steps);
+    child.unref();
+    steps.end();
+    return await report(cli, url, 'svc is running');
+  } finally {
+    steps.end();
+  }
+};
+
+const ready = async (cli: Cli, child: ChildProcess, errorFile: string, steps: Progress): Promise<string> => {
+  let ended: string | undefined;
+  child.on('error', (error) => {
+    ended = error.message;
+  });
+  child.on('exit', (code, signal) => {
+    ended = `it ended with ${signal ?? `exit code ${code}`}`;
+  });
+  const deadline = Date.now() + READY_WAIT_MS;
+  while (Date.now() < deadline) {
+    const url = await runningUrl(cli);
+    // Also when another `svc start` was faster: one daemon serves this home, and it answers.
+    if (url !== undefined) return url;
+    if (ended !== undefined) throw new Failure('The daemon did not start.', { code: 'cli_start_failed', why: lastWords(errorFile) ?? ended, mend: 'svc doctor' });
+    steps.tick();
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Failure(`The daemon was not ready within ${READY_WAIT_MS / 1000} s.`, { code: 'cli_start_slow', why: 'it is still starting, or hangs', mend: 'svc logs --lines 20' });
+};
+
+const lastWords = (errorFile: string): string | undefined => {
+  const lines = readFileSync(errorFile, 'utf8').split('\n').filter((line) => line.trim() !== '');
+  return lines.length === 0 ? undefined : lines.slice(0, SHOWN_ERROR_LINES).join('\n        ');
+};
+
+const report = async (cli: Cli, url: string, headline: string): Outcome => {
+  const daemon = createDaemonClient({ url, apiKey: cli.settings.apiKey });
+  const found = await readStatus(daemon);
+  const pid = cli.settings.daemonFile()?.pid;
+  if (cli.json) {
+    cli.out.json({ ...found, url, pid: pid ?? null, already_running: headline.includes('already') });
+    return EXIT.ok;
+  }
+  cli.out.line(`${cli.out.green('●')} ${headline}`);
+  const next: Array<[string, string]> = [['try', `svc chat   or open ${url}/ in a browser`]];
+  if (found.default_model_stand_in === true) next.push(['', 'svc providers set-key PROVIDER   for a real model; a built-in stand-in answers until then']);
+  for (const line of facts([...statusFacts(found, url, pid), ...next], cli.out.width)) cli.out.line(line);
+  return EXIT.ok;
+};

@@ -1,0 +1,45 @@
+/** `svc stop`: asks the daemon to stop in order, and waits until its process is gone. */
+import type { Command } from 'commander';
+import type { Cli, Outcome } from '../cli.js';
+import type { Action } from '../command-table.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
+import { progress } from '../progress.js';
+import { isAlive } from '../settings.js';
+
+/** Running tools get their time; the daemon's own limits are shorter. */
+const STOP_WAIT_MS = 90_000;
+const POLL_MS = 50;
+
+export const define = (program: Command, action: Action): void => {
+  program.command('stop').description('Stop the daemon in order: what runs is written down and goes on at the next start').action(action((cli) => stop(cli)));
+};
+
+const stop = async (cli: Cli): Outcome => {
+  const daemon = await cli.daemon();
+  const pid = cli.settings.daemonFile()?.pid;
+  try {
+    await daemon.call('POST', '/api/shutdown');
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'cli_daemon_not_running') throw error;
+    return answer(cli, { status: 'not_running', pid: null }, `The daemon is not running (nothing answers at ${daemon.url}).`);
+  }
+  const steps = progress(cli.out, 'Stopping');
+  const deadline = Date.now() + STOP_WAIT_MS;
+  while (pid !== undefined && isAlive(pid)) {
+    if (Date.now() > deadline) {
+      steps.end();
+      throw new Failure(`The daemon has not stopped within ${STOP_WAIT_MS / 1000} s.`, { code: 'cli_stop_slow', why: `process ${pid} is still finishing what it holds`, mend: 'svc logs --lines 20' });
+    }
+    steps.tick();
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  steps.end();
+  return answer(cli, { status: 'stopped', pid: pid ?? null }, 'The daemon has stopped.');
+};
+
+const answer = (cli: Cli, value: Record<string, unknown>, text: string): typeof EXIT.ok => {
+  if (cli.json) cli.out.json(value);
+  else cli.out.line(text);
+  return EXIT.ok;
+};

@@ -1,0 +1,43 @@
+/** What the running daemon says about itself. */
+import type { DoctorFinding } from '@svc/api';
+import type { Cli } from '../cli.js';
+import { Failure } from '../failure.js';
+import { duration } from '../layout.js';
+import { type Check, fail, pass, warn } from './check.js';
+
+interface HealthDetail {
+  readonly status?: string;
+  readonly version?: string;
+  readonly uptime_seconds?: number;
+  readonly database?: string;
+  readonly doctor?: readonly DoctorFinding[];
+}
+
+export interface DaemonChecks {
+  readonly isRunning: boolean;
+  readonly checks: readonly Check[];
+}
+
+export const daemonChecks = async (cli: Cli): Promise<DaemonChecks> => {
+  const daemon = await cli.daemon();
+  try {
+    const health = await daemon.call<HealthDetail>('GET', '/api/health/detail', { timeoutMs: 15_000 });
+    return { isRunning: true, checks: [runningCheck(health, daemon.url), ...databaseCheck(health), ...(health.doctor ?? []).map(fromFinding)] };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (error.code === 'cli_daemon_not_running') return { isRunning: false, checks: [warn('daemon', 'not running', 'svc start')] };
+    return { isRunning: true, checks: [fail('daemon', `answers at ${daemon.url}, but not to this: ${error.message}`, error.mend)] };
+  }
+};
+
+const runningCheck = (health: HealthDetail, url: string): Check => {
+  const text = `${health.version === undefined ? '' : `${health.version} `}at ${url}${health.uptime_seconds === undefined ? '' : `, up ${duration(health.uptime_seconds)}`}`;
+  return health.status === undefined || health.status === 'ok' ? pass('daemon', text) : warn('daemon', `${text}, ${health.status}`, 'svc ext list');
+};
+
+const databaseCheck = ({ database }: HealthDetail): Check[] => {
+  if (database === undefined) return [];
+  return [database === 'connected' || database === 'ok' ? pass('daemon_db', database) : fail('daemon_db', database, 'svc logs --lines 50')];
+};
+
+const fromFinding = (finding: DoctorFinding): Check => ({ check: finding.check, status: finding.result, summary: finding.message, ...(finding.fix === undefined ? {} : { hint: finding.fix }) });

@@ -1,0 +1,119 @@
+/** What a person has set: home, config.toml, keys. Works without a daemon; judges with the daemon's own rules. */
+import { constants } from 'node:fs';
+import { access, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { ConfigProblem } from '@svc/platform/config/evaluate';
+import type { SectionClaims } from '@svc/platform/config/kernel-sections';
+import type { Settings } from '../settings.js';
+import { type Check, fail, pass, warn } from './check.js';
+
+const VAULT_KEY_BYTES = 32;
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
+/** Others need root. */
+const FIRST_FREE_PORT = 1024;
+
+export const setupChecks = async (settings: Settings, distDir: string): Promise<Check[]> => {
+  const config = await readConfig(settings, distDir);
+  return [await homeCheck(settings), configFileCheck(settings, config), schemaCheck(config), listenCheck(settings, config), vaultKeyCheck(settings.env), providerKeyCheck(settings.env)];
+};
+
+const homeCheck = async ({ home }: Settings): Promise<Check> => {
+  try {
+    await access(home, constants.W_OK);
+    const { mode } = await stat(home);
+    if ((mode & 0o022) !== 0) return warn('home', `${home} can be written by other users`, `chmod go-w ${home}`);
+    return pass('home', home);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return pass('home', `${home} is made at the first start`);
+    return fail('home', `${home} cannot be written`, 'make it yours, or set SVC_HOME to a folder that is');
+  }
+};
+
+interface ReadConfig {
+  /** Undefined when there is no file. */
+  readonly text: string | undefined;
+  readonly unreadable: string | undefined;
+  readonly problems: readonly ConfigProblem[];
+  readonly listen: string;
+  readonly hasKey: boolean;
+}
+
+/** Evaluates the file as the daemon would, against the sections that the built extensions claim. */
+const readConfig = async (settings: Settings, distDir: string): Promise<ReadConfig> => {
+  const [{ evaluate }, { kernelSections }, { readEnvLayer }] = await Promise.all([
+    import('@svc/platform/config/evaluate'),
+    import('@svc/platform/config/kernel-sections'),
+    import('@svc/platform/config/env-layer'),
+  ]);
+  const { text, unreadable } = await readText(settings.configFile);
+  const claims: SectionClaims = { ...(await extensionClaims(distDir)), ...kernelSections };
+  const found = await evaluate({ file: settings.configFile, text: text ?? null, unreadable, env: readEnvLayer(settings.env), claims, ready: undefined, good: {}, providers: {} });
+  const api = (found.values.get('api') ?? {}) as { listen_addr?: string }; // the platform's own section
+  const key = (await settings.apiKey()) ?? '';
+  return { text, unreadable, problems: found.problems, listen: settings.env.SVC_LISTEN || api.listen_addr || '127.0.0.1:4545', hasKey: key !== '' || hasKeyHash(found.values) };
+};
+
+const hasKeyHash = (values: ReadonlyMap<string, unknown>): boolean => {
+  const hash = values.get('/api_key_hash');
+  return typeof hash === 'string' && hash !== '';
+};
+
+const readText = async (file: string): Promise<{ text: string | undefined; unreadable: string | undefined }> => {
+  try {
+    return { text: await readFile(file, 'utf8'), unreadable: undefined };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return { text: undefined, unreadable: code === 'ENOENT' ? undefined : code };
+  }
+};
+
+/** The sections of first-party extensions, as the build wrote them down. */
+const extensionClaims = async (distDir: string): Promise<SectionClaims> => {
+  const { text } = await readText(path.join(distDir, 'release.json'));
+  if (text === undefined) return {};
+  const release = JSON.parse(text) as { extensions?: ReadonlyArray<{ id: string; contributions?: { config?: Record<string, unknown> } }> }; // written by tools/build.mjs
+  const claims = (release.extensions ?? []).flatMap(({ id, contributions }) => Object.entries(contributions?.config ?? {}).map(([name, schema]) => [name, { schema, owner: id }] as const));
+  return Object.fromEntries(claims);
+};
+
+const configFileCheck = (settings: Settings, config: ReadConfig): Check => {
+  if (config.unreadable !== undefined) return fail('config_file', `${settings.configFile} cannot be read (${config.unreadable})`, `chmod u+r ${settings.configFile}`);
+  if (config.text === undefined) return pass('config_file', `${settings.configFile} does not exist; the defaults hold`);
+  return pass('config_file', settings.configFile);
+};
+
+const schemaCheck = ({ text, problems }: ReadConfig): Check => {
+  const [first] = problems;
+  if (first === undefined) return pass('ConfigTomlSchemaCheck', text === undefined ? 'nothing to check' : 'every key is known and its value fits');
+  const summary = problems.map((problem) => problem.message).join('; ');
+  const hint = 'correct the line; a running daemon reads the file again by itself';
+  return problems.some((problem) => problem.severity === 'error') ? fail('ConfigTomlSchemaCheck', summary, hint) : warn('ConfigTomlSchemaCheck', summary, hint);
+};
+
+const listenCheck = (settings: Settings, config: ReadConfig): Check => {
+  const split = /^(.*):(\d{1,5})$/.exec(config.listen);
+  const host = split?.[1] ?? '';
+  const port = settings.port ?? Number(split?.[2] ?? 0);
+  if (split === null || port > 65_535) return fail('ApiListenAddrCheck', `"${config.listen}" is not an address and a port`, 'set listen_addr in [api], such as "127.0.0.1:4545"');
+  if (!LOOPBACK.test(host) && !config.hasKey) return fail('ApiListenAddrCheck', `${config.listen} can be reached from other machines, and no api_key is set`, 'set api_key in config.toml, or listen on 127.0.0.1');
+  const where = `${host}:${port}`;
+  if (port < FIRST_FREE_PORT) return warn('ApiListenAddrCheck', port === 0 ? `${where}: the system chooses a port at each start` : `${where}: ports below 1024 need root`, 'choose a port from 1024 to 65535');
+  return pass('ApiListenAddrCheck', `${where}${settings.port === undefined ? '' : ', as SVC_PORT says'}${LOOPBACK.test(host) ? ', this machine only' : ', with a key'}`);
+};
+
+/** No trimming and no guessing: what does not decode to exactly 32 bytes would lose the vault. */
+const vaultKeyCheck = (env: NodeJS.ProcessEnv): Check => {
+  const key = env.SVC_VAULT_KEY;
+  if (key === undefined || key === '') return pass('VaultKeyCheck', 'SVC_VAULT_KEY is not set; the daemon keeps its own key file');
+  const bytes = Buffer.from(key, 'base64');
+  const isBase64 = bytes.toString('base64').replace(/=+$/, '') === key.replace(/=+$/, '');
+  if (isBase64 && bytes.length === VAULT_KEY_BYTES) return pass('VaultKeyCheck', 'SVC_VAULT_KEY has 32 bytes');
+  const why = isBase64 ? `decodes to ${bytes.length} bytes` : 'is not base64';
+  return fail('VaultKeyCheck', `SVC_VAULT_KEY ${why}; it must be exactly ${VAULT_KEY_BYTES} bytes`, 'openssl rand -base64 32   makes a new one');
+};
+
+const providerKeyCheck = (env: NodeJS.ProcessEnv): Check => {
+  const names = Object.keys(env).filter((name) => /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_API_KEY$/.test(name) && name !== 'SVC_API_KEY' && env[name] !== '');
+  if (names.length === 0) return warn('provider_keys', 'no provider key in the environment', 'svc providers set-key PROVIDER   unless one is stored already');
+  return pass('provider_keys', names.sort().join(', '));
+};

@@ -1,0 +1,46 @@
+/** What a command could not do: what happened, why, and what mends it. Printed once, by main.ts. */
+import { EXIT, type ExitCode } from './exit-codes.js';
+
+export interface FailureInit {
+  /** Identity for scripts: the daemon's own code where it gave one, else `cli_…`. */
+  code: string;
+  exit?: ExitCode;
+  why?: string | undefined;
+  /** A command to run or a thing to do. */
+  mend?: string | undefined;
+  /** Leads to the daemon's log lines: `svc logs --request ID`. */
+  requestId?: string | undefined;
+}
+
+export class Failure extends Error {
+  readonly code: string;
+  readonly exit: ExitCode;
+  readonly why: string | undefined;
+  readonly mend: string | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(what: string, init: FailureInit) {
+    super(what);
+    this.name = 'Failure';
+    this.code = init.code;
+    this.exit = init.exit ?? EXIT.failed;
+    this.why = init.why;
+    this.mend = init.mend;
+    this.requestId = init.requestId;
+  }
+}
+
+export const usageFailure = (what: string, mend?: string): Failure => new Failure(what, { code: 'cli_usage', exit: EXIT.usage, mend });
+
+export const notRunning = (url: string, why: string): Failure =>
+  new Failure('The daemon is not running.', { code: 'cli_daemon_not_running', exit: EXIT.notRunning, why: `nothing answers at ${url} (${why})`, mend: 'svc start' });
+
+/** The stable shape of a failure under `--json`. */
+export const failureJson = (failure: Failure): Record<string, unknown> => ({
+  error: failure.message,
+  code: failure.code,
+  exit_code: failure.exit,
+  ...(failure.why === undefined ? {} : { why: failure.why }),
+  ...(failure.mend === undefined ? {} : { mend: failure.mend }),
+  ...(failure.requestId === undefined ? {} : { request_id: failure.requestId }),
+});

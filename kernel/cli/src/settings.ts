@@ -1,0 +1,144 @@
+/**
+ * Where things are: home, config, the daemon's address and the API key. Flags win over the
+ * environment, a running daemon's own daemon.json over what config.toml says it would do.
+ */
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Home, resolveHome } from '@svc/platform/config/home';
+import { usageFailure } from './failure.js';
+
+export const DEFAULT_PORT = 4545;
+
+export interface GlobalFlags {
+  json?: boolean;
+  yes?: boolean;
+  /** commander's name for --no-color: false when given. */
+  color?: boolean;
+  home?: string;
+  port?: string;
+}
+
+/** What a running daemon writes about itself; removed when it stops in order. */
+export interface DaemonFile {
+  readonly pid: number;
+  readonly address: string;
+  readonly port: number;
+  readonly startedAt: string;
+  readonly version: string;
+  readonly url: string;
+}
+
+export interface Settings {
+  readonly home: string;
+  readonly configFile: string;
+  readonly dataDir: string;
+  readonly logDir: string;
+  /** The daemon's environment: this process's, with the flags written into it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** `--port`, else SVC_PORT. */
+  readonly port: number | undefined;
+  /** Undefined when there is none, or its process is gone. */
+  daemonFile(): DaemonFile | undefined;
+  /** Where the daemon is, or would be. */
+  url(): Promise<string>;
+  apiKey(): Promise<string | undefined>;
+}
+
+export const createSettings = (flags: GlobalFlags, env: NodeJS.ProcessEnv = process.env): Settings => {
+  const flagPort = flags.port === undefined ? undefined : portOf(flags.port);
+  const merged = { ...env, ...(flags.home === undefined ? {} : { SVC_HOME: flags.home }), ...(flagPort === undefined ? {} : { SVC_PORT: String(flagPort) }) };
+  const where = resolve(merged);
+  const settings: Settings = {
+    home: where.home,
+    configFile: where.configFile,
+    dataDir: where.dataDir,
+    logDir: where.logDir,
+    env: { ...merged, SVC_HOME: where.home },
+    port: where.port,
+    daemonFile: () => readDaemonFile(path.join(where.home, 'daemon.json')),
+    url: async () => {
+      // A port named on the command line is an order; one in the environment only says where a daemon would start.
+      if (flagPort !== undefined) return `http://127.0.0.1:${flagPort}`;
+      return settings.daemonFile()?.url ?? expectedUrl(where);
+    },
+    apiKey: async () => env.SVC_API_KEY || configuredKey(where.configFile),
+  };
+  return settings;
+};
+
+/** The daemon's own rules for the environment; what they refuse is wrong usage here. */
+const resolve = (env: NodeJS.ProcessEnv): Home => {
+  try {
+    return resolveHome(env);
+  } catch (error) {
+    throw usageFailure(error instanceof Error ? error.message : String(error));
+  }
+};
+
+const portOf = (value: string): number => {
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+  if (port < 1 || port > 65_535) throw usageFailure(`--port is "${value}"; a port is a number from 1 to 65535.`);
+  return port;
+};
+
+const readDaemonFile = (file: string): DaemonFile | undefined => {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // absent: no daemon has started here, or it stopped in order
+  }
+  const parsed = parseDaemonFile(text);
+  return parsed !== undefined && isAlive(parsed.pid) ? parsed : undefined;
+};
+
+const parseDaemonFile = (text: string): DaemonFile | undefined => {
+  try {
+    const value = JSON.parse(text) as Partial<DaemonFile> | null;
+    return typeof value?.pid === 'number' && typeof value.url === 'string' ? (value as DaemonFile) : undefined;
+  } catch {
+    return undefined; // half written: the same as none, the next look finds it whole
+  }
+};
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // somebody else's process is alive too
+  }
+};
+
+/** Without a running daemon: SVC_LISTEN and SVC_PORT, else config.toml's address, else the default. */
+const expectedUrl = async ({ configFile, port, listen }: Home): Promise<string> => {
+  const address = listen ?? (await configText(configFile, /^\s*(?:api_listen|listen_addr)\s*=/m, ['api_listen', 'listen_addr']));
+  const split = /^(.*):(\d{1,5})$/.exec(address ?? '');
+  const host = split?.[1] ?? '127.0.0.1';
+  const reachable = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '[::]' ? '[::1]' : host;
+  return `http://${reachable}:${port ?? split?.[2] ?? DEFAULT_PORT}`;
+};
+
+const configuredKey = (configFile: string): Promise<string | undefined> => configText(configFile, /^\s*api_key\s*=/m, ['api_key']);
+
+/** A text at the top level or in [api]. The TOML parser is loaded only when the file seems to have the key. */
+const configText = async (configFile: string, mention: RegExp, names: readonly string[]): Promise<string | undefined> => {
+  let text: string;
+  try {
+    text = await readFile(configFile, 'utf8');
+  } catch {
+    return undefined; // no config file, or not ours to read: the daemon's refusal will say what is missing
+  }
+  if (!mention.test(text)) return undefined;
+  const { default: toml } = await import('@iarna/toml');
+  let parsed: Record<string, unknown>;
+  try {
+    parsed = toml.parse(text);
+  } catch {
+    return undefined; // broken TOML is doctor's to explain; the daemon runs on its last good values
+  }
+  const api = typeof parsed.api === 'object' && parsed.api !== null ? (parsed.api as Record<string, unknown>) : {};
+  const found = names.map((name) => parsed[name] ?? api[name]).find((value) => typeof value === 'string' && value !== '');
+  return typeof found === 'string' ? found : undefined;
+};

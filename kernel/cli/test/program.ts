@@ -1,0 +1,67 @@
+/** Runs the built `svc` as a person or a script does. */
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+export const ROOT = process.cwd();
+export const MAIN = path.join(ROOT, 'dist/cli/main.js');
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Bench {
+  readonly home: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** To its end, with pipes instead of a terminal. */
+  run(args: readonly string[], options?: { stdin?: string; env?: Record<string, string> }): Promise<Ran>;
+  /** Started, not awaited. */
+  start(args: readonly string[]): ChildProcessWithoutNullStreams;
+  /** On a pseudo terminal of this many columns; answers with what the terminal saw. */
+  onTerminal(args: readonly string[], columns: number): Promise<Ran>;
+  clean(): void;
+}
+
+/** A home of its own, and nothing of the developer's environment that could change an answer. */
+export const createBench = (port: number): Bench => {
+  const home = mkdtempSync(path.join(tmpdir(), 'svc-cli-'));
+  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: home, TERM: 'xterm', SVC_HOME: path.join(home, 'svc'), SVC_PORT: String(port) };
+  const start = (args: readonly string[], more: Record<string, string> = {}): ChildProcessWithoutNullStreams => spawn(process.execPath, [MAIN, ...args], { env: { ...env, ...more }, cwd: home });
+  return {
+    home: path.join(home, 'svc'),
+    env,
+    start: (args) => start(args),
+    run: (args, options = {}) => {
+      const child = start(args, options.env);
+      child.stdin.end(options.stdin ?? '');
+      return ended(child);
+    },
+    onTerminal: (args, columns) =>
+      new Promise((resolve) => {
+        const command = [process.execPath, MAIN, ...args].map((part) => `'${part}'`).join(' ');
+        execFile('script', ['-qec', `stty cols ${columns}; ${command}`, '/dev/null'], { env }, (error, stdout) =>
+          resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout: stdout.replaceAll('\r\n', '\n'), stderr: '' }),
+        );
+      }),
+    clean: () => rmSync(home, { recursive: true, force: true }),
+  };
+};
+
+export const ended = (child: ChildProcessWithoutNullStreams): Promise<Ran> =>
+  new Promise((resolve, reject) => {
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes begin with the escape character
+export const plain = (text: string): string => text.replace(/\u001b\[[0-9;]*m/g, '');

@@ -1,0 +1,96 @@
+/**
+ * What extensions add to the process, of one kind (routes, tools, timers…).
+ *
+ * C1  What a generation adds is staged: nobody sees it before the generation is published.
+ * C2  A swap from one generation to the next is one synchronous step.
+ * C3  A generation that was retired leaves no row.
+ */
+import type { Disposable } from '@svc/api';
+import type { Owner } from './owner.js';
+
+export interface Contribution<T> {
+  readonly owner: Owner;
+  readonly value: T;
+}
+
+export interface RegistryOptions<T> {
+  /** How a contribution is called in messages and in `svc ext info`. */
+  readonly describe: (value: T) => string;
+  /** Called after each change of what is visible; must not throw. */
+  readonly changed?: (active: ReadonlyArray<Contribution<T>>) => void;
+  /** Throws when the value may not join, given what would then be visible. */
+  readonly check?: (candidate: Contribution<T>, others: ReadonlyArray<Contribution<T>>) => void;
+}
+
+/** The face that the lifecycle sees. */
+export interface AnyRegistry {
+  readonly name: string;
+  /** Throws when the staged contributions of `next` conflict with what would stay visible. */
+  verify(next: Owner, previous: Owner | undefined): void;
+  swap(previous: Owner | undefined, next: Owner | undefined): void;
+  drop(owner: Owner): void;
+  describe(owner: Owner): string[];
+}
+
+export class ContributionRegistry<T> implements AnyRegistry {
+  readonly name: string;
+  readonly #options: RegistryOptions<T>;
+  #rows: Array<Contribution<T>> = [];
+  #visible = new Set<Owner>();
+  #active: ReadonlyArray<Contribution<T>> = [];
+
+  constructor(name: string, options: RegistryOptions<T>) {
+    this.name = name;
+    this.#options = options;
+  }
+
+  add(owner: Owner, value: T): Disposable {
+    const row: Contribution<T> = { owner, value };
+    if (this.#visible.has(owner)) this.#options.check?.(row, this.#active);
+    this.#rows.push(row);
+    if (this.#visible.has(owner)) this.#refresh();
+    return owner.lifetime.add(`${this.name} ${this.#options.describe(value)}`, () => this.#remove(row));
+  }
+
+  active(): ReadonlyArray<Contribution<T>> {
+    return this.#active;
+  }
+
+  verify(next: Owner, previous: Owner | undefined): void {
+    const staying = this.#active.filter((row) => row.owner !== previous);
+    const seen = [...staying];
+    for (const row of this.#rows) {
+      if (row.owner !== next) continue;
+      this.#options.check?.(row, seen);
+      seen.push(row);
+    }
+  }
+
+  swap(previous: Owner | undefined, next: Owner | undefined): void {
+    if (previous) this.#visible.delete(previous);
+    if (next) this.#visible.add(next);
+    this.#refresh();
+  }
+
+  drop(owner: Owner): void {
+    const before = this.#rows.length;
+    this.#rows = this.#rows.filter((row) => row.owner !== owner);
+    if (this.#visible.delete(owner) || before !== this.#rows.length) this.#refresh();
+  }
+
+  describe(owner: Owner): string[] {
+    return this.#rows.filter((row) => row.owner === owner).map((row) => this.#options.describe(row.value));
+  }
+
+  #remove(row: Contribution<T>): void {
+    const index = this.#rows.indexOf(row);
+    if (index < 0) return;
+    this.#rows.splice(index, 1);
+    if (this.#visible.has(row.owner)) this.#refresh();
+  }
+
+  #refresh(): void {
+    this.#active = this.#rows.filter((row) => this.#visible.has(row.owner));
+    this.#options.changed?.(this.#active);
+  }
+}

@@ -1,0 +1,79 @@
+/** Live events: facts after commit, heard by listeners one after the other per listener, never by the one who caused them. */
+import type { Disposable, Events, Write } from '@svc/api';
+import { ContributionRegistry } from './contribution-registry.js';
+import { type Owner, runAs } from './owner.js';
+
+type Listen = (data: unknown) => void | Promise<void>;
+
+interface Listener {
+  readonly event: string;
+  readonly fn: Listen;
+}
+
+/** Events waiting for one slow listener; the oldest go first when it falls behind. */
+const MAX_BEHIND = 1_000;
+
+export interface EventWatch {
+  failed(owner: Owner, event: string, error: unknown): void;
+  dropped(owner: Owner, event: string): void;
+}
+
+export class EventHub {
+  readonly listeners: ContributionRegistry<Listener>;
+  readonly #watch: EventWatch;
+  readonly #queues = new Map<Listener, { waiting: unknown[]; busy: boolean }>();
+
+  constructor(watch: EventWatch) {
+    this.#watch = watch;
+    this.listeners = new ContributionRegistry<Listener>('listener', {
+      describe: ({ event }) => event,
+      changed: (active) => {
+        const kept = new Set(active.map((row) => row.value));
+        for (const listener of this.#queues.keys()) if (!kept.has(listener)) this.#queues.delete(listener);
+      },
+    });
+  }
+
+  facade(owner: Owner): Events {
+    const facade = {
+      event: (event: string, data: unknown): Write => ({ event, data }),
+      publish: (event: string, data: unknown): void => this.emit(event, data),
+      on: (event: string, fn: Listen): Disposable => this.listeners.add(owner, { event, fn }),
+    };
+    // EventMap's types belong to contracts; the hub only knows names.
+    return facade as unknown as Events;
+  }
+
+  emit(event: string, data: unknown): void {
+    for (const { owner, value } of this.listeners.active()) {
+      if (value.event !== event) continue;
+      const queue = this.#queues.get(value) ?? { waiting: [], busy: false };
+      this.#queues.set(value, queue);
+      if (queue.waiting.length >= MAX_BEHIND) {
+        queue.waiting.shift();
+        this.#watch.dropped(owner, event);
+      }
+      queue.waiting.push(data);
+      if (!queue.busy) {
+        queue.busy = true;
+        queueMicrotask(() => void this.#deliver(owner, value, queue));
+      }
+    }
+  }
+
+  async #deliver(owner: Owner, listener: Listener, queue: { waiting: unknown[]; busy: boolean }): Promise<void> {
+    while (queue.waiting.length > 0) {
+      const data = queue.waiting.shift();
+      const leave = owner.lifetime.enterAnyway(`event ${listener.event}`);
+      if (!leave) break;
+      try {
+        await runAs(owner, undefined, () => listener.fn(data));
+      } catch (error) {
+        this.#watch.failed(owner, listener.event, error);
+      } finally {
+        leave();
+      }
+    }
+    queue.busy = false;
+  }
+}

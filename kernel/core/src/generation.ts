@@ -1,0 +1,141 @@
+/**
+ * One generation from load to disposal.
+ *
+ * G1  A candidate registers where nobody sees it; what it adds must be what its manifest and contributions.json say.
+ * G2  The swap of routes, taps, tools, services and timers is one synchronous step; a start that fails swaps back.
+ * G3  A retired generation leaves no row and no label; what remains is reported as a leak.
+ */
+import type { ExtensionContext, ExtensionDefinition, StopReason } from '@svc/api';
+import type { AnyRegistry } from './contribution-registry.js';
+import type { Installed } from './installed.js';
+import { Lifetime } from './lifetime.js';
+import { type Owner, runAs } from './owner.js';
+
+export interface Generation {
+  readonly owner: Owner;
+  readonly installed: Installed;
+  readonly definition: ExtensionDefinition;
+  readonly context: ExtensionContext;
+}
+
+export interface GenerationDeps {
+  readonly registries: readonly AnyRegistry[];
+  createContext(owner: Owner, installed: Installed): ExtensionContext;
+  migrate(installed: Installed, definition: ExtensionDefinition): Promise<void>;
+}
+
+export type Phase = 'load' | 'migrate' | 'activate' | 'start';
+
+/** Which phase failed, for `svc ext why`. */
+export class PhaseError extends Error {
+  override readonly name = 'PhaseError';
+  readonly phase: Phase;
+
+  constructor(phase: Phase, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.phase = phase;
+  }
+}
+
+const ACTIVATE_BUDGET_MS = 2_000;
+const START_BUDGET_MS = 15_000;
+
+/** Loads, migrates and activates a candidate that nobody sees yet. On failure nothing of it is left. */
+export async function prepare(deps: GenerationDeps, installed: Installed, number: number, previous: Generation | undefined, onPhase: (phase: Phase) => void): Promise<Generation> {
+  const owner: Owner = { id: installed.id, generation: number, lifetime: new Lifetime(`${installed.id}@${number}`) };
+  let phase: Phase = 'load';
+  const enter = (next: Phase) => {
+    phase = next;
+    onPhase(next);
+  };
+  try {
+    enter('load');
+    const definition = await installed.load();
+    enter('migrate');
+    await deps.migrate(installed, definition);
+    enter('activate');
+    const context = deps.createContext(owner, installed);
+    await within(ACTIVATE_BUDGET_MS, 'activate', () => runAs(owner, undefined, () => definition.activate(context)));
+    compareWithManifest(deps.registries, owner, installed);
+    for (const registry of deps.registries) registry.verify(owner, previous?.owner);
+    return { owner, installed, definition, context };
+  } catch (error) {
+    for (const registry of deps.registries) registry.drop(owner);
+    await owner.lifetime.close();
+    throw new PhaseError(phase, error);
+  }
+}
+
+/** Makes the candidate visible in place of `previous` and starts it; a start that fails swaps back. */
+export async function publish(deps: GenerationDeps, next: Generation, previous: Generation | undefined, onPhase: (phase: Phase) => void): Promise<void> {
+  for (const registry of deps.registries) registry.swap(previous?.owner, next.owner);
+  onPhase('start');
+  try {
+    const { definition, context, owner } = next;
+    if (definition.start) await within(START_BUDGET_MS, 'start', () => runAs(owner, undefined, () => definition.start?.(context)));
+  } catch (error) {
+    for (const registry of deps.registries) registry.swap(next.owner, previous?.owner);
+    await retire(deps, next, 'failed', 0);
+    throw error instanceof Error && error.name === 'NotReady' ? error : new PhaseError('start', error);
+  }
+}
+
+/** Takes a generation out of sight at once; `retire` ends it. */
+export function unpublish(deps: GenerationDeps, generation: Generation): void {
+  for (const registry of deps.registries) registry.swap(generation.owner, undefined);
+}
+
+/** Lets it finish what it holds, stops it, disposes all it opened. Resolves with what it left behind. */
+export async function retire(deps: GenerationDeps, generation: Generation, why: StopReason, drainMs: number): Promise<string[]> {
+  const { owner, definition } = generation;
+  const leaks: string[] = [];
+  const drained = await owner.lifetime.drain(drainMs);
+  if (!drained && drainMs > 0) leaks.push(...owner.lifetime.holds().map((label) => `still held after ${drainMs} ms: ${label}`));
+  try {
+    await within(START_BUDGET_MS, 'stop', () => runAs(owner, undefined, () => definition.stop?.(why)));
+  } catch (error) {
+    leaks.push(`stop failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const problems = await owner.lifetime.close();
+  leaks.push(...problems.map(({ label, error }) => `${label}: ${error instanceof Error ? error.message : String(error)}`));
+  for (const registry of deps.registries) {
+    leaks.push(...registry.describe(owner).map((row) => `${registry.name} ${row} was not removed`));
+    registry.drop(owner);
+  }
+  leaks.push(...owner.lifetime.labels().map((label) => `${label} was not disposed`));
+  return leaks;
+}
+
+function compareWithManifest(registries: readonly AnyRegistry[], owner: Owner, installed: Installed): void {
+  const { manifest, contributions } = installed;
+  const expected: Readonly<Record<string, { rows: readonly string[]; exact: boolean; where: string }>> = {
+    route: { rows: contributions.routes, exact: true, where: 'contributions.json' },
+    socket: { rows: contributions.sockets, exact: true, where: 'contributions.json' },
+    tool: { rows: contributions.tools.map((tool) => tool.name), exact: true, where: 'contributions.json' },
+    service: { rows: Object.keys(manifest.provides ?? {}), exact: true, where: 'provides in extension.json' },
+    tap: { rows: (manifest.hooks ?? []).map((hook) => hook.name), exact: false, where: 'hooks in extension.json' },
+    hook: { rows: manifest.defines ?? [], exact: true, where: 'defines in extension.json' },
+    listener: { rows: manifest.events?.listens ?? [], exact: false, where: 'events.listens in extension.json' },
+  };
+  for (const registry of registries) {
+    const rule = expected[registry.name];
+    if (!rule) continue;
+    const actual = registry.describe(owner);
+    const undeclared = actual.find((row) => !rule.rows.includes(row));
+    if (undeclared !== undefined) throw new Error(`it adds the ${registry.name} ${undeclared}, which ${rule.where} does not declare`);
+    const missing = rule.exact ? rule.rows.find((row) => !actual.includes(row)) : undefined;
+    if (missing !== undefined) throw new Error(`${rule.where} declares the ${registry.name} ${missing}, which it does not add`);
+  }
+}
+
+async function within(budgetMs: number, what: string, fn: () => unknown): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not finish within ${budgetMs} ms: it may be waiting on a service, a network or a lock`)), budgetMs);
+  });
+  try {
+    await Promise.race([Promise.resolve(fn()), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,403 @@
+/**
+ * The state of every extension, and the moves between states.
+ *
+ * X1  Intent (should it be on) is stored; state (is it) is observed. Neither is derived from the other.
+ * X2  One change of the graph at a time; each ends with everything converged on intent.
+ * X3  A reload overlaps: the next generation serves before the last one drains, and a failed one never replaces a good one.
+ * X4  What needs a service that left goes to `pending` before the provider stops, and comes back by itself.
+ */
+import type { ExtensionPlan, ExtensionStatus, Manifest, StopReason } from '@svc/api';
+import { type Generation, type GenerationDeps, type Phase, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
+import type { Installed } from './installed.js';
+import { type IntentSources, intentOf } from './intent.js';
+import { currentOwner } from './owner.js';
+import { dependentsOf, resolve, usersOf } from './resolver.js';
+import type { StrikeBook } from './strike-book.js';
+
+type State = ExtensionStatus['state'];
+
+interface Unit {
+  readonly installed: Installed;
+  state: State;
+  phase: Phase | null;
+  reason: string | null;
+  recoverable: boolean;
+  degraded: boolean;
+  generation: Generation | undefined;
+  generations: number;
+  retryMs: number;
+  cancelRetry: (() => void) | undefined;
+  startedAt: string | null;
+  startMs: number | null;
+  leaks: string[];
+}
+
+export interface LifecycleDeps extends GenerationDeps {
+  readonly apiVersion: string;
+  readonly strikes: StrikeBook;
+  intents(): IntentSources;
+  /** Stores a person's choice; undefined drops it. */
+  choose(id: string, enabled: boolean | undefined): Promise<void>;
+  /** False while the config value the manifest's `when` points at is falsy. */
+  wanted(installed: Installed): boolean;
+  clock: { now(): number; iso(): string };
+  log: { info(message: string, fields?: Record<string, unknown>): void; warn(message: string, fields?: Record<string, unknown>): void; error(message: string, fields?: Record<string, unknown>): void };
+  changed(id: string, state: State): void;
+  /** Runs `fn` once after `ms`; the returned function cancels it. */
+  later(ms: number, fn: () => void): () => void;
+}
+
+const DRAIN_MS = 60_000;
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 60_000;
+
+export class UnknownExtension extends Error {
+  override readonly name = 'UnknownExtension';
+}
+
+export class Lifecycle {
+  readonly #deps: LifecycleDeps;
+  readonly #units = new Map<string, Unit>();
+  /** Generations that were replaced and still finish what they hold. */
+  readonly #draining = new Set<Promise<void>>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #stopping = false;
+
+  constructor(deps: LifecycleDeps, installed: readonly Installed[]) {
+    this.#deps = deps;
+    for (const one of installed) this.#units.set(one.id, newUnit(one));
+  }
+
+  /** Starts all that should be on, wave by wave; `onWave` hears what each wave started. */
+  boot(onWave?: (ids: readonly string[]) => void): Promise<void> {
+    return this.#exclusive(() => this.#converge(onWave));
+  }
+
+  enable(id: string): Promise<ExtensionStatus> {
+    return this.#change(id, async (unit) => {
+      await this.#deps.choose(id, true);
+      this.#forgive(unit);
+      await this.#converge();
+    });
+  }
+
+  disable(id: string, options: { force?: boolean } = {}): Promise<ExtensionStatus> {
+    return this.#change(id, async () => {
+      await this.#deps.choose(id, false);
+      await this.#stopWithDependents(id, 'disable', options.force === true ? 0 : undefined);
+      await this.#converge();
+    });
+  }
+
+  reset(id: string): Promise<ExtensionStatus> {
+    return this.#change(id, async (unit) => {
+      await this.#deps.choose(id, undefined);
+      this.#forgive(unit);
+      if (!this.#intent(id).enabled) await this.#stopWithDependents(id, 'disable', undefined);
+      await this.#converge();
+    });
+  }
+
+  reload(id: string): Promise<ExtensionStatus> {
+    return this.#change(id, async (unit) => {
+      this.#forgive(unit);
+      if (unit.state !== 'active' || !unit.generation) return this.#converge();
+      if (unit.installed.manifest.replace === 'stop-first') {
+        await this.#stopOne(unit, 'reload', undefined);
+        return this.#converge();
+      }
+      await this.#replace(unit, unit.generation);
+    });
+  }
+
+  /** Config or another outside fact changed: bring state in line with intent. */
+  converge(): Promise<void> {
+    return this.#exclusive(() => this.#converge());
+  }
+
+  /** Too many strikes: off, until a person enables or reloads it. */
+  quarantine(id: string, reason: string): Promise<void> {
+    return this.#exclusive(async () => {
+      const unit = this.#units.get(id);
+      if (!unit || unit.state === 'quarantined') return;
+      await this.#stopWithDependents(id, 'failed', 0);
+      this.#set(unit, 'quarantined', { reason, recoverable: false });
+      await this.#converge();
+    });
+  }
+
+  degrade(id: string, reason: string): void {
+    const unit = this.#units.get(id);
+    if (!unit || unit.degraded) return;
+    unit.degraded = true;
+    unit.reason = reason;
+    this.#deps.changed(id, unit.state);
+  }
+
+  async stopAll(reason: StopReason, drainMs: number): Promise<void> {
+    this.#stopping = true;
+    await this.#exclusive(async () => {
+      for (const unit of this.#units.values()) unit.cancelRetry?.();
+      const running = [...this.#units.values()].filter((unit) => unit.generation);
+      const { waves } = resolve(running.map(manifestOf), running.map(manifestOf), this.#deps.apiVersion);
+      for (const wave of [...waves].reverse()) {
+        await Promise.all(wave.map((id) => this.#stopOne(this.#need(id), reason, drainMs)));
+      }
+    });
+    await Promise.all(this.#draining);
+  }
+
+  plan(action: ExtensionPlan['action'], id: string): ExtensionPlan {
+    const unit = this.#need(id);
+    const manifests = [...this.#units.values()].map(manifestOf);
+    const active = [...this.#units.values()].filter((one) => one.state === 'active').map(manifestOf);
+    const stopsIt = action === 'disable' || (action === 'reset' && !this.#intentAfterReset(id));
+    if (stopsIt) return planStop(action, id, active, this.#deps.intents().preset.essential.includes(id));
+    const already = unit.state === 'active' && action !== 'reload';
+    const starts = already ? [] : [id, ...dependentsOf(id, manifests).filter((other) => this.#units.get(other)?.state === 'pending')];
+    return { id, action, starts, stops: [], degrades: [], warning: null };
+  }
+
+  status(id: string): ExtensionStatus {
+    return this.#statusOf(this.#need(id));
+  }
+
+  statuses(): ExtensionStatus[] {
+    return [...this.#units.values()].map((unit) => this.#statusOf(unit)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  isActive(id: string): boolean {
+    return this.#units.get(id)?.state === 'active';
+  }
+
+  /** The generations in place, newest first; for checks that nothing else is left. */
+  async settled(): Promise<void> {
+    await this.#turn;
+    await Promise.all(this.#draining);
+  }
+
+  async #change(id: string, work: (unit: Unit) => Promise<void>): Promise<ExtensionStatus> {
+    const unit = this.#need(id);
+    await this.#exclusive(() => work(unit));
+    return this.#statusOf(unit);
+  }
+
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#turn.then(work, work);
+    this.#turn = next.catch(() => undefined);
+    return next;
+  }
+
+  async #converge(onWave?: (ids: readonly string[]) => void): Promise<void> {
+    if (this.#stopping) return;
+    const should = [...this.#units.values()].filter((unit) => this.#shouldRun(unit));
+    const { waves, blocked } = resolve(should.map(manifestOf), [...this.#units.values()].map(manifestOf), this.#deps.apiVersion);
+    for (const unit of this.#units.values()) await this.#settleOff(unit, should.includes(unit), blocked.get(unit.installed.id));
+    for (const wave of waves) {
+      await Promise.all(wave.map((id) => this.#startIfAble(this.#need(id))));
+      onWave?.(wave);
+    }
+  }
+
+  async #settleOff(unit: Unit, should: boolean, reason: string | undefined): Promise<void> {
+    if (should && reason === undefined) return;
+    if (unit.state === 'failed' && this.#intent(unit.installed.id).enabled) return;
+    if (unit.generation) await this.#stopWithDependents(unit.installed.id, 'disable', undefined);
+    if (reason !== undefined) this.#set(unit, 'pending', { reason, recoverable: true });
+    else if (unit.state !== 'quarantined') this.#set(unit, 'inactive', { reason: this.#deps.wanted(unit.installed) ? null : `its condition ${unit.installed.manifest.when} is not set`, recoverable: true });
+  }
+
+  #shouldRun(unit: Unit): boolean {
+    if (unit.state === 'quarantined' || unit.state === 'failed') return false;
+    return this.#intent(unit.installed.id).enabled && this.#deps.wanted(unit.installed);
+  }
+
+  async #startIfAble(unit: Unit): Promise<void> {
+    if (unit.generation || unit.state === 'failed') return;
+    const missing = Object.keys(unit.installed.manifest.requires ?? {}).find((service) => !this.#isProvided(service));
+    if (missing !== undefined) {
+      this.#set(unit, 'pending', { reason: `it waits for the service ${missing}`, recoverable: true });
+      return;
+    }
+    const started = this.#deps.clock.now();
+    unit.cancelRetry?.();
+    this.#set(unit, 'starting', { reason: null, recoverable: true });
+    try {
+      const generation = await prepare(this.#deps, unit.installed, ++unit.generations, undefined, (phase) => this.#phase(unit, phase));
+      await publish(this.#deps, generation, undefined, (phase) => this.#phase(unit, phase));
+      this.#begun(unit, generation, started);
+    } catch (error) {
+      this.#failed(unit, error);
+    }
+  }
+
+  async #replace(unit: Unit, previous: Generation): Promise<void> {
+    const started = this.#deps.clock.now();
+    try {
+      const next = await prepare(this.#deps, unit.installed, ++unit.generations, previous, () => undefined);
+      await publish(this.#deps, next, previous, () => undefined);
+      this.#begun(unit, next, started);
+      this.#retireLater(unit, previous, 'reload');
+    } catch (error) {
+      unit.reason = `the last reload failed in ${phaseOf(error) ?? 'start'} and the running generation serves on: ${messageOf(error)}`;
+      this.#deps.log.error('reload failed; the running generation serves on', { extension: unit.installed.id, cause: error });
+      this.#deps.changed(unit.installed.id, unit.state);
+      throw error;
+    }
+  }
+
+  /** Lets the replaced generation finish by itself; nobody waits for it. */
+  #retireLater(unit: Unit, generation: Generation, why: StopReason): void {
+    const done = retire(this.#deps, generation, why, drainMsOf(unit)).then((leaks) => this.#leaked(unit, generation, leaks));
+    this.#draining.add(done);
+    void done.finally(() => this.#draining.delete(done));
+  }
+
+  async #stopWithDependents(id: string, why: StopReason, drainMs: number | undefined): Promise<void> {
+    const running = [...this.#units.values()].filter((unit) => unit.generation).map(manifestOf);
+    const { waves } = resolve(running, running, this.#deps.apiVersion);
+    const affected = new Set(dependentsOf(id, running));
+    for (const wave of [...waves].reverse()) {
+      for (const other of wave) if (affected.has(other)) await this.#stopOne(this.#need(other), why, drainMs);
+    }
+    await this.#stopOne(this.#need(id), why, drainMs);
+  }
+
+  async #stopOne(unit: Unit, why: StopReason, drainMs: number | undefined): Promise<void> {
+    const generation = unit.generation;
+    unit.cancelRetry?.();
+    if (!generation) return;
+    this.#set(unit, 'stopping', { reason: null, recoverable: true });
+    unit.generation = undefined;
+    unpublish(this.#deps, generation);
+    // A request that switches its own area off would wait for itself.
+    if (currentOwner() === generation.owner) this.#retireLater(unit, generation, why);
+    else this.#leaked(unit, generation, await retire(this.#deps, generation, why, drainMs ?? drainMsOf(unit)));
+    this.#set(unit, 'inactive', { reason: null, recoverable: true });
+  }
+
+  #begun(unit: Unit, generation: Generation, startedMs: number): void {
+    unit.generation = generation;
+    unit.startedAt = this.#deps.clock.iso();
+    unit.startMs = this.#deps.clock.now() - startedMs;
+    unit.retryMs = FIRST_RETRY_MS;
+    unit.degraded = false;
+    this.#set(unit, 'active', { reason: null, recoverable: true });
+  }
+
+  #failed(unit: Unit, error: unknown): void {
+    if (error instanceof Error && error.name === 'NotReady') {
+      const waitMs = unit.retryMs;
+      unit.retryMs = Math.min(unit.retryMs * 2, LAST_RETRY_MS);
+      this.#set(unit, 'pending', { reason: `${error.message} (tried again in ${Math.round(waitMs / 1000)} s)`, recoverable: true });
+      unit.cancelRetry = this.#deps.later(waitMs, () => void this.converge());
+      return;
+    }
+    const phase = phaseOf(error);
+    this.#set(unit, 'failed', { reason: messageOf(error), recoverable: false });
+    unit.phase = phase;
+    this.#deps.log.error('extension failed', { extension: unit.installed.id, phase, cause: error });
+  }
+
+  #leaked(unit: Unit, generation: Generation, leaks: readonly string[]): void {
+    unit.leaks = leaks.length > 0 ? [...leaks] : unit.leaks;
+    if (leaks.length > 0) this.#deps.log.warn('extension left something behind', { extension: unit.installed.id, generation: generation.owner.generation, leaks });
+  }
+
+  #forgive(unit: Unit): void {
+    this.#deps.strikes.forget(unit.installed.id);
+    unit.degraded = false;
+    unit.retryMs = FIRST_RETRY_MS;
+    if (unit.state === 'failed' || unit.state === 'quarantined') this.#set(unit, 'inactive', { reason: null, recoverable: true });
+  }
+
+  #phase(unit: Unit, phase: Phase): void {
+    unit.phase = phase;
+  }
+
+  #set(unit: Unit, state: State, rest: { reason: string | null; recoverable: boolean }): void {
+    const same = unit.state === state && unit.reason === rest.reason;
+    unit.state = state;
+    unit.reason = rest.reason;
+    unit.recoverable = rest.recoverable;
+    if (state !== 'starting') unit.phase = null;
+    if (!same) this.#deps.changed(unit.installed.id, state);
+  }
+
+  #isProvided(service: string): boolean {
+    return [...this.#units.values()].some((unit) => unit.state === 'active' && unit.installed.manifest.provides?.[service] !== undefined);
+  }
+
+  #intent(id: string) {
+    return intentOf(id, this.#deps.intents());
+  }
+
+  #intentAfterReset(id: string): boolean {
+    const sources = this.#deps.intents();
+    const choices = new Map(sources.choices);
+    choices.delete(id);
+    return intentOf(id, { ...sources, choices }).enabled;
+  }
+
+  #need(id: string): Unit {
+    const unit = this.#units.get(id);
+    if (!unit) throw new UnknownExtension(id);
+    return unit;
+  }
+
+  #statusOf(unit: Unit): ExtensionStatus {
+    const { installed, generation } = unit;
+    const contributes: Record<string, readonly string[]> = {};
+    for (const registry of this.#deps.registries) contributes[registry.name] = generation ? registry.describe(generation.owner) : [];
+    return {
+      id: installed.id,
+      version: installed.version,
+      description: installed.description,
+      bundled: installed.bundled,
+      state: unit.state,
+      degraded: unit.degraded,
+      phase: unit.phase,
+      reason: unit.reason,
+      recoverable: unit.recoverable,
+      generation: generation?.owner.generation ?? 0,
+      essential: this.#deps.intents().preset.essential.includes(installed.id),
+      intent: this.#intent(installed.id),
+      provides: installed.manifest.provides ?? {},
+      requires: Object.keys(installed.manifest.requires ?? {}),
+      optional: Object.keys(installed.manifest.optional ?? {}),
+      contributes,
+      holds: generation?.owner.lifetime.holds() ?? [],
+      strikes: this.#deps.strikes.count(installed.id),
+      leaks: unit.leaks,
+      startedAt: unit.startedAt,
+      startMs: unit.startMs,
+    };
+  }
+}
+
+function planStop(action: ExtensionPlan['action'], id: string, active: readonly Manifest[], essential: boolean): ExtensionPlan {
+  const on = active.some((manifest) => manifest.id === id);
+  const warning = essential ? `${id} is essential: without it the daemon refuses most work and answers 503.` : null;
+  return { id, action, starts: [], stops: on ? [id, ...dependentsOf(id, active)] : [], degrades: on ? usersOf(id, active) : [], warning };
+}
+
+const newUnit = (installed: Installed): Unit => ({
+  installed,
+  state: 'inactive',
+  phase: null,
+  reason: null,
+  recoverable: true,
+  degraded: false,
+  generation: undefined,
+  generations: 0,
+  retryMs: FIRST_RETRY_MS,
+  cancelRetry: undefined,
+  startedAt: null,
+  startMs: null,
+  leaks: [],
+});
+
+const manifestOf = (unit: Unit): Manifest => unit.installed.manifest;
+const drainMsOf = (unit: Unit): number => unit.installed.manifest.drainMs ?? DRAIN_MS;
+const phaseOf = (error: unknown): Phase | null => (error instanceof PhaseError ? error.phase : null);
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

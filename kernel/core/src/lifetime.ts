@@ -1,0 +1,139 @@
+/**
+ * A lifetime is the ordered list of what one generation opened.
+ *
+ * L1  What is closed opens nothing: `add` on a lifetime that is not open disposes at once and throws.
+ * L2  Disposers run newest first, one awaited after the other, each with its own budget.
+ * L3  A disposer that fails or hangs is reported by its label; the rest still runs.
+ * L4  `enter` keeps a lifetime from closing until its leave function is called; draining lets nobody in.
+ */
+import type { Disposable } from '@svc/api';
+
+export type LifetimeState = 'open' | 'draining' | 'closed';
+
+export interface LifetimeProblem {
+  readonly label: string;
+  readonly error: unknown;
+}
+
+interface Opened {
+  readonly label: string;
+  readonly dispose: () => void | Promise<void>;
+  done: boolean;
+}
+
+const DISPOSE_BUDGET_MS = 5_000;
+
+export class Lifetime {
+  readonly name: string;
+  readonly #abort = new AbortController();
+  readonly #opened: Opened[] = [];
+  readonly #holds = new Map<number, string>();
+  readonly #idle: Array<() => void> = [];
+  #state: LifetimeState = 'open';
+  #nextHold = 1;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get state(): LifetimeState {
+    return this.#state;
+  }
+
+  /** Aborted when disposal begins. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  add(label: string, dispose: () => void | Promise<void>): Disposable {
+    if (this.#state === 'closed') {
+      void Promise.resolve().then(dispose);
+      throw new Error(`${this.name} has stopped: "${label}" was closed again`);
+    }
+    const opened: Opened = { label, dispose, done: false };
+    this.#opened.push(opened);
+    return {
+      dispose: () => {
+        if (opened.done) return undefined;
+        opened.done = true;
+        const index = this.#opened.indexOf(opened);
+        if (index >= 0) this.#opened.splice(index, 1);
+        return dispose();
+      },
+    };
+  }
+
+  /** Null once draining: whoever asked must go to the next generation or be refused. */
+  enter(label: string): (() => void) | null {
+    if (this.#state !== 'open') return null;
+    return this.#hold(label);
+  }
+
+  /** For what was begun before draining and may still need to call back in. */
+  enterAnyway(label: string): (() => void) | null {
+    if (this.#state === 'closed') return null;
+    return this.#hold(label);
+  }
+
+  holds(): string[] {
+    return [...this.#holds.values()];
+  }
+
+  labels(): string[] {
+    return this.#opened.map((opened) => opened.label);
+  }
+
+  /** Lets nobody in any more and resolves with true when the last hold is gone, or with false after `ms`. */
+  async drain(ms: number): Promise<boolean> {
+    if (this.#state === 'open') this.#state = 'draining';
+    if (this.#holds.size === 0) return true;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), ms);
+    });
+    const idle = new Promise<true>((resolve) => this.#idle.push(() => resolve(true)));
+    const result = await Promise.race([idle, late]);
+    clearTimeout(timer);
+    return result;
+  }
+
+  async close(): Promise<LifetimeProblem[]> {
+    if (this.#state === 'closed') return [];
+    this.#state = 'closed';
+    this.#abort.abort(new Error(`${this.name} has stopped`));
+    const problems: LifetimeProblem[] = [];
+    for (let opened = this.#opened.pop(); opened; opened = this.#opened.pop()) {
+      if (opened.done) continue;
+      opened.done = true;
+      const problem = await disposeWithin(opened, DISPOSE_BUDGET_MS);
+      if (problem) problems.push(problem);
+    }
+    return problems;
+  }
+
+  #hold(label: string): () => void {
+    const id = this.#nextHold++;
+    this.#holds.set(id, label);
+    return () => {
+      if (!this.#holds.delete(id) || this.#holds.size > 0) return;
+      for (const resolve of this.#idle.splice(0)) resolve();
+    };
+  }
+}
+
+async function disposeWithin(opened: Opened, budgetMs: number): Promise<LifetimeProblem | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const result = opened.dispose();
+    if (result === undefined) return undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`did not finish within ${budgetMs} ms`)), budgetMs);
+    });
+    await Promise.race([result, late]);
+    return undefined;
+  } catch (error) {
+    return { label: opened.label, error };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Loads the one CommonJS file of an extension so that dropping it frees its code.
+ * An ES module cannot be unloaded (nodejs/node#49442); a Module instance of our
+ * own that no cache knows can. This is the only file that touches Node's loader.
+ */
+import { readFile } from 'node:fs/promises';
+import Module, { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import type { ExtensionDefinition } from '@svc/api';
+
+export interface LoaderOptions {
+  /** The kernel's own instance of @svc/api, shared by all. */
+  readonly api: unknown;
+  /** npm packages that the manifest takes from the host. */
+  readonly hostDependencies: readonly string[];
+}
+
+/** Node's own Module, with the two members that its types leave out. */
+interface CompilableModule {
+  exports: unknown;
+  filename: string;
+  paths: string[];
+  require: (name: string) => unknown;
+  _compile(source: string, filename: string): void;
+}
+
+export async function loadDefinition(file: string, options: LoaderOptions): Promise<ExtensionDefinition> {
+  const source = await readFile(file, 'utf8');
+  // Module's constructor is public; _compile is not in its types.
+  const module = new Module(file) as unknown as CompilableModule;
+  module.filename = file;
+  module.paths = [];
+  const hostRequire = createRequire(file);
+  module.require = (name) => {
+    if (name === '@svc/api') return options.api;
+    if (name.startsWith('node:') || Module.isBuiltin(name)) return hostRequire(name);
+    if (options.hostDependencies.some((allowed) => name === allowed || name.startsWith(`${allowed}/`))) return hostRequire(name);
+    throw new Error(`${dirname(file)} asks for "${name}", which is neither in its bundle nor in its hostDependencies`);
+  };
+  module._compile(source, file);
+  const exported = module.exports as { default?: Partial<ExtensionDefinition> };
+  if (typeof exported.default?.activate !== 'function') throw new Error(`${file} has no default export made with defineExtension`);
+  // `activate` is the only member an extension must have, and it was just checked.
+  return exported.default as ExtensionDefinition;
+}

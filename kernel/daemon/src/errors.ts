@@ -1,0 +1,23 @@
+import { defineErrors } from '@svc/api';
+
+export const daemonErrors = defineErrors('daemon', {
+  already_running: {
+    status: 409,
+    retry: false,
+    message: (home: string, pid: number, url: string | undefined) => `Another daemon (process ${pid}) already uses ${home}${url ? ` and answers on ${url}` : ''}.`,
+    hint: 'Talk to that one, stop it with "svc stop", or set SVC_HOME to another folder.',
+  },
+  port_in_use: { status: 409, retry: false, message: (host: string, port: number) => `Port ${port} on ${host} is in use by another program.`, hint: 'Choose another with SVC_PORT=4546, or [api] listen_addr in config.toml.' },
+  port_refused: { status: 403, retry: false, message: (host: string, port: number, code: string) => `Port ${port} on ${host} cannot be opened (${code}).`, hint: 'Choose another with SVC_PORT=4546, or [api] listen_addr in config.toml.' },
+  open_to_network: {
+    status: 400,
+    retry: false,
+    message: (host: string) => `The listen address ${host} can be reached from other machines, and no API key is set.`,
+    hint: 'Set api_key in config.toml (or SVC_API_KEY), or listen on 127.0.0.1.',
+  },
+  home_unwritable: { status: 507, retry: false, message: (home: string, code: string) => `The home folder ${home} cannot be written (${code}).`, hint: 'Make it writable for this user, or set SVC_HOME to another folder.' },
+  release_broken: { status: 500, retry: false, message: (file: string) => `The release index ${file} cannot be read.`, hint: 'Build again: npm run build.' },
+  essential_failed: { status: 500, retry: false, message: (list: string) => `The daemon cannot work without what failed: ${list}`, hint: 'svc doctor, or the log, has the cause.' },
+  not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}" in its extension.json.` },
+  extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
+});

@@ -1,0 +1,51 @@
+/**
+ * The journal as one generation sees it. Leases it still holds when it closes are
+ * given back, so that the next generation goes on with those runs at once.
+ */
+import type { Journal, LeasedRun } from '@svc/api';
+import type { LiveRegistry, Owner } from '@svc/core';
+import { daemonErrors } from './errors.js';
+
+export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistry): Journal {
+  const held = new Map<string, LeasedRun>();
+  owner.lifetime.add('leases of runs', async () => {
+    for (const run of held.values()) await journal.release(run);
+  });
+  const open = <T>(result: T): T => {
+    if (owner.lifetime.state === 'closed') throw daemonErrors.extension_stopped(owner.id);
+    return result;
+  };
+  const keep = (run: LeasedRun): LeasedRun => {
+    held.set(run.id, run);
+    return run;
+  };
+  return {
+    open: async (request, also) => {
+      const opened = await open(journal).open(request, also);
+      if (opened.leased) keep(opened.leased);
+      return opened;
+    },
+    advance: async (run, progress) => {
+      await open(journal).advance(run, progress);
+      if (progress.finish) held.delete(run.id);
+    },
+    step: (run, spec, effect) => open(journal).step(run, spec, effect),
+    wait: async (run, wait, progress) => {
+      await open(journal).wait(run, wait, progress);
+      held.delete(run.id);
+    },
+    wake: (wakeKey, data, also) => open(journal).wake(wakeKey, data, also),
+    claim: async (kind, limit) => (await open(journal).claim(kind, limit)).map(keep),
+    release: async (run) => {
+      held.delete(run.id);
+      await open(journal).release(run);
+    },
+    cancel: (runId, why, also) => open(journal).cancel(runId, why, also),
+    interrupt: (runId, reason) => journal.interrupt(runId, reason),
+    onReady: (kind, fn) => ready.add(owner, { label: `runs of kind ${kind} are ready`, begin: () => journal.onReady(kind, fn) }),
+    get: (runId) => journal.get(runId),
+    byKey: (actor, kind, key) => journal.byKey(actor, kind, key),
+    steps: (runId) => journal.steps(runId),
+    list: (filter) => journal.list(filter),
+  };
+}

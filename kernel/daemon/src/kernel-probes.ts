@@ -1,0 +1,31 @@
+/** What the kernel itself reports: the database, the settings, the listen address. */
+import type { DoctorFinding, KernelView } from '@svc/api';
+import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
+import { isLoopbackName } from '@svc/platform/http/access';
+import type { PlatformParts } from './platform-parts.js';
+
+/** The kernel as an owner of taps. It is never unloaded. */
+export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel') });
+
+export function tapProbes(owner: Owner, hooks: HookRegistry, parts: Pick<PlatformParts, 'storage' | 'config'>, view: () => KernelView, listen: () => { host: string; hasKey: boolean }): void {
+  const facade = hooks.facade(owner);
+  facade.tap('health.probe', async () => {
+    await parts.storage.ping();
+    return { name: 'database', status: 'ok' };
+  });
+  facade.tap('doctor.check', () => [configFinding(view()), listenFinding(listen())]);
+  hooks.taps.swap(undefined, owner);
+}
+
+function configFinding(view: KernelView): DoctorFinding {
+  const problems = view.configProblems();
+  const [first] = problems;
+  if (!first) return { check: 'ConfigTomlSchemaCheck', result: 'pass', message: 'The settings are valid.' };
+  return { check: 'ConfigTomlSchemaCheck', result: 'fail', message: problems.length === 1 ? first.message : `${first.message} (and ${problems.length - 1} more)`, fix: `Edit ${first.file}${first.line === null ? '' : `, line ${first.line}`}.` };
+}
+
+function listenFinding({ host, hasKey }: { host: string; hasKey: boolean }): DoctorFinding {
+  if (isLoopbackName(host)) return { check: 'ApiListenAddrCheck', result: 'pass', message: `Only this machine can reach ${host}.` };
+  if (hasKey) return { check: 'ApiListenAddrCheck', result: 'pass', message: `${host} can be reached from outside, and an API key is required.` };
+  return { check: 'ApiListenAddrCheck', result: 'fail', message: `${host} can be reached from outside without an API key.`, fix: 'Set api_key, or listen on 127.0.0.1.' };
+}

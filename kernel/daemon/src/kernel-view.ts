@@ -1,0 +1,77 @@
+/** What the admin area and `system` may ask and order of the kernel. */
+import type { AnyTool, KernelView } from '@svc/api';
+import { type ContributionRegistry, type Installed, type Lifecycle, providerOf } from '@svc/core';
+import type { PlatformParts } from './platform-parts.js';
+
+export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'storage' | 'streams'> {
+  readonly version: string;
+  readonly startedAt: string;
+  readonly presetName: string;
+  readonly lifecycle: Lifecycle;
+  readonly installed: readonly Installed[];
+  readonly tools: ContributionRegistry<AnyTool>;
+  address(): { host: string; port: number };
+  isReady(): boolean;
+  shutdown(reason: string): void;
+}
+
+export const createKernelView = (parts: KernelViewParts): KernelView => ({
+  version: parts.version,
+  startedAt: parts.startedAt,
+  preset: parts.presetName,
+  ready: parts.isReady,
+  extensions: () => parts.lifecycle.statuses(),
+  plan: (action, id) => parts.lifecycle.plan(action, id),
+  enable: (id) => parts.lifecycle.enable(id),
+  disable: (id, options) => parts.lifecycle.disable(id, options),
+  reset: (id) => parts.lifecycle.reset(id),
+  reload: (id) => parts.lifecycle.reload(id),
+  graph: () => graphOf(parts),
+  openapi: () => parts.http.openapi({ title: 'svc API', version: parts.version, description: 'Hosts autonomous, LLM-driven agents.', serverUrl: `http://${parts.address().host}:${parts.address().port}`, license: 'MIT' }),
+  routes: () => [
+    ...parts.http.routes.active().map(({ owner, value }) => ({ id: value.id, method: value.method as string, path: value.path, owner: owner.id, auth: value.auth as string, socket: false })),
+    ...parts.http.sockets.active().map(({ owner, value }) => ({ id: value.id, method: 'GET', path: value.path, owner: owner.id, auth: value.auth as string, socket: true })),
+  ],
+  tools: () => parts.tools.active().map(({ owner, value }) => ({ owner: owner.id, tool: value })),
+  configProblems: () => parts.config.problems().map(({ file, line, key, message }) => ({ file, line, key, message })),
+  facts: () => factsOf(parts),
+  shutdown: parts.shutdown,
+});
+
+function graphOf(parts: KernelViewParts): ReturnType<KernelView['graph']> {
+  const manifests = parts.installed.map((one) => one.manifest);
+  const idsOf = (services: Readonly<Record<string, string>> | undefined): string[] =>
+    Object.entries(services ?? {}).flatMap(([service, range]) => {
+      const provider = providerOf(service, range, manifests);
+      return provider ? [provider.id] : [];
+    });
+  return parts.lifecycle.statuses().map((status) => {
+    const manifest = manifests.find((one) => one.id === status.id);
+    const needs = idsOf(manifest?.requires);
+    return { id: status.id, state: status.state, needs, uses: idsOf(manifest?.optional), waitsFor: status.state === 'pending' ? needs.filter((id) => !parts.lifecycle.isActive(id)) : [] };
+  });
+}
+
+function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
+  const { host, port } = parts.address();
+  const writes = parts.storage.stats();
+  const streams = parts.streams.stats();
+  const http = parts.http.stats();
+  return {
+    home_dir: parts.home.home,
+    data_dir: parts.home.dataDir,
+    log_dir: parts.home.logDir,
+    api_listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    runtime_version: process.version,
+    platform: process.platform,
+    arch: process.arch,
+    pid: process.pid,
+    rss_bytes: process.memoryUsage.rss(),
+    svc_http_requests_total: http.requests,
+    svc_http_in_flight: http.inFlight,
+    svc_sockets_open: http.openSockets,
+    svc_streams_open: http.openStreams,
+    svc_stream_topics: streams.topics,
+    ...Object.fromEntries(Object.entries(writes).flatMap(([name, value]) => (typeof value === 'number' ? [[`svc_storage_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`, value]] : []))),
+  };
+}

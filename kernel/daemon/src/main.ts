@@ -1,0 +1,57 @@
+/** The daemon's process: starts, says so, and stops on a signal. */
+import { fileURLToPath } from 'node:url';
+import { isSvcError } from '@svc/api';
+import { renderBanner } from './banner.js';
+import { bootDaemon, type Daemon } from './boot.js';
+import { guardProcess } from './process-guard.js';
+
+/** A stop that takes longer than this is ended. */
+const STOP_DEADLINE_MS = 20_000;
+const EXIT_FAILED = 1;
+
+/** `--foreground` tees the log to the terminal and prints the banner. Resolves when the daemon is ready; the process lives on. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const foreground = argv.includes('--foreground');
+  const state: { daemon?: Daemon } = {};
+  const stop = (reason: string, code: number): void => void stopProcess(state.daemon, reason, code);
+  const daemon = await bootDaemon({
+    env: process.env,
+    releaseFile: fileURLToPath(new URL('../release.json', import.meta.url)),
+    foreground,
+    onShutdown: (reason) => stop(reason, 0),
+  }).catch((error: unknown): never => {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(EXIT_FAILED);
+  });
+  state.daemon = daemon;
+  guardProcess(daemon, stop);
+  daemon.log.logger('kernel').info('ready', { url: daemon.url, ms: Math.round(performance.now()) });
+  if (foreground) process.stdout.write(await bannerOf(daemon, Math.round(performance.now())));
+}
+
+async function stopProcess(daemon: Daemon | undefined, reason: string, code: number): Promise<void> {
+  setTimeout(() => process.exit(code === 0 ? EXIT_FAILED : code), STOP_DEADLINE_MS).unref();
+  await daemon?.stop(reason);
+  process.exit(code);
+}
+
+async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {
+  const failed = daemon.kernel.extensions().filter((one) => one.state === 'failed');
+  return renderBanner({
+    version: daemon.kernel.version,
+    url: daemon.url,
+    dataDir: daemon.home.dataDir,
+    lines: await daemon.greeting(),
+    problems: [...daemon.kernel.configProblems().map((problem) => problem.message), ...failed.map((one) => `${one.id} did not start: ${one.reason}. See: npx svc ext why ${one.id}`)],
+    isColoured: process.stdout.isTTY === true && !process.env.NO_COLOR,
+    startMs,
+  });
+}
+
+/** What happened, why, and what mends it; a stack only where none of that is known. */
+function explain(error: unknown): string {
+  if (isSvcError(error)) return error.hint ? `${error.message}\n${error.hint}` : error.message;
+  return `The daemon could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));

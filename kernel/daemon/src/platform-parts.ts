@@ -1,0 +1,76 @@
+/** The platform's parts, made in order. Each factory can be replaced by the program that composes a daemon. */
+import { join } from 'node:path';
+import type { Dir, Ids, Streams } from '@svc/api';
+import type { HookRegistry } from '@svc/core';
+import type { TimerClock } from '@svc/platform/clock/clock';
+import type { Config } from '@svc/platform/config/config';
+import type { Home } from '@svc/platform/config/home';
+import type { SectionClaims } from '@svc/platform/config/kernel-sections';
+import { type ExecDoor, createExecDoor } from '@svc/platform/doors/exec-door';
+import { type FetchDoor, createFetchDoor } from '@svc/platform/doors/fetch-door';
+import { openDir } from '@svc/platform/doors/files-door';
+import { type SecretsDoor, createSecrets } from '@svc/platform/doors/secrets-door';
+import type { Http } from '@svc/platform/http/http-server';
+import { createJournal, type PlatformJournal } from '@svc/platform/journal/journal';
+import type { Log } from '@svc/platform/log/log';
+import { openStorage, type Storage } from '@svc/platform/storage/storage';
+import type { StreamsAdmin } from '@svc/platform/streams/streams';
+import { createWorkers, type WorkerPools } from '@svc/platform/workers/workers';
+
+/** The doors and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
+export interface PartFactories {
+  readonly openStorage: typeof openStorage;
+  readonly createJournal: typeof createJournal;
+  readonly createFetchDoor: typeof createFetchDoor;
+  readonly createExecDoor: typeof createExecDoor;
+  readonly openDir: (root: string) => Dir;
+}
+
+export const standardFactories: PartFactories = { openStorage, createJournal, createFetchDoor, createExecDoor, openDir };
+
+export interface PlatformParts {
+  readonly home: Home;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: TimerClock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly config: Config;
+  readonly claims: () => SectionClaims;
+  readonly storage: Storage;
+  readonly journal: PlatformJournal;
+  readonly streams: Streams & StreamsAdmin;
+  readonly http: Http;
+  readonly secrets: SecretsDoor;
+  readonly fetchDoor: FetchDoor;
+  readonly execDoor: ExecDoor;
+  readonly openDir: (root: string) => Dir;
+  readonly workers: WorkerPools;
+}
+
+export interface DoorInputs {
+  readonly home: Home;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: TimerClock;
+  readonly log: Log;
+  readonly config: Config;
+  readonly hooks: HookRegistry;
+}
+
+/** The doors. Nothing heavy is loaded before a door is first used. */
+export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'execDoor' | 'openDir' | 'workers'> {
+  const { home, env, clock, log, config, hooks } = inputs;
+  const secrets = createSecrets({
+    env,
+    log,
+    ask: (name) => hooks.slot('secret.resolve')?.call({ name }) as Promise<{ value: string } | undefined>, // the hook's answer type
+    change: (change) => hooks.slot('secret.change')?.call(change) as Promise<{ changed: boolean; names?: readonly string[] } | undefined>, // the hook's answer type
+  });
+  return {
+    secrets,
+    fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch') }),
+    execDoor: factories.createExecDoor({ config, registerDir: join(home.dataDir, 'children'), env, clock, log: log.logger('exec') }),
+    openDir: factories.openDir,
+    workers: createWorkers({ clock }),
+  };
+}
+

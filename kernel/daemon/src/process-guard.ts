@@ -1,0 +1,43 @@
+/** What happens to the process from outside and by accident: signals, errors nobody caught, a loop that stands still. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Daemon } from './boot.js';
+
+export type StopProcess = (reason: string, code: number) => void;
+
+const EXIT_BROKEN = 70;
+const STALL_MS = 250;
+const LOOK_EVERY_MS = 5_000;
+const NANOS_PER_MS = 1_000_000;
+
+/** SIGHUP reloads the settings; a second SIGINT or SIGTERM ends the process at once. */
+export function guardProcess(daemon: Daemon, stop: StopProcess): void {
+  let asked = 0;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      asked += 1;
+      if (asked > 1) process.exit(EXIT_BROKEN);
+      stop(signal, 0);
+    });
+  }
+  process.on('SIGHUP', () => void daemon.reloadConfig().catch((cause: unknown) => daemon.log.logger('kernel').error('the settings could not be reloaded', { cause })));
+  const caught = (error: unknown): void => {
+    if (daemon.caught(error)) return;
+    daemon.log.logger('kernel').error('an error that nobody owns ends the daemon', { cause: error });
+    stop('internal error', EXIT_BROKEN);
+  };
+  process.on('uncaughtException', caught);
+  process.on('unhandledRejection', caught);
+  watchLoop(daemon);
+}
+
+/** A stand-still of the event loop is everybody's wait: it is logged with the extension whose code ran last. */
+function watchLoop(daemon: Daemon): void {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  const timer = setInterval(() => {
+    const worstMs = Math.round(delay.max / NANOS_PER_MS);
+    delay.reset();
+    if (worstMs >= STALL_MS) daemon.log.logger('kernel').warn('the event loop stood still', { ms: worstMs, last_entered: daemon.lastEntered() });
+  }, LOOK_EVERY_MS);
+  timer.unref();
+}

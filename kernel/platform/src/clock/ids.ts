@@ -1,0 +1,40 @@
+/** Identity and chance: from the system's random source, or from a seed so that a run can be replayed. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Ids } from '@svc/api';
+
+const RANDOM_BITS_USED = 48;
+
+export const systemIds = (): Ids => ({
+  uuid: () => randomUUID(),
+  hex: (count) => randomBytes(count).toString('hex'),
+  bytes: (count) => new Uint8Array(randomBytes(count)),
+  random: () => fraction(randomBytes(6)),
+});
+
+/** The same seed gives the same ids in the same order. Not for secrets. */
+export const seededIds = (seed: string | number): Ids => {
+  let block = 0;
+  let pool = Buffer.alloc(0);
+  const take = (count: number): Buffer => {
+    while (pool.length < count) pool = Buffer.concat([pool, createHash('sha256').update(`${seed}:${block++}`).digest()]);
+    const taken = pool.subarray(0, count);
+    pool = pool.subarray(count);
+    return taken;
+  };
+  return {
+    uuid: () => formatUuid(Buffer.from(take(16))),
+    hex: (count) => take(count).toString('hex'),
+    bytes: (count) => new Uint8Array(take(count)),
+    random: () => fraction(take(6)),
+  };
+};
+
+const fraction = (six: Buffer): number => six.readUIntBE(0, 6) / 2 ** RANDOM_BITS_USED;
+
+/** Version 4, variant 1 (RFC 9562 section 5.4). */
+const formatUuid = (raw: Buffer): string => {
+  raw.writeUInt8((raw.readUInt8(6) & 0x0f) | 0x40, 6);
+  raw.writeUInt8((raw.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = raw.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+};

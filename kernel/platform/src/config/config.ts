@@ -1,0 +1,248 @@
+/**
+ * Settings: defaults, config.toml above them, the environment above that.
+ *
+ * G1  A bad section keeps its last good value and is reported with its line; the daemon starts all the same.
+ * G2  A security section that is bad and was never good is closed, never at its default.
+ * G3  Without a file, and with an unchanged one, neither parser nor validator is loaded.
+ * G4  What is handed out is frozen.
+ */
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Disposable } from '@svc/api';
+import { atomicWrite } from '../doors/atomic-write.js';
+import type { Log } from '../log/log.js';
+import { readEnvLayer } from './env-layer.js';
+import { configErrors } from './errors.js';
+import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate, keyOf } from './evaluate.js';
+import { kernelAliases, kernelSections, type SectionClaims } from './kernel-sections.js';
+import { digestOf, type LastGood, readLastGood, writeLastGood } from './last-good.js';
+import { isTable, type JsonSchema, schemaAt, schemaOf, withDefaults } from './schema-walk.js';
+import { editToml } from './toml-edit.js';
+import { loadToml } from './toml-parse.js';
+
+export interface ConfigOptions {
+  file: string;
+  env: Readonly<Record<string, string | undefined>>;
+  log: Pick<Log, 'logger' | 'redact'>;
+  /** Claims of every installed extension, on or off; the platform's own are added here. */
+  sections: () => SectionClaims;
+  /** Which known extension would claim a section, for the message when it is not installed. */
+  providers?: () => Readonly<Record<string, string>>;
+  /** Default: `data/config-last-good.json` beside the file. */
+  lastGoodFile?: string;
+}
+
+export interface ConfigReload {
+  /** Sections whose value is another one now. */
+  readonly changed: readonly string[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+export interface Config {
+  load(): Promise<void>;
+  /** A section, or a top-level `/key`: validated, defaults filled, frozen. `undefined` for a key without value or default. */
+  get(section: string): unknown;
+  problems(): readonly ConfigProblem[];
+  /** True for a security section of which no good value is known. */
+  isClosed(section: string): boolean;
+  closed(): readonly string[];
+  onChange(section: string, fn: () => void): Disposable;
+  reload(): Promise<ConfigReload>;
+  /** One JSON Schema of the whole file, for editors and forms. */
+  schema(): Record<string, unknown>;
+  /** Sets one setting in the file, in place, and reloads. `null` removes it. Throws `config_env_holds` and others of errors.ts. */
+  set(path: string, value: unknown): Promise<ConfigReload>;
+}
+
+interface State {
+  current: Evaluation | undefined;
+  /** What each section last held, from this process or from disk; undefined until the first load. */
+  good: LastGood | undefined;
+  /** Loads, reloads and edits go one after the other. */
+  queue: Promise<unknown>;
+  readonly listeners: Map<string, Set<() => void>>;
+}
+
+export const createConfig = (options: ConfigOptions): Config => {
+  const state: State = { current: undefined, good: undefined, queue: Promise.resolve(), listeners: new Map() };
+  const claims = (): SectionClaims => ({ ...options.sections(), ...kernelSections });
+  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = state.queue.then(work);
+    state.queue = result.catch(() => undefined); // whoever asked hears of it
+    return result;
+  };
+  return {
+    load: () => inOrder(async () => void (await refresh(options, state, claims()))),
+    get: (section) => read(state, claims, section),
+    problems: () => state.current?.problems ?? [],
+    isClosed: (section) => state.current?.closed.has(section) ?? false,
+    closed: () => [...(state.current?.closed ?? [])],
+    onChange: (section, fn) => listen(state, section, fn),
+    reload: () => inOrder(() => refresh(options, state, claims())),
+    schema: () => mergedSchema(claims()),
+    set: (path, value) => inOrder(() => set(options, state, claims(), path, value)),
+  };
+};
+
+const read = (state: State, claims: () => SectionClaims, section: string): unknown => {
+  if (state.current?.values.has(section)) return state.current.values.get(section);
+  const claim = claims()[section];
+  if (!claim) throw configErrors.section_unknown(section);
+  // Claimed after the last load: its defaults hold until the reload that follows an installation.
+  return freeze(withDefaults(claim.schema as JsonSchema, undefined)); // judged as JSON Schema when the extension was
+};
+
+const refresh = async (options: ConfigOptions, state: State, claims: SectionClaims): Promise<ConfigReload> => {
+  const log = options.log.logger('config');
+  const path = options.lastGoodFile ?? join(dirname(options.file), 'data', 'config-last-good.json');
+  const onTrouble = (error: unknown): void => log.warn('The last good values of the settings cannot be read or kept.', { path, error });
+  const source = await readSource(options.file);
+  // Without a file there is nothing to fall back from.
+  if (source.text !== null || source.unreadable !== undefined) state.good ??= await readLastGood(path, onTrouble);
+  const good = state.good ?? { digest: '', values: {} };
+  const digest = source.text === null ? '' : digestOf(source.text, JSON.stringify(claims));
+  const evaluation = await evaluate(inputOf(options, claims, source, good, digest));
+  for (const [name, value] of evaluation.values) redactSecrets(claims[name]?.schema as JsonSchema | undefined, value, options.log.redact); // as above
+  for (const problem of evaluation.problems) log.warn(problem.message, { key: problem.key });
+  if (source.text !== null && digest !== good.digest) {
+    // Of a clean file exactly what it says: a section that was taken out must not come back at the next start.
+    const values = evaluation.isFileClean ? evaluation.fileValues : { ...good.values, ...evaluation.fileValues };
+    state.good = { digest: evaluation.isFileClean ? digest : '', values };
+    // A home that cannot be written costs the fallback, not the start.
+    if (!isSame(state.good, good)) await writeLastGood(path, state.good).catch(onTrouble);
+  }
+  return install(options, state, evaluation);
+};
+
+interface Source {
+  readonly text: string | null;
+  readonly unreadable: string | undefined;
+}
+
+const readSource = async (file: string): Promise<Source> => {
+  try {
+    return { text: await readFile(file, 'utf8'), unreadable: undefined };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    return { text: null, unreadable: code === 'ENOENT' ? undefined : code };
+  }
+};
+
+const inputOf = (options: ConfigOptions, claims: SectionClaims, source: Source, good: LastGood, digest: string): EvaluateInput => ({
+  file: options.file,
+  text: source.text,
+  unreadable: source.unreadable,
+  env: readEnvLayer(options.env),
+  claims,
+  ready: digest !== '' && digest === good.digest ? good.values : undefined,
+  good: good.values,
+  providers: options.providers?.() ?? {},
+});
+
+const install = (options: ConfigOptions, state: State, evaluation: Evaluation): ConfigReload => {
+  const before = state.current?.values;
+  for (const value of evaluation.values.values()) freeze(value);
+  state.current = evaluation;
+  if (!before) return { changed: [], problems: evaluation.problems };
+  const changed = [...evaluation.values].filter(([name, value]) => !isSame(before.get(name), value)).map(([name]) => name);
+  for (const name of changed) {
+    for (const fn of state.listeners.get(name) ?? []) {
+      try {
+        fn();
+      } catch (error) {
+        // One listener's mistake must not keep the news from the others.
+        options.log.logger('config').error('A listener failed on a changed setting.', { section: name, error });
+      }
+    }
+  }
+  return { changed, problems: evaluation.problems };
+};
+
+const listen = (state: State, section: string, fn: () => void): Disposable => {
+  const listeners = state.listeners.get(section) ?? new Set();
+  state.listeners.set(section, listeners);
+  // A function of its own, so that the same `fn` may listen twice and leave once.
+  const entry = (): void => fn();
+  listeners.add(entry);
+  return {
+    dispose: () => {
+      listeners.delete(entry);
+      if (listeners.size === 0 && state.listeners.get(section) === listeners) state.listeners.delete(section);
+    },
+  };
+};
+
+const set = async (options: ConfigOptions, state: State, claims: SectionClaims, name: string, value: unknown): Promise<ConfigReload> => {
+  const asked = name.replace(/^\//, '').split('.');
+  if (asked.length > 4 || !asked.every((part) => /^[A-Za-z0-9_-]{1,64}$/.test(part))) throw configErrors.path_invalid(name);
+  const source = await readSource(options.file);
+  if (source.unreadable !== undefined) throw configErrors.file_invalid(source.unreadable);
+  const text = source.text ?? '';
+  const parse = await loadToml();
+  let tree: Record<string, unknown>;
+  try {
+    tree = parse(text);
+  } catch (error) {
+    throw configErrors.file_invalid(error instanceof Error ? error.message : String(error));
+  }
+  const target = kernelAliases[asked[0] ?? ''] ?? asked;
+  const holder = readEnvLayer(options.env).find((setting) => isPrefix(setting.path, target) || isPrefix(target, setting.path));
+  if (holder) throw configErrors.env_holds(target.join('.'), holder.variable);
+  const edited = editToml(text, spelling(tree, target), value === null ? undefined : value, parse);
+  await judge(options, state, claims, target, edited);
+  await save(options.file, source.text === null ? null : text, edited);
+  return refresh(options, state, claims);
+};
+
+/** Where the file already says it by an older name, that line is the one to change. */
+const spelling = (tree: Record<string, unknown>, target: readonly string[]): readonly string[] => {
+  const alias = Object.keys(kernelAliases).find((key) => Object.hasOwn(tree, key) && isSame(kernelAliases[key], target));
+  return alias === undefined ? target : [alias];
+};
+
+/** Refuses a text that brings a problem which the present one does not have. */
+const judge = async (options: ConfigOptions, state: State, claims: SectionClaims, target: readonly string[], edited: string): Promise<void> => {
+  const evaluation = await evaluate({ ...inputOf(options, claims, { text: edited, unreadable: undefined }, state.good ?? { digest: '', values: {} }, ''), env: [] });
+  const section = target[0] ?? '';
+  const known = new Set((state.current?.problems ?? []).map((problem) => problem.key));
+  const found =
+    evaluation.problems.find((problem) => isPrefix(target, problem.key.split('.'))) ?? evaluation.problems.find((problem) => problem.key.split('.')[0] === section && !known.has(problem.key));
+  if (found) throw configErrors.value_invalid(found.message);
+};
+
+const save = async (file: string, old: string | null, text: string): Promise<void> => {
+  try {
+    if (old !== null) {
+      const backups = join(dirname(file), 'backups');
+      await mkdir(backups, { recursive: true, mode: 0o700 });
+      await copyFile(file, join(backups, `${basename(file)}.prev`));
+    }
+    await atomicWrite(file, text, { mode: 0o600 });
+  } catch (cause) {
+    throw configErrors.write_failed().with({ cause });
+  }
+};
+
+const mergedSchema = (claims: SectionClaims): Record<string, unknown> => {
+  const properties: Record<string, unknown> = {};
+  for (const [name, claim] of Object.entries(claims)) properties[keyOf(name)] = claim.schema;
+  for (const [alias, target] of Object.entries(kernelAliases)) properties[alias] = schemaAt({ properties: properties as Record<string, JsonSchema> }, target); // claims hold JSON Schemas
+  return JSON.parse(JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'svc config.toml', type: 'object', properties, additionalProperties: false }));
+};
+
+const redactSecrets = (schema: JsonSchema | undefined, value: unknown, redact: (secret: string) => void): void => {
+  if (!schema) return;
+  if (schema['x-secret'] === true && typeof value === 'string') redact(value);
+  if (isTable(value) || Array.isArray(value)) for (const [key, inner] of Object.entries(value)) redactSecrets(schemaOf(schema, key), inner, redact);
+};
+
+const freeze = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) freeze(inner);
+  return Object.freeze(value);
+};
+
+const isPrefix = (short: readonly string[], long: readonly string[]): boolean => short.every((part, index) => part === long[index]);
+
+/** Values of TOML and JSON only, built in the order of the schema. */
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,203 @@
+/**
+ * From a text, the environment and the claims to the values of all sections.
+ * Pure but for the packages it loads: it reads and writes no file.
+ */
+import { basename } from 'node:path';
+import { type EnvSetting, envValue, withPath } from './env-layer.js';
+import { kernelAliases, type SectionClaims } from './kernel-sections.js';
+import { createChecker, didYouMean, type Checker } from './section-check.js';
+import { isTable, type JsonSchema, schemaAt, withDefaults } from './schema-walk.js';
+import { lineOfPath, scanToml, type TomlEntry } from './toml-lines.js';
+import { loadToml, type ParseToml, TomlProblem } from './toml-parse.js';
+
+export interface ConfigProblem {
+  readonly file: string;
+  /** One-based; null where no line can be named. */
+  readonly line: number | null;
+  /** Dotted path. */
+  readonly key: string;
+  readonly message: string;
+  readonly expected: string;
+  readonly severity: 'error' | 'warning';
+}
+
+export interface EvaluateInput {
+  file: string;
+  /** Null when there is no file. */
+  text: string | null;
+  /** Set when the file is there and cannot be read. */
+  unreadable: string | undefined;
+  env: readonly EnvSetting[];
+  claims: SectionClaims;
+  /** Values that are known to be good for exactly this text and these schemas. */
+  ready: Readonly<Record<string, unknown>> | undefined;
+  /** What each section last held. */
+  good: Readonly<Record<string, unknown>>;
+  /** Which extension would claim a section, for sections that nobody does. */
+  providers: Readonly<Record<string, string>>;
+}
+
+export interface Evaluation {
+  readonly values: ReadonlyMap<string, unknown>;
+  /** The file's layer of each section that is in the file and good. */
+  readonly fileValues: Readonly<Record<string, unknown>>;
+  readonly problems: readonly ConfigProblem[];
+  readonly closed: ReadonlySet<string>;
+  /** Whether the file holds nothing that had to be reported. */
+  readonly isFileClean: boolean;
+}
+
+interface Work extends EvaluateInput {
+  readonly problems: ConfigProblem[];
+  readonly values: Map<string, unknown>;
+  readonly fileValues: Record<string, unknown>;
+  readonly closed: Set<string>;
+  readonly checker: Checker;
+  lines: readonly TomlEntry[] | undefined;
+}
+
+export const evaluate = async (input: EvaluateInput): Promise<Evaluation> => {
+  const work: Work = { ...input, problems: [], values: new Map(), fileValues: {}, closed: new Set(), checker: createChecker(), lines: undefined };
+  const tree = await readTree(work);
+  if (tree) reportUnclaimed(work, tree);
+  const layers = new Map<string, Layer>();
+  for (const name of Object.keys(work.claims)) {
+    const layer = await fileLayer(work, name, tree);
+    if (layer.isFromFile) work.fileValues[name] = layer.value;
+    layers.set(name, layer);
+  }
+  const isFileClean = work.problems.length === 0;
+  for (const [name, layer] of layers) work.values.set(name, await withEnv(work, name, layer));
+  reportUnclaimedEnv(work);
+  return { values: work.values, fileValues: work.fileValues, problems: work.problems, closed: work.closed, isFileClean };
+};
+
+/** The parsed text; undefined when it need not be looked at, null when it cannot be. */
+const readTree = async (work: Work): Promise<Record<string, unknown> | undefined | null> => {
+  if (work.unreadable !== undefined) {
+    problem(work, null, '', `${basename(work.file)} cannot be read: ${work.unreadable}. Every section keeps its last good value.`, 'a readable file', 'error');
+    return null;
+  }
+  if (work.text === null || work.ready) return undefined;
+  try {
+    const tree = (await loadToml())(work.text);
+    applyAliases(work, tree);
+    return tree;
+  } catch (error) {
+    if (!(error instanceof TomlProblem)) throw error;
+    const where = error.line === null ? basename(work.file) : `${basename(work.file)}:${error.line}`;
+    work.problems.push({
+      file: work.file,
+      line: error.line,
+      key: '',
+      message: `${where}: not valid TOML: ${error.message}. Every section keeps its last good value.`,
+      expected: 'valid TOML',
+      severity: 'error',
+    });
+    return null;
+  }
+};
+
+interface Layer {
+  readonly value: unknown;
+  readonly isFromFile: boolean;
+  /** Nothing good is known: a security section then closes. */
+  readonly isLost: boolean;
+}
+
+const fileLayer = async (work: Work, name: string, tree: Record<string, unknown> | undefined | null): Promise<Layer> => {
+  const schema = schemaOfClaim(work, name);
+  const key = keyOf(name);
+  if (tree === undefined) {
+    const isReady = work.ready !== undefined && Object.hasOwn(work.ready, name);
+    return { value: withDefaults(schema, isReady ? work.ready?.[name] : undefined), isFromFile: isReady, isLost: false };
+  }
+  if (tree !== null) {
+    if (!Object.hasOwn(tree, key)) return { value: withDefaults(schema, undefined), isFromFile: false, isLost: false };
+    const checked = await work.checker.check(name, schema, tree[key]);
+    for (const { path, message, expected, fatal } of checked.findings) problem(work, lineOf(work, [key, ...path]), [key, ...path].join('.'), message, expected, fatal ? 'error' : 'warning');
+    if (checked.ok) return { value: checked.value, isFromFile: true, isLost: false };
+  }
+  // An older program may have stored it under an older schema: it has to be good now as well.
+  const kept = Object.hasOwn(work.good, name) ? await work.checker.check(name, schema, work.good[name]) : undefined;
+  if (kept?.ok) return { value: kept.value, isFromFile: false, isLost: false };
+  return { value: withDefaults(schema, undefined), isFromFile: false, isLost: true };
+};
+
+const withEnv = async (work: Work, name: string, layer: Layer): Promise<unknown> => {
+  const schema = schemaOfClaim(work, name);
+  const settings = work.env.filter((setting) => setting.path[0] === keyOf(name));
+  let isLost = layer.isLost;
+  let value = layer.value;
+  if (settings.length > 0) {
+    const parse = settings.some((setting) => /^["'[{+\-\d]/.test(setting.text)) ? await loadToml() : noToml;
+    const overlaid = settings.reduce((base: unknown, setting) => withPath(base, setting.path.slice(1), envValue(setting.text, schemaAt(schema, setting.path.slice(1)), parse)), value);
+    const checked = await work.checker.check(name, schema, overlaid);
+    const names = settings.map((setting) => setting.variable);
+    for (const finding of checked.findings) {
+      const path = [keyOf(name), ...finding.path];
+      const source = settings.find((setting) => setting.path.every((part, index) => part === path[index]))?.variable ?? names.join(', ');
+      work.problems.push({ file: source, line: null, key: path.join('.'), message: `${source}: ${finding.message}`, expected: finding.expected, severity: finding.fatal ? 'error' : 'warning' });
+    }
+    if (checked.ok) value = checked.value;
+    // A security setting that was meant to hold and does not: nothing is known to be safe.
+    else isLost ||= schema['x-security'] === true && !layer.isFromFile;
+  }
+  if (isLost && schema['x-security'] === true) work.closed.add(name);
+  return value;
+};
+
+const noToml: ParseToml = () => ({});
+
+const applyAliases = (work: Work, tree: Record<string, unknown>): void => {
+  for (const [alias, [section = '', key = '']] of Object.entries(kernelAliases)) {
+    if (!Object.hasOwn(tree, alias)) continue;
+    const table = tree[section];
+    const known = isTable(table) ? table[key] : undefined;
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(tree[alias])) {
+      problem(work, lineOf(work, [alias]), alias, `${alias} says another thing than [${section}] ${key}, which counts`, 'one of the two', 'warning');
+    } else if (table === undefined || isTable(table)) tree[section] = withPath(table, [key], tree[alias]);
+    delete tree[alias];
+  }
+};
+
+const reportUnclaimed = (work: Work, tree: Record<string, unknown>): void => {
+  const keys = new Set(Object.keys(work.claims).map(keyOf));
+  for (const [key, value] of Object.entries(tree)) {
+    if (keys.has(key)) continue;
+    problem(work, lineOf(work, [key]), key, unclaimed(work, key, isTable(value) || Array.isArray(value) ? `[${key}]` : key), 'a setting that something reads', 'warning');
+  }
+};
+
+const reportUnclaimedEnv = (work: Work): void => {
+  const keys = new Set(Object.keys(work.claims).map(keyOf));
+  for (const { variable, path } of work.env) {
+    if (keys.has(path[0] ?? '')) continue;
+    const message = `${variable}: ${unclaimed(work, path[0] ?? '', path.join('.'))}`;
+    work.problems.push({ file: variable, line: null, key: path.join('.'), message, expected: 'a setting that something reads', severity: 'warning' });
+  }
+};
+
+const unclaimed = (work: Work, key: string, shown: string): string => {
+  const provider = Object.hasOwn(work.providers, key) ? work.providers[key] : undefined;
+  if (provider !== undefined) return `${shown} is provided by the extension ${provider}, which is not installed`;
+  return `${shown} is not a setting.${didYouMean(key, [...Object.keys(work.claims).map(keyOf), ...Object.keys(kernelAliases)])}`;
+};
+
+const problem = (work: Work, line: number | null, key: string, message: string, expected: string, severity: ConfigProblem['severity']): void => {
+  const where = line === null ? '' : `${basename(work.file)}:${line}: `;
+  work.problems.push({ file: work.file, line, key, message: `${where}${message}`, expected, severity });
+};
+
+const lineOf = (work: Work, path: readonly string[]): number | null => {
+  work.lines ??= scanToml(work.text ?? '');
+  const line = lineOfPath(work.lines, path);
+  if (line !== null) return line;
+  const alias = Object.entries(kernelAliases).find(([, target]) => target.every((part, index) => part === path[index]))?.[0];
+  return alias === undefined ? null : lineOfPath(work.lines, [alias]);
+};
+
+export const keyOf = (name: string): string => (name.startsWith('/') ? name.slice(1) : name);
+
+// A claim's schema comes from a manifest that was validated as JSON Schema when the extension was judged.
+const schemaOfClaim = (work: Work, name: string): JsonSchema => (work.claims[name]?.schema ?? {}) as JsonSchema;

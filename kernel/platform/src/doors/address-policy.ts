@@ -1,0 +1,82 @@
+/**
+ * Where an agent or a stranger's text may make this machine connect to (SSRF).
+ *
+ * A1  Every address of a name has to pass; one that does not refuses the name.
+ * A2  Only addresses that are public on the internet pass; what is not known to be public is refused.
+ * A3  Cloud metadata and carrier ranges cannot be allowed by configuration.
+ */
+import type { IPv4, IPv6 } from 'ipaddr.js';
+
+const REFUSED_NAMES = new Set(['localhost', 'ip6-localhost', 'metadata.google.internal', 'metadata.aws.internal', 'instance-data']);
+const METADATA_NAMES = new Set(['metadata.google.internal', 'metadata.aws.internal', 'instance-data']);
+const NEVER = ['169.254.0.0/16', '100.64.0.0/10', '192.0.0.192/32', 'fd00:ec2::254/128'];
+
+type Address = IPv4 | IPv6;
+type IpPackage = typeof import('ipaddr.js');
+type Judge = (host: string, address: string, allowed: readonly string[]) => string | undefined;
+
+/** Lower case, without brackets and the dot of the root zone. */
+export const canonicalHost = (hostname: string): string =>
+  hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.+$/, '');
+
+/** Why the name may not be asked for, or undefined. `allowed`: `[web.fetch] ssrf_allowed_hosts`. */
+export const refusedName = (host: string, allowed: readonly string[]): string | undefined => {
+  if (METADATA_NAMES.has(host)) return 'it serves cloud credentials';
+  const isLocal = REFUSED_NAMES.has(host) || host.endsWith('.localhost');
+  return isLocal && !isNameAllowed(host, allowed) ? 'it names this machine' : undefined;
+};
+
+/** Says why an address may not be connected to, or undefined. The package is loaded with the first judgement. */
+export const loadAddressJudge = async (): Promise<Judge> => {
+  const { default: ipaddr } = await import('ipaddr.js');
+  return (host, address, allowed) => refusedAddress(ipaddr, host, address, allowed);
+};
+
+const refusedAddress = (ipaddr: IpPackage, host: string, address: string, allowed: readonly string[]): string | undefined => {
+  if (!ipaddr.isValid(address)) return 'its address cannot be read';
+  const real = unwrapped(ipaddr, ipaddr.parse(address));
+  if (NEVER.some((range) => isInRange(ipaddr, real, range))) return 'its address belongs to cloud metadata or a carrier network';
+  if (real.range() === 'unicast') return undefined;
+  if (isNameAllowed(host, allowed) || allowed.some((entry) => isInRange(ipaddr, real, entry))) return undefined;
+  return `its address is ${real.range() === 'loopback' ? 'this machine' : 'not public'} (${real.range()})`;
+};
+
+/** Whether a host is covered by a list of `*`, `host`, `host:port` and `*.suffix`. */
+export const isHostListed = (url: URL, list: readonly string[]): boolean => {
+  const host = canonicalHost(url.hostname);
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  return list.some((entry) => {
+    const wanted = entry.toLowerCase();
+    return wanted === '*' || wanted === `${host}:${port}` || matchesName(host, wanted) || (wanted.endsWith(`:${port}`) && matchesName(host, wanted.slice(0, -port.length - 1)));
+  });
+};
+
+const matchesName = (host: string, wanted: string): boolean => (wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) : canonicalHost(wanted) === host);
+
+const isNameAllowed = (host: string, allowed: readonly string[]): boolean => allowed.some((entry) => matchesName(host, entry.toLowerCase()));
+
+/** An IPv4 address that travels inside an IPv6 one is judged as what it is. */
+const unwrapped = (ipaddr: IpPackage, address: Address): Address => {
+  if (address.kind() === 'ipv4') return address;
+  const bytes = address.toByteArray();
+  const isMapped = bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
+  // ::1 and :: are IPv6 addresses of their own, not IPv4-compatible ones.
+  const isCompatible = bytes.slice(0, 12).every((byte) => byte === 0) && bytes.slice(12).some((byte, index) => byte > (index === 3 ? 1 : 0));
+  const isNat64 = isInRange(ipaddr, address, '64:ff9b::/96');
+  return isMapped || isCompatible || isNat64 ? ipaddr.fromByteArray(bytes.slice(12)) : address;
+};
+
+const isInRange = (ipaddr: IpPackage, address: Address, range: string): boolean => {
+  const [base = '', bits] = range.split('/');
+  if (!ipaddr.isValid(base)) return false;
+  const parsed = ipaddr.parse(base);
+  if (parsed.kind() !== address.kind()) return false;
+  const width = parsed.kind() === 'ipv4' ? 32 : 128;
+  const length = bits === undefined ? width : Number(bits);
+  if (!Number.isInteger(length) || length < 0 || length > width) return false;
+  // Both are of one kind, which the type of `match` cannot see.
+  return (address as IPv4).match(parsed as IPv4, length);
+};

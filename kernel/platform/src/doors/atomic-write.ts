@@ -1,0 +1,56 @@
+/** A file is either the old one or the new one, whatever happens in between (principles P2). */
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+export interface AtomicWriteOptions {
+  /** For a new file, default 644; the mode of a file that exists is kept. */
+  mode?: number;
+  /** Looks at the open temporary file before anything is written to it; throws to refuse. */
+  inspect?: (handle: FileHandle, temporary: string) => Promise<void>;
+}
+
+/** Temp file, fsync, rename, directory fsync. Makes missing folders. */
+export const atomicWrite = async (path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): Promise<void> => {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true });
+  const mode = (await modeOf(path)) ?? options.mode ?? 0o644;
+  const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.tmp`);
+  const handle = await open(temporary, 'wx', mode);
+  try {
+    try {
+      await options.inspect?.(handle, temporary);
+      await handle.writeFile(data);
+      // The umask took bits away at open.
+      await handle.chmod(mode);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+};
+
+const modeOf = async (path: string): Promise<number | undefined> => {
+  try {
+    return (await stat(path)).mode & 0o7777;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+const syncFolder = async (folder: string): Promise<void> => {
+  // Windows cannot open a folder; there the rename itself is journalled.
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};

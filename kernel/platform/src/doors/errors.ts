@@ -1,0 +1,72 @@
+/** What the doors refuse or fail with. Messages name hosts and relative paths, never query strings, values or secrets. */
+import { defineErrors } from '@svc/api';
+
+export const fetchErrors = defineErrors('fetch', {
+  bad_url: { status: 400, retry: false, message: (why: string) => `The address cannot be fetched: ${why}.`, hint: 'Use a complete http or https address without user name and password.' },
+  bad_request: { status: 400, retry: false, message: (host: string, why: string) => `The request to ${host} is not valid: ${why}.`, hint: 'Check method, headers and body.' },
+  refused_address: {
+    status: 403,
+    retry: false,
+    message: (host: string, why: string) => `${host} may not be reached: ${why}.`,
+    hint: 'An operator can allow a private host in [web.fetch] ssrf_allowed_hosts; cloud metadata addresses never.',
+  },
+  host_not_allowed: {
+    status: 403,
+    retry: false,
+    message: (host: string) => `The agent's network capability does not cover ${host}.`,
+    hint: 'Add the host to `network` in the capabilities of the agent.',
+  },
+  too_many_redirects: { status: 502, retry: false, message: (host: string, limit: number) => `${host} redirected more than ${limit} times.` },
+  too_large: {
+    status: 502,
+    retry: false,
+    message: (host: string, limit: number) => `The answer of ${host} is larger than ${limit} bytes.`,
+    hint: 'Ask for less, or raise [web.fetch] max_response_bytes.',
+  },
+  timeout: {
+    status: 504,
+    retry: true,
+    message: (host: string, ms: number, what: string) => `${host} did not answer in time: ${what} took more than ${ms} ms.`,
+    hint: 'Try again, or allow more time.',
+  },
+  network: { status: 502, retry: true, message: (host: string, why: string) => `${host} cannot be reached: ${why}.`, hint: 'Check the address and the network.' },
+  cancelled: { status: 499, retry: false, message: (host: string) => `The request to ${host} was cancelled.` },
+  bad_body: { status: 502, retry: false, message: (host: string) => `The answer of ${host} is not JSON.` },
+  closed: { status: 503, retry: true, message: () => 'The daemon is stopping and opens no connections.' },
+});
+
+export const execErrors = defineErrors('exec', {
+  denied: { status: 403, retry: false, message: () => 'Starting processes is switched off.', hint: 'Set [exec_policy] mode to "allowlist" or "full".' },
+  bad_command: { status: 400, retry: false, message: (why: string) => `The command cannot be started: ${why}.` },
+  not_found: { status: 400, retry: false, message: (command: string) => `There is no program "${command}" on PATH.`, hint: 'Install it, or correct the name.' },
+  bad_cwd: { status: 400, retry: false, message: () => 'The working directory does not exist or is not a directory.' },
+  busy: { status: 503, retry: true, message: (limit: number) => `${limit} processes are running already.`, hint: 'Try again when one has ended.' },
+  cancelled: { status: 499, retry: false, message: (command: string) => `${command} was ended because its caller went away.` },
+  failed: { status: 500, retry: true, message: (command: string) => `${command} could not be started.` },
+});
+
+export const filesErrors = defineErrors('file', {
+  bad_path: { status: 400, retry: false, message: (path: string, why: string) => `Path traversal denied: "${path}" ${why}.`, hint: 'Use a relative path below the folder, without "..".' },
+  outside: { status: 403, retry: false, message: (path: string) => `Path traversal denied: "${path}" resolves outside workspace.` },
+  link_denied: { status: 403, retry: false, message: (path: string) => `Path traversal denied: Symlink leaf denied for "${path}".`, hint: 'Remove the link, or name the file that it points to.' },
+  missing: { status: 404, retry: false, message: (path: string) => `"${path}" does not exist.` },
+  wrong_kind: { status: 400, retry: false, message: (path: string, wanted: string) => `"${path}" is not a ${wanted}.` },
+  too_large: {
+    status: 413,
+    retry: false,
+    message: (path: string, bytes: number, limit: number) => `"${path}" has ${bytes} bytes; at most ${limit} are read.`,
+    hint: 'Read a smaller file or a part of it.',
+  },
+});
+
+export const secretErrors = defineErrors('secret', {
+  missing: {
+    status: 424,
+    retry: false,
+    message: (name: string, variable: string | undefined) => `The secret "${name}" has no value${variable === undefined ? '' : `, and ${variable} is not set`}.`,
+    hint: 'Store it, or set the environment variable.',
+  },
+  not_granted: { status: 403, retry: false, message: (name: string) => `This extension has no grant for the secret "${name}".`, hint: 'Ask for `secrets:<name>` in extension.json.' },
+  no_store: { status: 503, retry: false, message: () => 'No extension keeps secrets at present.', hint: 'Enable the vault, or use an environment variable.' },
+  bad_name: { status: 400, retry: false, message: () => 'A secret name has 1 to 200 letters, digits and . _ : / -' },
+});

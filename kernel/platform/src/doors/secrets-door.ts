@@ -1,0 +1,90 @@
+/**
+ * Secrets by name. Values are kept by whoever answers the `secret.*` hooks; here they pass
+ * through on their way into a request, after the log has learnt to hide them.
+ */
+import type { SecretRef, Secrets } from '@svc/api';
+import type { Log } from '../log/log.js';
+import { secretErrors } from './errors.js';
+
+const NAME = /^[A-Za-z0-9._:/-]{1,200}$/;
+const GRANT = 'secrets:';
+/** The key that opens the store itself is nobody's secret to use. */
+const NEVER_FROM_ENV = /^SVC_(VAULT_KEY|STATE_SECRET)/;
+
+export interface SecretChange {
+  op: 'put' | 'delete' | 'list';
+  name: string;
+  value?: string;
+}
+
+export interface SecretsDeps {
+  env: Readonly<Record<string, string | undefined>>;
+  /** The stored value; undefined when nobody keeps it. What it throws is passed on: a broken store is not an empty one. */
+  ask: (name: string) => Promise<{ readonly value: string } | undefined>;
+  /** Undefined when nobody keeps secrets. */
+  change: (change: SecretChange) => Promise<{ readonly changed: boolean; readonly names?: readonly string[] } | undefined>;
+  log: Pick<Log, 'redact'>;
+}
+
+export interface SecretsDoor extends Secrets {
+  /** The value, for doors only: the stored one first, else the environment's. */
+  resolve(ref: SecretRef): Promise<string | undefined>;
+  /** The same for one extension: names outside its grants `secrets:<name>` or `secrets:<prefix>*` are refused. */
+  limited(grants: readonly string[]): { readonly secrets: Secrets; readonly resolve: (ref: SecretRef) => Promise<string | undefined> };
+}
+
+export const createSecrets = (deps: SecretsDeps): SecretsDoor => {
+  const door: Omit<SecretsDoor, 'limited'> = {
+    resolve: async (ref) => (await find(deps, ref))?.value,
+    where: async (ref) => (await find(deps, ref))?.where,
+    put: (name, value) => put(deps, name, value),
+    delete: async (name) => (await change(deps, { op: 'delete', name: checked(name) })).changed,
+    list: async (prefix) => [...((await change(deps, { op: 'list', name: prefix })).names ?? [])].filter((name) => name.startsWith(prefix)).sort(),
+  };
+  return { ...door, limited: (grants) => limited(door, grants) };
+};
+
+const find = async (deps: SecretsDeps, ref: SecretRef): Promise<{ value: string; where: 'stored' | 'environment' } | undefined> => {
+  const stored = await deps.ask(checked(ref.secret));
+  if (stored) return hidden(deps, stored.value, 'stored');
+  const value = ref.env === undefined || NEVER_FROM_ENV.test(ref.env) ? undefined : deps.env[ref.env]?.trim();
+  return value ? hidden(deps, value, 'environment') : undefined;
+};
+
+const hidden = <W>(deps: SecretsDeps, value: string, where: W): { value: string; where: W } => {
+  deps.log.redact(value);
+  return { value, where };
+};
+
+const put = async (deps: SecretsDeps, name: string, value: string): Promise<void> => {
+  deps.log.redact(value);
+  await change(deps, { op: 'put', name: checked(name), value });
+};
+
+const change = async (deps: SecretsDeps, wanted: SecretChange): Promise<{ readonly changed: boolean; readonly names?: readonly string[] }> => {
+  const answer = await deps.change(wanted);
+  if (!answer) throw secretErrors.no_store();
+  return answer;
+};
+
+const checked = (name: string): string => {
+  if (!NAME.test(name)) throw secretErrors.bad_name();
+  return name;
+};
+
+const limited = (door: Omit<SecretsDoor, 'limited'>, grants: readonly string[]): ReturnType<SecretsDoor['limited']> => {
+  const patterns = grants.filter((grant) => grant.startsWith(GRANT)).map((grant) => grant.slice(GRANT.length));
+  const isGranted = (name: string): boolean => patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+  const granted = async (name: string): Promise<void> => {
+    if (!isGranted(name)) throw secretErrors.not_granted(name);
+  };
+  return {
+    resolve: (ref) => granted(ref.secret).then(() => door.resolve(ref)),
+    secrets: {
+      where: (ref) => granted(ref.secret).then(() => door.where(ref)),
+      put: (name, value) => granted(name).then(() => door.put(name, value)),
+      delete: (name) => granted(name).then(() => door.delete(name)),
+      list: async (prefix) => (await door.list(prefix)).filter(isGranted),
+    },
+  };
+};

@@ -1,0 +1,95 @@
+/** Reads request bodies: bounded in bytes and depth, JSON only, without names that reach prototypes. */
+import type { IncomingMessage } from 'node:http';
+import { httpErrors } from './errors.js';
+import { describeJsonFault } from './json-position.js';
+
+export const DEFAULT_MAX_BODY_BYTES = 8 * 1_048_576;
+const MAX_JSON_DEPTH = 64;
+/** A body that is refused for its size is read to its end up to this much, so that the connection can be used again. */
+const MAX_DISCARD_BYTES = 32 * 1_048_576;
+/** Shorter texts cannot nest too deep: each level needs two characters. */
+const SHALLOW_BYTES = MAX_JSON_DEPTH * 2;
+
+/** The whole body, at most `maxBytes`. */
+export const readBytes = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    if (Number(req.headers['content-length'] ?? 0) > maxBytes) {
+      discard(req);
+      reject(httpErrors.body_too_large(maxBytes));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      req.off('data', take);
+      discard(req);
+      reject(httpErrors.body_too_large(maxBytes));
+    };
+    req.on('data', take);
+    req.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    req.once('error', () => reject(httpErrors.body_aborted()));
+    req.once('close', () => reject(httpErrors.body_aborted()));
+  });
+
+/** True when the request announces a body. */
+export const hasBody = (req: IncomingMessage): boolean => req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+
+/** JSON or nothing said; clients that name no type are taken at their word's absence. */
+export const assertJsonType = (req: IncomingMessage): void => {
+  const type = req.headers['content-type'];
+  if (type === undefined || type === '') return;
+  const bare = (type.split(';', 1)[0] ?? '').trim().toLowerCase();
+  if (bare !== 'application/json' && !(bare.startsWith('application/') && bare.endsWith('+json'))) throw httpErrors.unsupported_media_type(bare.slice(0, 80));
+};
+
+export const parseJson = (bytes: Buffer): unknown => {
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw httpErrors.invalid_json(describeJsonFault(text));
+  }
+  const isSuspicious = text.includes('__proto__') || text.includes('"constructor"') || text.includes('\\u');
+  if (bytes.length > SHALLOW_BYTES || isSuspicious) inspect(value, isSuspicious);
+  return value;
+};
+
+/** Checks the depth and drops what could reach a prototype. Without recursion: depth is what an attacker chooses. */
+function inspect(root: unknown, isSuspicious: boolean): void {
+  let level: object[] = isObject(root) ? [root] : [];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_JSON_DEPTH) throw httpErrors.json_too_deep(MAX_JSON_DEPTH);
+    const below: object[] = [];
+    for (const node of level) {
+      if (isSuspicious && !Array.isArray(node)) dropPrototypeKeys(node as Record<string, unknown>); // a JSON object
+      for (const child of Object.values(node)) if (isObject(child)) below.push(child);
+    }
+    level = below;
+  }
+}
+
+function dropPrototypeKeys(node: Record<string, unknown>): void {
+  // The own property that JSON.parse made, not the accessor.
+  Reflect.deleteProperty(node, '__proto__');
+  const made = Object.hasOwn(node, 'constructor') ? node['constructor'] : undefined;
+  if (isObject(made) && Object.hasOwn(made, 'prototype')) delete node['constructor'];
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Lets the rest of a refused body pass, so that the answer arrives and the connection stays usable; hangs up on endless ones. */
+function discard(req: IncomingMessage): void {
+  let left = MAX_DISCARD_BYTES;
+  req.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) req.destroy();
+  });
+  req.on('error', () => undefined); // the caller has its answer; the socket closes itself
+  req.resume();
+}

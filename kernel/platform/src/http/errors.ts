@@ -1,0 +1,40 @@
+/** What the pipeline itself answers; areas have their own tables. The codes have no prefix: they stand in the interface. */
+import { defineErrors } from '@svc/api';
+
+export const httpErrors = defineErrors('', {
+  starting: { status: 503, retry: true, message: () => 'The service is starting.', hint: 'Ask again in a second.' },
+  stopping: { status: 503, retry: true, message: () => 'The service is stopping.', hint: 'Ask again when it is back.' },
+  reloading: { status: 503, retry: true, message: (path: string) => `The area that answers ${path} is being replaced.`, hint: 'Ask again in a moment.' },
+  security_unavailable: { status: 503, retry: true, message: (why: string) => `Closed: ${why}`, hint: 'Run `svc doctor`; only public routes answer until the security areas are back.' },
+  not_found: { status: 404, retry: false, message: (path: string) => `Nothing answers at ${path}.`, hint: 'GET /api/openapi.json lists what does.' },
+  method_not_allowed: { status: 405, retry: false, message: (method: string, path: string) => `${path} does not take ${method}.`, hint: 'The Allow header names the methods it takes.' },
+  upgrade_required: { status: 426, retry: false, message: (path: string) => `${path} speaks WebSocket.`, hint: 'Connect with a WebSocket client.' },
+  unknown_version: { status: 406, retry: false, message: (asked: string) => `There is no API version ${asked}.`, hint: 'Ask for v1, or leave the version out.' },
+  bad_path_encoding: { status: 400, retry: false, message: () => 'The path is not valid percent-encoded UTF-8.', hint: 'Encode each path segment with encodeURIComponent.' },
+  unauthorized: { status: 401, retry: false, message: () => 'The API key is missing or wrong.', hint: 'Send the header Authorization: Bearer <API_KEY>.' },
+  forbidden: { status: 403, retry: false, message: (why: string) => why },
+  check_failed: { status: 503, retry: true, message: () => 'Whether this call is allowed could not be checked, so it is refused.', hint: 'The log has the cause under this request id.' },
+  rate_limited: { status: 429, retry: true, message: (why: string) => why, hint: 'Wait as many seconds as Retry-After says.' },
+  forbidden_host: {
+    status: 403,
+    retry: false,
+    message: (host: string) => `Without an api_key only this machine may call; "${host}" is not its name.`,
+    hint: 'Call 127.0.0.1 or localhost, or set api_key.',
+  },
+  forbidden_origin: {
+    status: 403,
+    retry: false,
+    message: (origin: string) => `Pages from "${origin}" may not call this service.`,
+    hint: 'Add the origin to cors_origins in [api] (needs an api_key).',
+  },
+  body_too_large: { status: 413, retry: false, message: (max: number) => `The body has more than ${max} bytes.`, hint: 'Send less, or use the upload routes.' },
+  unsupported_media_type: { status: 415, retry: false, message: (got: string) => `The body must be JSON, not "${got}".`, hint: 'Send content-type: application/json.' },
+  body_required: { status: 400, retry: false, message: () => 'This call needs a JSON body.' },
+  body_aborted: { status: 400, retry: true, message: () => 'The body ended before its announced length.' },
+  invalid_json: { status: 400, retry: false, message: (where: string) => `The body is not valid JSON: ${where}.` },
+  json_too_deep: { status: 400, retry: false, message: (max: number) => `The body nests deeper than ${max} levels.` },
+  invalid_request: { status: 400, retry: false, message: (what: string) => what },
+  internal_error: { status: 500, retry: false, message: () => 'Internal server error', hint: 'The log has the cause under this request id.' },
+  route_conflict: { status: 500, retry: false, message: (what: string) => what },
+  route_refused: { status: 500, retry: false, message: (what: string) => what },
+});

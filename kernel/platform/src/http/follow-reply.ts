@@ -1,0 +1,100 @@
+/**
+ * Pumps a topic to a response. What is not yet written stays in the topic's ring: a slow
+ * client costs a place in it, and one that falls behind the ring is hung up on and resumes.
+ */
+import type { ServerResponse } from 'node:http';
+import type { FrameEncoder, Reply, Streams } from '@svc/api';
+import type { StreamsAdmin } from '../streams/streams.js';
+import { streamErrors } from '../streams/errors.js';
+import { type Head, headersOf } from './answer.js';
+
+const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
+
+export interface Followers {
+  /** Throws when there is no such topic: nothing is written then. */
+  start(res: ServerResponse, head: Head, reply: Extract<Reply, { kind: 'follow' }>): void;
+  count(): number;
+  /** Ends every response; clients connect again and resume. */
+  close(): void;
+}
+
+interface Following {
+  readonly res: ServerResponse;
+  readonly isEvents: boolean;
+}
+
+export const createFollowers = (streams: Streams & StreamsAdmin, keepAliveMs: number): Followers => {
+  const open = new Set<Following>();
+  let timer: NodeJS.Timeout | undefined;
+  const beat = () => {
+    for (const { res, isEvents } of open) {
+      // A client that reads too slowly gets no comments on top.
+      if (isEvents && !res.writableNeedDrain) res.write(KEEP_ALIVE);
+    }
+  };
+  return {
+    start: (res, head, reply) => {
+      // Gone before the first byte: no event will tell any more.
+      if (res.closed || res.destroyed) return reply.onLeave?.();
+      const following: Following = { res, isEvents: reply.encoder.contentType.startsWith('text/event-stream') };
+      pump(streams, res, head, reply, () => {
+        open.delete(following);
+        if (open.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      });
+      open.add(following);
+      timer ??= setInterval(beat, keepAliveMs);
+    },
+    count: () => open.size,
+    close: () => {
+      clearInterval(timer);
+      for (const { res } of open) res.end();
+    },
+  };
+};
+
+function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, reply: Extract<Reply, { kind: 'follow' }>, left: () => void): void {
+  const { encoder } = reply;
+  let isBlocked = false;
+  let isOver = false;
+  const write = () => {
+    if (isBlocked || isOver) return;
+    res.cork();
+    for (let frame = place.read(); frame; frame = place.read()) {
+      const bytes = streams.encoded(frame, encoder);
+      if (bytes.length > 0 && !res.write(bytes)) {
+        isBlocked = true;
+        break;
+      }
+    }
+    res.uncork();
+    if (place.state === 'live') return;
+    isOver = true;
+    if (place.state === 'ended') res.end(encoder.epilogue);
+    else if (place.state === 'lost') res.destroy();
+    else res.end();
+  };
+  const place = placeOf(streams, reply, write);
+  res.writeHead(200, headersOf(head, encoder.contentType, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...reply.headers }));
+  res.on('drain', () => {
+    isBlocked = false;
+    write();
+  });
+  res.once('close', () => {
+    const isFinished = place.state === 'ended';
+    place.close();
+    left();
+    if (!isFinished) reply.onLeave?.();
+  });
+  // The client learns at once that it is connected, also where the first frame takes long.
+  if (encoder.preamble) res.write(encoder.preamble);
+  else res.flushHeaders();
+  write();
+}
+
+function placeOf(streams: Streams & StreamsAdmin, reply: { topic: string; after: string | number; encoder: FrameEncoder }, wake: () => void) {
+  const place = streams.cursor(reply.topic, reply.after, wake);
+  if (!place) throw streamErrors.not_found(reply.topic);
+  return place;
+}

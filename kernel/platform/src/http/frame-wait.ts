@@ -1,0 +1,40 @@
+/** Waits for a topic's final frame, or an earlier one that the caller accepts. */
+import type { Frame } from '@svc/api';
+import { streamErrors } from '../streams/errors.js';
+import type { Cursor } from '../streams/cursor.js';
+import type { StreamsAdmin } from '../streams/streams.js';
+
+/**
+ * Looks at the newest frame that is there, then at those that come: what an older frame
+ * said (that a run waits for a person, say) may be over by now.
+ * Rejects with the signal's reason when it aborts, and when the service stops.
+ */
+export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, topic: string, accepts: (frame: Frame) => boolean, signal: AbortSignal): Promise<Frame> =>
+  new Promise((resolve, reject) => {
+    const newest = streams.newest(topic);
+    const place = streams.cursor(topic, newest ? newest.seq - 1 : 0, () => look());
+    if (!place) throw streamErrors.not_found(topic);
+    const leave = () => {
+      place.close();
+      signal.removeEventListener('abort', gone);
+    };
+    const gone = () => {
+      leave();
+      reject(signal.reason);
+    };
+    const look = () => {
+      const found = nextAccepted(place, accepts);
+      if (!found && place.state === 'live') return;
+      leave();
+      if (found) resolve(found);
+      else reject(streamErrors.stopping());
+    };
+    signal.addEventListener('abort', gone);
+    if (signal.aborted) gone();
+    else look();
+  });
+
+const nextAccepted = (place: Cursor, accepts: (frame: Frame) => boolean): Frame | undefined => {
+  for (let frame = place.read(); frame; frame = place.read()) if (frame.final || accepts(frame)) return frame;
+  return undefined;
+};

@@ -1,0 +1,214 @@
+/**
+ * The HTTP face of the daemon: opens the port, hands over to koa when it is loaded, keeps
+ * the tables of routes and sockets, and ends without cutting what it answers.
+ */
+import type { Clock, Connection, HookHandle, HookMap, Ids, Logger, RouteDecl, SocketDecl, Streams } from '@svc/api';
+import { ContributionRegistry } from '@svc/core';
+import type { StreamsAdmin } from '../streams/streams.js';
+import type { Access } from './access.js';
+import type { Application } from './application.js';
+import type { CallerHooks } from './caller.js';
+import { createEarlyListener } from './early-listener.js';
+import { createFollowers } from './follow-reply.js';
+import { type ApiDescription, type ApiInfo, createApiDescriber } from './openapi.js';
+import type { Gate } from './pipeline.js';
+import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './route-table.js';
+import { createValidators } from './validators.js';
+
+const GOING_AWAY = 1001;
+const KEEP_ALIVE_MS = 15_000;
+const PING_MS = 30_000;
+
+export interface HttpOptions {
+  readonly access: Access;
+  readonly hooks: CallerHooks & { readonly declare: HookHandle<HookMap['route.declare']>; readonly upgrade: HookHandle<HookMap['socket.upgrade']> };
+  readonly log: Logger;
+  readonly ids: Ids;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly streams: Streams & StreamsAdmin;
+  readonly gate: () => Gate;
+  /** Holds replies to their declared schemas: for test kernels. Default false. */
+  readonly checkReplies?: boolean;
+  /** A silent event stream gets a comment this often; default 15 s. */
+  readonly keepAliveMs?: number;
+  /** Sockets are pinged this often, and hung up on after two pings without an answer; default 30 s. */
+  readonly pingMs?: number;
+}
+
+export interface HttpStats {
+  readonly routes: number;
+  readonly sockets: number;
+  readonly openSockets: number;
+  readonly openStreams: number;
+  readonly requests: number;
+  readonly inFlight: number;
+}
+
+export interface Http {
+  readonly routes: ContributionRegistry<RouteDecl>;
+  readonly sockets: ContributionRegistry<SocketDecl>;
+  /** Resolves when the port is open; answers `starting` until `attach` is done and the gate is open. */
+  listen(where: { host: string; port: number }): Promise<{ address: string; port: number }>;
+  /** Loads the application and hands over to it. Begun by `listen`; the same promise each time. */
+  attach(): Promise<void>;
+  openSockets(): number;
+  /** Open connections of one socket declaration, by its id. */
+  connections(socketId: string): readonly Connection[];
+  /** Closes the sockets that an area opened. */
+  closeSockets(ownerId: string, code: number): void;
+  stopAccepting(): void;
+  /** Ends streams and sockets, waits up to `drainMs` for answers in progress, then hangs up. */
+  close(drainMs: number): Promise<void>;
+  openapi(info: ApiInfo): ApiDescription;
+  stats(): HttpStats;
+}
+
+interface Parts {
+  readonly options: HttpOptions;
+  readonly early: ReturnType<typeof createEarlyListener>;
+  readonly followers: ReturnType<typeof createFollowers>;
+  routes: RouteTable<RouteDecl>;
+  sockets: RouteTable<SocketDecl>;
+  application: Application | undefined;
+  requests: number;
+  inFlight: number;
+  /** Resolves when the port and every connection are closed; set when accepting stops. */
+  closed: Promise<void> | undefined;
+}
+
+export const createHttp = (options: HttpOptions): Http => {
+  const parts: Parts = {
+    options,
+    early: createEarlyListener(options.ids),
+    followers: createFollowers(options.streams, options.keepAliveMs ?? KEEP_ALIVE_MS),
+    routes: emptyTable(),
+    sockets: emptyTable(),
+    application: undefined,
+    requests: 0,
+    inFlight: 0,
+    closed: undefined,
+  };
+  const routes = routeRegistry(parts);
+  const sockets = socketRegistry(parts);
+  const describe = createApiDescriber(
+    () => parts.routes,
+    () => parts.sockets,
+  );
+  let attaching: Promise<void> | undefined;
+  const attachOnce = () => {
+    attaching ??= attach(parts);
+    return attaching;
+  };
+  return {
+    routes,
+    sockets,
+    listen: async (where) => {
+      const bound = await parts.early.listen(where);
+      // Whoever awaits attach() gets the failure; the log has it in any case.
+      attachOnce().catch((error: unknown) => options.log.error('the HTTP application could not be loaded', { error: String(error) }));
+      return bound;
+    },
+    attach: attachOnce,
+    connections: (socketId) => parts.application?.sockets.connections(socketId) ?? [],
+    openSockets: () => parts.application?.sockets.count() ?? 0,
+    closeSockets: (ownerId, code) => parts.application?.sockets.closeOf(ownerId, code),
+    stopAccepting: () => stopAccepting(parts),
+    close: (drainMs) => close(parts, drainMs),
+    openapi: describe,
+    stats: () => ({
+      routes: parts.routes.rows.length,
+      sockets: parts.sockets.rows.length,
+      openSockets: parts.application?.sockets.count() ?? 0,
+      openStreams: parts.followers.count(),
+      requests: parts.requests,
+      inFlight: parts.inFlight,
+    }),
+  };
+};
+
+/** `route.declare` may change a declaration (its cost, its audit mark); what it made is what stands in the table. */
+function routeRegistry(parts: Parts): ContributionRegistry<RouteDecl> {
+  const { declare } = parts.options.hooks;
+  const final = new WeakMap<RouteDecl, RouteDecl>();
+  const finalOf = (decl: RouteDecl): RouteDecl => {
+    const known = final.get(decl);
+    if (known) return known;
+    const made = declare.isEmpty() ? decl : declare.call(decl, undefined);
+    final.set(decl, made);
+    return made;
+  };
+  return new ContributionRegistry<RouteDecl>('route', {
+    describe: (decl) => `${methodOf(decl)} ${decl.path}`,
+    check: (candidate, others) => {
+      const value = finalOf(candidate.value);
+      checkRow(
+        { owner: candidate.owner, value },
+        others.map((other) => ({ owner: other.owner, value: finalOf(other.value) })),
+      );
+    },
+    changed: (active) => {
+      parts.routes = nextTable(
+        parts.routes,
+        active.map((row) => ({ owner: row.owner, value: final.get(row.value) ?? row.value })),
+      );
+    },
+  });
+}
+
+function socketRegistry(parts: Parts): ContributionRegistry<SocketDecl> {
+  return new ContributionRegistry<SocketDecl>('socket', {
+    describe: (decl) => decl.path,
+    check: (candidate, others) => checkRow(candidate, others),
+    changed: (active) => {
+      parts.sockets = nextTable(parts.sockets, active);
+      parts.application?.sockets.tableChanged();
+    },
+  });
+}
+
+async function attach(parts: Parts): Promise<void> {
+  const { createApplication } = await import('./application.js');
+  const { options } = parts;
+  const application = createApplication({
+    ...options,
+    checkReplies: options.checkReplies ?? false,
+    upgradeHook: options.hooks.upgrade,
+    pingMs: options.pingMs ?? PING_MS,
+    routes: () => parts.routes,
+    sockets: () => parts.sockets,
+    followers: parts.followers,
+    validators: createValidators(),
+  });
+  parts.application = application;
+  parts.early.handOver((req, res) => {
+    parts.requests++;
+    parts.inFlight++;
+    res.once('close', () => {
+      parts.inFlight--;
+    });
+    application.request(req, res);
+  }, application.sockets.upgrade);
+}
+
+function stopAccepting(parts: Parts): void {
+  const { server } = parts.early;
+  if (!server.listening) return;
+  parts.closed = new Promise((resolve) => server.close(() => resolve()));
+}
+
+async function close(parts: Parts, drainMs: number): Promise<void> {
+  const { server } = parts.early;
+  stopAccepting(parts);
+  parts.application?.sockets.closeAll(GOING_AWAY);
+  parts.followers.close();
+  const late = new AbortController();
+  await Promise.race([idle(parts), parts.options.clock.sleep(drainMs, late.signal).catch(() => undefined)]); // the sleep ends when the race does
+  late.abort();
+  parts.application?.sockets.terminateAll();
+  server.closeAllConnections();
+  await parts.closed;
+}
+
+const idle = async (parts: Parts): Promise<void> => {
+  while (parts.inFlight > 0 || (parts.application?.sockets.count() ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+};

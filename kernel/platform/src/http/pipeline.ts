@@ -1,0 +1,206 @@
+/**
+ * One request from its first header to its answer:
+ * boundary → origin → match → admit → authenticate → authorize → body → validation → handler → reply.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Ids, Logger, Reply, RouteDecl, SocketDecl, Streams } from '@svc/api';
+import { runAs } from '@svc/core';
+import type { Context, Next } from 'koa';
+import type { StreamsAdmin } from '../streams/streams.js';
+import { type Access, admitOrigin } from './access.js';
+import { describeError, type Head, sendBytes, sendJson } from './answer.js';
+import { assertJsonType, DEFAULT_MAX_BODY_BYTES, hasBody, parseJson, readBytes } from './body.js';
+import { type Call, type CallerHooks, identify } from './caller.js';
+import { clientAddress } from './client-address.js';
+import { answerStarting } from './early-listener.js';
+import { httpErrors } from './errors.js';
+import type { Followers } from './follow-reply.js';
+import { waitForFrame } from './frame-wait.js';
+import { HandlerRequest, headersSeen, parseQuery, splitTarget } from './request.js';
+import { matchRoute } from './route-match.js';
+import type { RouteTable, Row } from './route-table.js';
+import { type RouteChecks, type Validators, validate } from './validators.js';
+
+export interface Gate {
+  /** `closed`: something security needs is missing; only public rows answer. */
+  readonly state: 'starting' | 'ready' | 'stopping' | 'closed';
+  readonly reason?: string;
+}
+
+export interface PipelineDeps {
+  readonly access: Access;
+  readonly hooks: CallerHooks;
+  readonly log: Logger;
+  readonly ids: Ids;
+  readonly streams: Streams & StreamsAdmin;
+  readonly gate: () => Gate;
+  readonly routes: () => RouteTable<RouteDecl>;
+  readonly sockets: () => RouteTable<SocketDecl>;
+  readonly followers: Followers;
+  readonly validators: Validators;
+  /** Replies are held to their declared schemas: for test kernels, where a wrong shape must not pass. */
+  readonly checkReplies: boolean;
+}
+
+/** What koa's middleware hand on. */
+interface RequestState {
+  head: Head & { origin: string | undefined };
+}
+
+type Middleware = (ctx: Context, next: Next) => Promise<void>;
+
+export const pipeline = (deps: PipelineDeps): Middleware[] => [boundary(deps), origin(deps), dispatch(deps)];
+
+/** The outermost: whatever is thrown below becomes an answer here, with its request id. */
+const boundary =
+  (deps: PipelineDeps): Middleware =>
+  async (ctx, next) => {
+    ctx.respond = false;
+    const state: RequestState = { head: { id: deps.ids.uuid(), origin: undefined } };
+    ctx.state = state;
+    try {
+      await next();
+    } catch (error) {
+      const answer = describeError(error, state.head.id);
+      if (answer.status >= 500) report(deps.log, ctx, state.head.id, error, answer.isExpected);
+      if (ctx.res.headersSent) ctx.res.destroy();
+      else if (!ctx.res.destroyed) sendJson(ctx.res, state.head, answer.status, answer.body, answer.headers);
+    }
+  };
+
+const origin =
+  (deps: PipelineDeps): Middleware =>
+  async (ctx, next) => {
+    const { req, res } = ctx;
+    const { head } = ctx.state as RequestState; // set by the boundary
+    head.origin = admitOrigin(deps.access, req.headers, req.method ?? '', false);
+    if (req.method !== 'OPTIONS' || head.origin === undefined || req.headers['access-control-request-method'] === undefined) return next();
+    sendBytes(res, head, 204, undefined, '', {
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+      'access-control-allow-headers': req.headers['access-control-request-headers'] ?? '*',
+      'access-control-max-age': '600',
+    });
+  };
+
+const dispatch =
+  (deps: PipelineDeps): Middleware =>
+  async (ctx) => {
+    const { req, res } = ctx;
+    const { head } = ctx.state as RequestState; // set by the boundary
+    const gate = deps.gate();
+    if (gate.state === 'starting') return answerStarting(req, res, head.id);
+    if (gate.state === 'stopping') throw httpErrors.stopping().with({ headers: { connection: 'close' } });
+    assertVersion(req);
+    const target = splitTarget(req.url ?? '/');
+    const method = req.method === 'HEAD' ? 'GET' : (req.method ?? 'GET');
+    const found = find(deps, method, target.path);
+    if (gate.state === 'closed' && found.row.decl.auth !== 'public') throw httpErrors.security_unavailable(gate.reason ?? 'a security area is not active.');
+    const call: Call = { method, path: target.path, ip: clientAddress(req, deps.access.trustedProxies?.() ?? []), headers: headersSeen(req) };
+    const actor = await identify(deps.hooks, found.row, call, req);
+    const request = new HandlerRequest(head.id, call, actor, found.params, parseQuery(target.query), deps.log, res);
+    await run(deps, found.row, request, req, res, head, true);
+  };
+
+function find(deps: PipelineDeps, method: string, path: string): { row: Row<RouteDecl>; params: Record<string, string> } {
+  const match = matchRoute(deps.routes(), method, path);
+  if (match.kind === 'row') return match;
+  if (match.kind === 'encoding') throw httpErrors.bad_path_encoding();
+  const socket = method === 'GET' ? matchRoute(deps.sockets(), 'GET', path) : undefined;
+  if (socket?.kind === 'row') return { row: plainRow(socket.row), params: socket.params };
+  if (match.kind === 'method') throw httpErrors.method_not_allowed(method, path).with({ headers: { allow: match.allow.join(', ') } });
+  const known = matchRoute(deps.sockets(), 'GET', path);
+  if (known.kind === 'row') throw httpErrors.method_not_allowed(method, path).with({ headers: { allow: 'GET' } });
+  throw httpErrors.not_found(path);
+}
+
+/** A GET of a socket's path without an upgrade gets the errors an upgrade would get, and at last the hint to make one. */
+const plainRow = (row: Row<SocketDecl>): Row<RouteDecl> => ({
+  ...row,
+  decl: {
+    ...row.decl,
+    method: 'GET',
+    responses: {},
+    handler: async (given) => {
+      // Sockets take their parameters as text, as the match gave them.
+      const req = given as Parameters<SocketDecl['upgrade']>[0];
+      await row.decl.upgrade(req);
+      throw httpErrors.upgrade_required(req.path).with({ headers: { upgrade: 'websocket', connection: 'Upgrade' } });
+    },
+  },
+});
+
+async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): Promise<void> {
+  const { decl, owner } = row;
+  const leave = owner.lifetime.enter(row.label);
+  if (!leave) {
+    // The area was replaced since the match: its successor is in the table now, or nobody is.
+    const again = mayRetry ? matchRoute(deps.routes(), request.method, request.path) : undefined;
+    if (again?.kind === 'row' && again.row.owner !== owner) return run(deps, again.row, request, req, res, head, false);
+    throw httpErrors.reloading(request.path);
+  }
+  let answer: Reply;
+  let checks: RouteChecks | undefined;
+  try {
+    if (decl.params || decl.query || decl.body || deps.checkReplies) {
+      const made = deps.validators(owner, decl);
+      checks = made instanceof Promise ? await made : made;
+    }
+    if (checks?.params) validate(checks.params, request.params, 'path');
+    if (checks?.query) validate(checks.query, request.query, 'query');
+    if (decl.rawBody) request.body = await readBytes(req, decl.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+    else if (checks?.body) request.body = await jsonBody(decl, req, checks);
+    // The row's schemas made params, query and body what its handler declares.
+    answer = await runAs(owner, head.id, () => decl.handler(request as never));
+  } finally {
+    leave();
+  }
+  if (deps.checkReplies && answer.kind === 'json') checks?.reply(answer.status, answer.body);
+  await send(deps, request, res, head, answer);
+}
+
+async function jsonBody(decl: RouteDecl, req: IncomingMessage, checks: RouteChecks): Promise<unknown> {
+  let body: unknown = {};
+  if (hasBody(req)) {
+    assertJsonType(req);
+    const bytes = await readBytes(req, decl.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+    if (bytes.length > 0) body = parseJson(bytes);
+    else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();
+  } else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();
+  if (checks.body) validate(checks.body, body, 'body');
+  return body;
+}
+
+/** Streams and waits hold no generation: by now its hold is released. */
+async function send(deps: PipelineDeps, request: HandlerRequest, res: ServerResponse, head: Head, answer: Reply): Promise<void> {
+  if (answer.kind === 'json') sendJson(res, head, answer.status, answer.body, answer.headers);
+  else if (answer.kind === 'bytes') sendBytes(res, head, answer.status, answer.contentType, answer.body, answer.headers);
+  else if (answer.kind === 'follow') {
+    if (res.req.method !== 'HEAD') return deps.followers.start(res, head, answer);
+    sendBytes(res, head, 200, answer.encoder.contentType, '', answer.headers);
+    answer.onLeave?.();
+  } else {
+    const signal = request.signal;
+    const frame = await waitForFrame(deps.streams, answer.topic, answer.until, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      // Nobody is left to be told.
+      answer.onLeave?.();
+      return undefined;
+    });
+    if (!frame) return;
+    const last = answer.answer(frame);
+    await send(deps, request, res, head, { ...last, headers: { ...answer.headers, ...last.headers } });
+  }
+}
+
+function assertVersion(req: IncomingMessage): void {
+  const asked = req.headers.accept?.includes('application/vnd.svc.') ? /application\/vnd\.svc\.(v\d+)/.exec(req.headers.accept)?.[1] : undefined;
+  if (asked !== undefined && asked !== 'v1') throw httpErrors.unknown_version(asked).with({ details: { available: ['v1'] } });
+}
+
+function report(log: Logger, ctx: Context, request: string, error: unknown, isExpected: boolean): void {
+  const shown = error instanceof Error ? error : new Error(String(error));
+  // A declared 503 without a cause says all it knows in its answer.
+  if (isExpected && shown.cause === undefined) return;
+  const cause = shown.cause instanceof Error ? (shown.cause.stack ?? shown.cause.message) : shown.cause === undefined ? undefined : String(shown.cause);
+  log.error('a request failed', { request, method: ctx.method, path: ctx.path, error: shown.stack ?? shown.message, ...(cause === undefined ? {} : { cause }) });
+}

@@ -1,0 +1,243 @@
+/**
+ * WebSockets on koa-websocket without its own listening: the upgrade is ours, so that a
+ * refusal is an HTTP answer with its status and request id, before any handshake.
+ *
+ * W1  Every message goes to the current declaration of its socket's id: a reload takes over open sockets.
+ * W2  When an area goes without a successor, its sockets close with 1012.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type HookHandle, type HookMap, isSvcError, type SocketDecl } from '@svc/api';
+import { runAs } from '@svc/core';
+import type { App } from 'koa-websocket';
+import type { WebSocket, WebSocketServer } from 'ws';
+import { admitOrigin } from './access.js';
+import { admissionOf, type Call, identify, refuse, refusalOf } from './caller.js';
+import { clientAddress } from './client-address.js';
+import { CLOSE, SocketConnection } from './connection.js';
+import { refuseUpgrade } from './early-listener.js';
+import { httpErrors } from './errors.js';
+import type { PipelineDeps } from './pipeline.js';
+import { HandlerRequest, headersSeen, parseQuery, splitTarget } from './request.js';
+import { matchRoute } from './route-match.js';
+import type { Row } from './route-table.js';
+
+const DEFAULT_MAX_FRAME_BYTES = 65_536;
+/** What the protocol library reads at most; declarations may ask for less. */
+const MAX_FRAME_BYTES = 1_048_576;
+
+export interface SocketHub {
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  count(): number;
+  /** Open connections of one declaration. */
+  connections(socketId: string): SocketConnection[];
+  /** To be called when the sockets' table has changed. */
+  tableChanged(): void;
+  /** Closes the sockets of an area. */
+  closeOf(ownerId: string, code: number): void;
+  closeAll(code: number): void;
+  /** Hangs up on what did not close. */
+  terminateAll(): void;
+}
+
+export interface SocketDeps extends PipelineDeps {
+  readonly upgradeHook: HookHandle<HookMap['socket.upgrade']>;
+  readonly pingMs: number;
+}
+
+/** What was decided about an upgrade, until the handshake is done. */
+interface Accepted {
+  readonly row: Row<SocketDecl>;
+  readonly call: Call;
+  readonly request: HandlerRequest;
+  readonly state: Record<string, unknown>;
+}
+
+interface Open {
+  readonly connection: SocketConnection;
+  readonly socketId: string;
+  readonly ownerId: string;
+  readonly accepted: Accepted;
+  readonly req: IncomingMessage;
+}
+
+interface Hub {
+  readonly deps: SocketDeps;
+  readonly server: WebSocketServer;
+  readonly accepted: WeakMap<IncomingMessage, Accepted>;
+  readonly open: Set<Open>;
+  readonly perIp: Map<string, number>;
+  byId: Map<string, Row<SocketDecl>>;
+  timer: NodeJS.Timeout | undefined;
+  isClosing: boolean;
+}
+
+export const createSocketHub = (app: App, deps: SocketDeps): SocketHub => {
+  // Its declared return value is not there; the server is kept on the object.
+  app.ws.listen({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, handleProtocols: (offered) => [...offered].find(isBearer) ?? false });
+  const { server } = app.ws;
+  if (!server) throw new Error('koa-websocket made no server');
+  const hub: Hub = { deps, server, accepted: new WeakMap(), open: new Set(), perIp: new Map(), byId: new Map(), timer: undefined, isClosing: false };
+  server.on('headers', (headers, req) => {
+    const found = hub.accepted.get(req);
+    if (found) headers.push(`x-request-id: ${found.request.id}`, 'x-api-version: v1');
+  });
+  app.ws.use(async (ctx) => opened(hub, ctx.websocket, ctx.req));
+  rebuild(hub);
+  return {
+    upgrade: (req, socket, head) => void upgrade(hub, req, socket, head),
+    count: () => hub.open.size,
+    connections: (socketId) => [...hub.open].filter((open) => open.socketId === socketId).map((open) => open.connection),
+    tableChanged: () => rebuild(hub),
+    closeOf: (ownerId, code) => closeWhere(hub, (open) => open.ownerId === ownerId, code),
+    closeAll: (code) => {
+      hub.isClosing = true;
+      closeWhere(hub, () => true, code);
+    },
+    terminateAll: () => {
+      for (const open of hub.open) open.connection.terminate();
+    },
+  };
+};
+
+function rebuild(hub: Hub): void {
+  hub.byId = new Map(hub.deps.sockets().rows.map((row) => [row.decl.id, row]));
+  closeWhere(hub, (open) => !hub.byId.has(open.socketId), CLOSE.restart);
+}
+
+function closeWhere(hub: Hub, which: (open: Open) => boolean, code: number): void {
+  for (const open of hub.open) if (which(open)) open.connection.close(code, code === CLOSE.restart ? 'the area has stopped' : 'the service is stopping');
+}
+
+async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  const id = hub.deps.ids.uuid();
+  // node hands over the connection's own TCP socket.
+  (socket as Socket).setNoDelay(true);
+  try {
+    const accepted = await judge(hub, req, id);
+    // The client may have left while it was judged.
+    if (socket.destroyed) return;
+    if (hub.isClosing) throw httpErrors.stopping();
+    hub.accepted.set(req, accepted);
+    hub.server.handleUpgrade(req, socket, head, (ws) => hub.server.emit('connection', ws, req));
+  } catch (error) {
+    if (!isSvcError(error)) hub.deps.log.error('an upgrade failed', { request: id, path: req.url, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    if (!socket.destroyed) refuseUpgrade(socket, error, id);
+  }
+}
+
+async function judge(hub: Hub, req: IncomingMessage, id: string): Promise<Accepted> {
+  const { deps } = hub;
+  const gate = deps.gate();
+  if (gate.state === 'starting') throw httpErrors.starting();
+  if (gate.state === 'stopping') throw httpErrors.stopping();
+  const target = splitTarget(req.url ?? '/');
+  const match = matchRoute(deps.sockets(), req.method ?? 'GET', target.path);
+  if (match.kind === 'encoding') throw httpErrors.bad_path_encoding();
+  if (match.kind !== 'row') throw httpErrors.not_found(target.path);
+  const { row } = match;
+  admitOrigin(deps.access, req.headers, 'GET', true);
+  if (gate.state === 'closed' && row.decl.auth !== 'public') throw httpErrors.security_unavailable(gate.reason ?? 'a security area is not active.');
+  const call: Call = { method: 'GET', path: target.path, ip: clientAddress(req, deps.access.trustedProxies?.() ?? []), headers: withBearer(req) };
+  const actor = await identify(deps.hooks, row, call, req);
+  if (!deps.upgradeHook.isEmpty()) refuse(await deps.upgradeHook.call({ actor, ip: call.ip, routeId: row.decl.id, openFromIp: hub.perIp.get(call.ip) ?? 0 }));
+  // A socket has one value per name: of a repeated one the last.
+  const query = Object.fromEntries(Object.entries(parseQuery(target.query)).map(([name, value]) => [name, Array.isArray(value) ? (value.at(-1) ?? '') : value]));
+  const request = new HandlerRequest(id, call, actor, match.params, query, deps.log, undefined);
+  const leave = row.owner.lifetime.enter(row.label);
+  if (!leave) throw httpErrors.reloading(target.path);
+  try {
+    // Sockets take their parameters and query as text, which they are.
+    const state = await runAs(row.owner, id, () => row.decl.upgrade(request as Parameters<SocketDecl['upgrade']>[0]));
+    return { row, call, request, state: state ?? {} };
+  } finally {
+    leave();
+  }
+}
+
+/** Browsers cannot set headers on a WebSocket: the key may come as a subprotocol instead. */
+function withBearer(req: IncomingMessage): Call['headers'] {
+  const headers = headersSeen(req);
+  if (headers.authorization !== undefined) return headers;
+  const offered = headers['sec-websocket-protocol']
+    ?.split(',')
+    .map((name) => name.trim())
+    .find(isBearer);
+  return offered === undefined ? headers : { ...headers, authorization: `Bearer ${offered.slice('bearer.'.length)}` };
+}
+
+const isBearer = (protocol: string): boolean => protocol.startsWith('bearer.');
+
+function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
+  const accepted = hub.accepted.get(req);
+  // Only upgrades that were judged reach this point.
+  if (!accepted) {
+    ws.terminate();
+    return;
+  }
+  const { row, request, state } = accepted;
+  const { id, actor, ip } = request;
+  // As the upgrade made them: text.
+  const texts = { params: request.params as Record<string, string>, query: request.query as Record<string, string> };
+  const connection = new SocketConnection({ id, actor, ip, ...texts, state, log: hub.deps.log }, ws, hub.deps.streams);
+  const open: Open = { connection, socketId: row.decl.id, ownerId: row.owner.id, accepted, req };
+  hub.open.add(open);
+  hub.perIp.set(ip, (hub.perIp.get(ip) ?? 0) + 1);
+  hub.timer ??= setInterval(() => beat(hub), hub.deps.pingMs);
+  ws.on('message', (data, isBinary) => {
+    // Messages are text; a Buffer is what the library gives for one frame.
+    if (!isBinary) connection.inOrder(() => message(hub, open, data as Buffer));
+  });
+  ws.on('close', () => closed(hub, open));
+  connection.inOrder(() => dispatch(hub, open, 'opened', (decl) => decl.opened?.(connection)));
+}
+
+function closed(hub: Hub, open: Open): void {
+  hub.open.delete(open);
+  open.connection.release();
+  const left = (hub.perIp.get(open.connection.ip) ?? 1) - 1;
+  if (left > 0) hub.perIp.set(open.connection.ip, left);
+  else hub.perIp.delete(open.connection.ip);
+  if (hub.open.size === 0) {
+    clearInterval(hub.timer);
+    hub.timer = undefined;
+  }
+  open.connection.inOrder(() => dispatch(hub, open, 'closed', (decl) => decl.closed?.(open.connection)));
+}
+
+async function message(hub: Hub, open: Open, data: Buffer): Promise<void> {
+  const decl = hub.byId.get(open.socketId)?.decl;
+  if (data.length > (decl?.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES)) return open.connection.close(CLOSE.tooLarge, 'the frame is too large');
+  if (decl?.messageCost && !hub.deps.hooks.admit.isEmpty()) {
+    const verdict = await hub.deps.hooks.admit.call(admissionOf(open.accepted.row, open.accepted.call, open.req, decl.messageCost));
+    if (verdict) return tell(open, refusalOf(verdict));
+  }
+  await dispatch(hub, open, 'message', (current) => current.message(open.connection, data.toString('utf8')));
+}
+
+/** Runs a handler of the generation that is current now, under its hold. Never rejects. */
+async function dispatch(hub: Hub, open: Open, moment: 'opened' | 'message' | 'closed', call: (decl: SocketDecl) => void | Promise<void>): Promise<void> {
+  const row = hub.byId.get(open.socketId);
+  const leave = row?.owner.lifetime.enter(`${moment} ${row.decl.path}`);
+  if (!row || !leave) return moment === 'closed' ? undefined : open.connection.close(CLOSE.restart, 'the area has stopped');
+  try {
+    await runAs(row.owner, open.connection.id, () => call(row.decl));
+  } catch (error) {
+    tell(open, error);
+    if (!isSvcError(error))
+      hub.deps.log.error('a socket handler failed', { request: open.connection.id, socket: open.socketId, moment, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  } finally {
+    leave();
+  }
+}
+
+/** Errors travel as the frame the interface names. */
+function tell(open: Open, error: unknown): void {
+  const shown = isSvcError(error) ? error : httpErrors.internal_error();
+  open.connection.send({ type: 'error', content: shown.message, code: shown.code });
+}
+
+function beat(hub: Hub): void {
+  for (const open of hub.open) open.connection.ping();
+}

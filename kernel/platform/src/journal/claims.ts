@@ -1,0 +1,64 @@
+/** Taking over what may run (J3, J5): candidates are read, each is taken by one conditional write. */
+import type { JournalStep, LeasedRun } from '@svc/api';
+import { conflictOf } from '../storage/errors.js';
+import type { JournalParts } from './journal-parts.js';
+import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
+
+/** When every candidate was taken by somebody else, look again this often. */
+const MAX_ROUNDS = 3;
+
+export const claimRuns = async (parts: JournalParts, kind: string, limit: number): Promise<LeasedRun[]> => {
+  await parts.ready();
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+    const candidates = await findCandidates(parts, kind, limit);
+    const taken = (await Promise.all(candidates.map((row) => take(parts, row)))).filter((run) => run !== undefined);
+    if (taken.length > 0 || candidates.length === 0) return withSteps(parts, taken);
+  }
+  return [];
+};
+
+/** First what a crash left, then waits that are due, then the queue: at most one run of each lane can be among them. */
+const findCandidates = async (parts: JournalParts, kind: string, limit: number): Promise<RunRow[]> => {
+  const { runs } = parts.tables;
+  // A sole writer knows that other instances are dead; otherwise their leases must have run out. Our own are never taken from us.
+  const over = parts.soleWriter ? '1 = 1' : 'lease_until <= ?';
+  const sql = `
+    SELECT * FROM (SELECT 0 AS rank, ${RUN_COLUMNS} FROM ${runs} WHERE kind = ? AND status = 'running' AND (lease_owner IS NULL OR (lease_owner <> ? AND ${over})) ORDER BY position LIMIT ?) AS lost
+    UNION ALL
+    SELECT * FROM (SELECT 1 AS rank, ${RUN_COLUMNS} FROM ${runs} WHERE kind = ? AND status = 'waiting' AND wait_until <= ? ORDER BY wait_until LIMIT ?) AS due
+    UNION ALL
+    SELECT * FROM (SELECT 2 AS rank, ${RUN_COLUMNS} FROM ${runs} AS r WHERE kind = ? AND status = 'queued' AND (lane IS NULL OR NOT EXISTS (
+      SELECT 1 FROM ${runs} AS o WHERE o.lane = r.lane AND (o.status IN ('running', 'waiting') OR (o.status = 'queued' AND o.position < r.position))
+    )) ORDER BY position LIMIT ?) AS ready
+    ORDER BY rank, position LIMIT ?`;
+  const lost = parts.soleWriter ? [kind, parts.instanceId, limit] : [kind, parts.instanceId, parts.clock.now(), limit];
+  return parts.db.read<RunRow>(sql, [...lost, kind, parts.clock.iso(), limit, kind, limit, limit]);
+};
+
+/** Undefined when somebody else was faster, with the run or with its lane. */
+const take = async (parts: JournalParts, row: RunRow): Promise<LeasedRun | undefined> => {
+  // What was running before begins another life; what waited or was queued goes on with its own.
+  const attempt = row.status === 'running' ? row.attempt + 1 : row.attempt;
+  const at = parts.clock.iso();
+  try {
+    await parts.db.commit([parts.writes.claim({ id: row.id, status: row.status, token: row.lease_token }, attempt, parts.newLease(), at)]);
+  } catch (error) {
+    if (conflictOf(error)) return undefined;
+    throw error;
+  }
+  parts.lanes.put(row.lane, row.id, row.kind, true);
+  return { ...runOf(row), status: 'running', attempt, updatedAt: at, token: row.lease_token + 1, signal: parts.held.hold(row.id), steps: [] };
+};
+
+const withSteps = async (parts: JournalParts, runs: readonly LeasedRun[]): Promise<LeasedRun[]> => {
+  // Never claimed before: it cannot have steps.
+  const older = runs.filter(({ token }) => token > 1);
+  if (older.length === 0) return [...runs];
+  const rows = await parts.db.read<StepRow>(
+    `SELECT ${STEP_COLUMNS} FROM ${parts.tables.steps} WHERE run_id IN (${older.map(() => '?').join()}) ORDER BY run_id, seq`,
+    older.map(({ id }) => id),
+  );
+  const steps = new Map<string, JournalStep[]>(older.map(({ id }) => [id, []]));
+  for (const row of rows) steps.get(row.run_id)?.push(stepOf(row));
+  return runs.map((run) => ({ ...run, steps: steps.get(run.id) ?? [] }));
+};

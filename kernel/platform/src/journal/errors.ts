@@ -1,0 +1,36 @@
+import { defineErrors } from '@svc/api';
+
+export const journalErrors = defineErrors('journal', {
+  lease_lost: {
+    status: 409,
+    retry: false,
+    message: (runId: string) => `Run ${runId} is no longer held here; nothing was written.`,
+    hint: 'Stop working on it: whoever holds it now goes on from its last step.',
+  },
+  key_conflict: {
+    status: 409,
+    retry: false,
+    message: (key: string) => `The idempotency key "${key}" was used for another request.`,
+    hint: 'Use a new key for a new request, or send the same body again.',
+  },
+  step_conflict: {
+    status: 409,
+    retry: false,
+    message: (runId: string) => `Run ${runId} already has an outcome for one of these steps, or never began it.`,
+    hint: 'Read its steps again: what has an outcome is not done a second time.',
+  },
+  outcome_unknown: {
+    status: 409,
+    retry: false,
+    message: (kind: string) => `Whether the step "${kind}" took effect before the interruption is not known, and it may not be repeated.`,
+    hint: 'Look at what it acts on, then decide.',
+  },
+  interrupted: { status: 409, retry: false, message: (reason: string) => `The run was interrupted: ${reason}.`, hint: 'Somebody stopped it on purpose.' },
+  bad_time: { status: 500, retry: false, message: (text: string) => `"${text}" is not a time.`, hint: 'Give ISO 8601 in UTC.' },
+  bad_row: {
+    status: 500,
+    retry: false,
+    message: (id: string, column: string) => `The row of run ${id} cannot be read: ${column} is damaged.`,
+    hint: 'Restore a copy of the database, or cancel the run.',
+  },
+});

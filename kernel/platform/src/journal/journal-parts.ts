@@ -1,0 +1,98 @@
+/** What the parts of the journal share: the tables, this process's leases, and what it knows of lanes. */
+import type { Db, Ids, Logger } from '@svc/api';
+import type { TimerClock } from '../clock/clock.js';
+import { createHeldRuns, type HeldRuns } from './held-runs.js';
+import { createLaneBook, type LaneBook } from './lane-book.js';
+import { createReadySignals, type ReadySignals } from './ready-signals.js';
+import { createRunWrites, type Lease, type RunWrites, type Tables } from './run-writes.js';
+import { createWakeTimer, type WakeTimer } from './wake-timer.js';
+
+const DEFAULT_LEASE_MS = 30_000;
+const POSITIONS_PER_MS = 1_000;
+
+export interface JournalOptions {
+  /** Made for `journalOwner`, with `journalMigrations` applied. */
+  db: Db;
+  clock: TimerClock;
+  ids: Ids;
+  log: Logger;
+  /** New for every start of the process: leases of any other are somebody else's. */
+  instanceId: string;
+  /** How long a process may be silent before others take its runs. */
+  leaseMs?: number;
+  /** True when nobody else can be alive on this database: leases of other instances are then over at once. */
+  soleWriter: boolean;
+}
+
+export interface JournalParts {
+  readonly db: Db;
+  readonly tables: Tables;
+  readonly writes: RunWrites;
+  readonly clock: TimerClock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly instanceId: string;
+  readonly soleWriter: boolean;
+  readonly lanes: LaneBook;
+  readonly signals: ReadySignals;
+  readonly timer: WakeTimer;
+  readonly held: HeldRuns;
+  readonly leaseMs: number;
+  newLease(): Lease;
+  /** Order of arrival; grows with every call. */
+  nextPosition(): number;
+  /** Fills the lane book from the database, once. */
+  ready(): Promise<void>;
+}
+
+export const createParts = (options: JournalOptions): JournalParts => {
+  const { db, clock, ids, log, instanceId, soleWriter } = options;
+  const tables: Tables = { runs: db.table('runs'), steps: db.table('steps') };
+  const signals = createReadySignals(log);
+  const lanes = createLaneBook(signals.fire);
+  const leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
+  let loaded: Promise<void> | undefined;
+  let lastPosition = 0;
+  return {
+    db,
+    tables,
+    writes: createRunWrites(tables),
+    clock,
+    ids,
+    log,
+    instanceId,
+    soleWriter,
+    leaseMs,
+    lanes,
+    signals,
+    timer: createWakeTimer({ db, runs: tables.runs, clock, log, signals }),
+    held: createHeldRuns(),
+    // The one place that says which clock leases go by: on a single node it is the process's own.
+    newLease: () => ({ owner: instanceId, untilMs: clock.now() + leaseMs }),
+    nextPosition() {
+      lastPosition = Math.max(clock.now() * POSITIONS_PER_MS, lastPosition + 1);
+      return lastPosition;
+    },
+    ready() {
+      loaded ??= loadLanes(db, tables, lanes).then(
+        (newest) => {
+          lastPosition = Math.max(lastPosition, newest);
+        },
+        (error: unknown) => {
+          loaded = undefined;
+          throw error;
+        },
+      );
+      return loaded;
+    },
+  };
+};
+
+/** Gives the newest position in any lane: a clock that was set back must not let a newcomer in first. */
+const loadLanes = async (db: Db, tables: Tables, lanes: LaneBook): Promise<number> => {
+  const rows = await db.read<{ id: string; lane: string; kind: string; status: string; position: number }>(
+    `SELECT id, lane, kind, status, position FROM ${tables.runs} WHERE lane IS NOT NULL AND status IN ('queued', 'running', 'waiting')`,
+  );
+  for (const { id, lane, kind, status } of rows) lanes.put(lane, id, kind, status !== 'queued');
+  return rows.reduce((newest, { position }) => Math.max(newest, position), 0);
+};

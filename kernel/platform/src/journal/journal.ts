@@ -1,0 +1,192 @@
+/**
+ * The run journal on the database: what it promises stands in the contract (J1 to J5).
+ * Here is how: each promise is a condition inside one commit, judged by the database.
+ */
+import { isSvcError, type Advance, type Journal, type LeasedRun, type StepSpec, type Write } from '@svc/api';
+import { conflictOf } from '../storage/errors.js';
+import { claimRuns } from './claims.js';
+import { journalErrors } from './errors.js';
+import { createParts, type JournalOptions, type JournalParts } from './journal-parts.js';
+import { openRun } from './opening.js';
+import { getRun, listRuns, runByKey, stepsOf } from './run-reads.js';
+import type { RunRow } from './run-rows.js';
+
+const MAX_PRUNED = 500;
+
+export interface PlatformJournal extends Journal {
+  /** Removes up to `limit` (500 at most) runs that ended before the ISO time. Resolves with how many. */
+  prune(beforeIso: string, limit: number): Promise<number>;
+  /** Stops timers; leases stay until they run out or another process takes them. */
+  close(): Promise<void>;
+}
+
+export const createJournal = (options: JournalOptions): PlatformJournal => {
+  const parts = createParts(options);
+  const stopHeartbeat = startHeartbeat(parts);
+  parts.timer.look();
+  return {
+    open: (request, also = []) => openRun(parts, request, also),
+    advance: (run, progress) => advance(parts, run, progress),
+    step: (run, spec, effect) => step(parts, run, spec, effect),
+    wait: (run, wait, progress = {}) => sleep(parts, run, wait, progress),
+    wake: (wakeKey, data, also = []) => wake(parts, wakeKey, data, also),
+    claim: (kind, limit) => claimRuns(parts, kind, limit),
+    release: (run) => release(parts, run),
+    interrupt: (runId, reason) => parts.held.interrupt(runId, reason),
+    cancel: (runId, why, also = []) => cancel(parts, runId, why, also),
+    onReady: (kind, fn) => parts.signals.on(kind, fn),
+    get: (runId) => getRun(parts, runId),
+    byKey: (actor, kind, key) => runByKey(parts, actor.ownerId, kind, key),
+    steps: (runId) => stepsOf(parts, runId),
+    list: (filter) => listRuns(parts, filter),
+    prune: (beforeIso, limit) => prune(parts, beforeIso, limit),
+    async close() {
+      stopHeartbeat();
+      parts.timer.close();
+      parts.signals.close();
+    },
+  };
+};
+
+/** Renews all leases of this process with one statement, three times per lease. */
+const startHeartbeat = (parts: JournalParts): (() => void) => {
+  let stop = (): void => undefined;
+  const beat = async (): Promise<void> => {
+    try {
+      await renew(parts);
+    } catch (error) {
+      parts.log.warn('Leases could not be renewed; the next beat tries again.', { error });
+    }
+    // What another process queued, finished or lost is not signalled here.
+    if (!parts.soleWriter) parts.signals.fireAll();
+  };
+  const arm = (): void => {
+    stop = parts.clock.schedule(parts.leaseMs / 3, () => {
+      void beat();
+      arm();
+    });
+  };
+  arm();
+  return () => stop();
+};
+
+const renew = async (parts: JournalParts): Promise<void> => {
+  const held = parts.held.ids();
+  if (held.length === 0) return;
+  await parts.db.commit([parts.writes.renew(parts.newLease())]);
+  if (parts.soleWriter) return;
+  const rows = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE lease_owner = ? AND status = 'running'`, [parts.instanceId]);
+  const kept = new Set(rows.map(({ id }) => id));
+  for (const id of held) if (!kept.has(id)) parts.held.lose(id);
+};
+
+const advance = async (parts: JournalParts, run: LeasedRun, progress: Advance): Promise<void> => {
+  const at = parts.clock.iso();
+  const guard = progress.finish ? parts.writes.finish(run, progress.finish, at) : parts.writes.touch(run, at);
+  await commitHeld(parts, run, guard, progress, at);
+  if (!progress.finish) return;
+  parts.held.drop(run.id);
+  parts.lanes.remove(run.lane, run.id);
+};
+
+/** The guard stands first, so its failure is told apart from that of what follows. */
+const commitHeld = async (parts: JournalParts, run: LeasedRun, guard: Write, progress: Advance, at: string): Promise<void> => {
+  const own = [guard, ...parts.writes.progress(run, progress, at)];
+  try {
+    await parts.db.commit([...own, ...(progress.also ?? [])]);
+  } catch (error) {
+    const conflict = conflictOf(error);
+    if (conflict?.reason !== 'expect' || conflict.write === undefined || conflict.write >= own.length) throw error;
+    if (conflict.write > 0) throw journalErrors.step_conflict(run.id).with({ cause: error });
+    parts.held.lose(run.id);
+    throw journalErrors.lease_lost(run.id).with({ cause: error });
+  }
+};
+
+type Effect<T> = () => Promise<{ value: T; outcome?: unknown; also?: readonly Write[] }>;
+
+const step = async <T>(parts: JournalParts, run: LeasedRun, spec: StepSpec, effect: Effect<T>): Promise<T> => {
+  const before = run.steps.find(({ seq }) => seq === spec.seq);
+  // The outcome of an earlier life stands for the value: callers keep in `outcome` what they need again.
+  if (before?.status === 'done') return before.outcome as T;
+  if (before?.status === 'intent' && before.replay === 'never') throw journalErrors.outcome_unknown(spec.kind);
+  await advance(parts, run, { intents: [spec] });
+  let done: Awaited<ReturnType<Effect<T>>>;
+  try {
+    done = await effect();
+  } catch (error) {
+    await advance(parts, run, { outcomes: [{ seq: spec.seq, status: 'failed', outcome: failureOf(error) }] });
+    throw error;
+  }
+  const outcome = done.outcome === undefined ? done.value : done.outcome;
+  await advance(parts, run, { outcomes: [{ seq: spec.seq, status: 'done', outcome }], also: done.also ?? [] });
+  return done.value;
+};
+
+/** Only what may be shown is kept; the rest of an error is for the log of whoever catches it. */
+const failureOf = (error: unknown): { code: string; message: string } => (isSvcError(error) ? { code: error.code, message: error.message } : { code: 'failed', message: 'The step failed.' });
+
+const sleep = async (parts: JournalParts, run: LeasedRun, wait: Parameters<Journal['wait']>[1], progress: Advance): Promise<void> => {
+  const until = wait.until === undefined ? null : isoOf(wait.until);
+  const at = parts.clock.iso();
+  await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
+  parts.held.drop(run.id);
+  if (until !== null) parts.timer.until(until);
+};
+
+const isoOf = (text: string): string => {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw journalErrors.bad_time(text);
+  return new Date(ms).toISOString();
+};
+
+const wake = async (parts: JournalParts, wakeKey: string, data: unknown, also: readonly Write[]): Promise<boolean> => {
+  const found = await parts.db.read<Pick<RunRow, 'id' | 'kind' | 'lane'>>(`SELECT id, kind, lane FROM ${parts.tables.runs} WHERE wake_key = ? AND status = 'waiting'`, [wakeKey]);
+  if (found.length === 0) return false;
+  const at = parts.clock.iso();
+  const writes = found.map(({ id }) => parts.writes.wake(id, wakeKey, data, at));
+  if (!(await commitUnlessGone(parts, writes, also))) return false;
+  for (const run of found) queueAgain(parts, run);
+  return true;
+};
+
+/** False when a row that the first writes expect was changed by somebody else meanwhile. */
+const commitUnlessGone = async (parts: JournalParts, own: readonly Write[], also: readonly Write[]): Promise<boolean> => {
+  try {
+    await parts.db.commit([...own, ...also]);
+    return true;
+  } catch (error) {
+    const conflict = conflictOf(error);
+    if (conflict?.reason === 'expect' && conflict.write !== undefined && conflict.write < own.length) return false;
+    throw error;
+  }
+};
+
+const queueAgain = (parts: JournalParts, run: Pick<RunRow, 'id' | 'kind' | 'lane'>): void => {
+  parts.lanes.put(run.lane, run.id, run.kind, false);
+  parts.signals.fire(run.kind);
+};
+
+/** A lease that is lost already needs no giving back. */
+const release = async (parts: JournalParts, run: LeasedRun): Promise<void> => {
+  await commitUnlessGone(parts, [parts.writes.release(run, parts.clock.iso())], []);
+  parts.held.release(run.id);
+  parts.signals.fire(run.kind);
+};
+
+const cancel = async (parts: JournalParts, runId: string, why: { code: string; message: string }, also: readonly Write[]): Promise<boolean> => {
+  const run = await getRun(parts, runId);
+  if (run?.status !== 'queued' && run?.status !== 'waiting') return false;
+  if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso())], also))) return false;
+  parts.lanes.remove(run.lane, runId);
+  return true;
+};
+
+const prune = async (parts: JournalParts, beforeIso: string, limit: number): Promise<number> => {
+  const old = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE status IN ('done', 'failed', 'cancelled') AND updated_at < ? LIMIT ?`, [
+    isoOf(beforeIso),
+    Math.min(limit, MAX_PRUNED),
+  ]);
+  await parts.db.commit(old.flatMap(({ id }) => parts.writes.forget(id)));
+  return old.length;
+};

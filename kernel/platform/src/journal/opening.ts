@@ -1,0 +1,86 @@
+/** Accepting work (J1, J3): one commit in the usual case; what the database refuses says why. */
+import type { JournalRun, OpenedRun, OpenRun, Write } from '@svc/api';
+import { conflictOf } from '../storage/errors.js';
+import { journalErrors } from './errors.js';
+import type { JournalParts } from './journal-parts.js';
+import { runByKey } from './run-reads.js';
+
+/** Why the database refused: another run has the key, or the lane is not free. */
+interface Refusal {
+  readonly by: 'key' | 'lane';
+  readonly error: unknown;
+}
+
+export const openRun = async (parts: JournalParts, request: OpenRun, also: readonly Write[]): Promise<OpenedRun> => {
+  if (request.lane !== undefined) await parts.ready();
+  const run = draftOf(parts, request);
+  const position = parts.nextPosition();
+  if (run.lane === null || parts.lanes.isEmpty(run.lane)) {
+    const refusal = await openHeld(parts, run, position, also);
+    if (refusal === undefined) return { run, replayed: false, leased: { ...run, token: 1, signal: parts.held.hold(run.id), steps: [] } };
+    if (refusal.by === 'key') return replayOf(parts, run, refusal.error);
+  }
+  const refusal = await tryCommit(parts, run, [parts.writes.openQueued(run, position), ...also]);
+  if (refusal !== undefined) return replayOf(parts, run, refusal.error);
+  parts.lanes.put(run.lane, run.id, run.kind, false);
+  return { run: { ...run, status: 'queued' }, replayed: false };
+};
+
+const draftOf = (parts: JournalParts, request: OpenRun): JournalRun => {
+  const at = parts.clock.iso();
+  return {
+    id: request.id ?? parts.ids.uuid(),
+    kind: request.kind,
+    ownerId: request.actor.ownerId,
+    key: request.key ?? null,
+    fingerprint: request.fingerprint ?? null,
+    lane: request.lane ?? null,
+    parentId: request.parentId ?? null,
+    status: 'running',
+    input: request.input ?? null,
+    result: null,
+    error: null,
+    attempt: 1,
+    createdAt: at,
+    updatedAt: at,
+    wait: null,
+  };
+};
+
+/** Tries to have the run from its first commit. */
+const openHeld = async (parts: JournalParts, run: JournalRun, position: number, also: readonly Write[]): Promise<Refusal | undefined> => {
+  // Known before it is committed, so that whoever comes in the same turn queues behind it.
+  parts.lanes.put(run.lane, run.id, run.kind, true);
+  let opened = false;
+  try {
+    const refusal = await tryCommit(parts, run, [parts.writes.openRunning(run, position, parts.newLease()), ...also]);
+    opened = refusal === undefined;
+    return refusal;
+  } finally {
+    if (!opened) parts.lanes.remove(run.lane, run.id);
+  }
+};
+
+/** Undefined when it is committed; errors that are not about the key or the lane are the caller's. */
+const tryCommit = async (parts: JournalParts, run: JournalRun, writes: readonly Write[]): Promise<Refusal | undefined> => {
+  try {
+    await parts.db.commit(writes);
+    return undefined;
+  } catch (error) {
+    const conflict = conflictOf(error);
+    const broken = conflict?.columns ?? [];
+    if (run.key !== null && broken.includes(`${parts.tables.runs}.request_key`)) return { by: 'key', error };
+    const laneTaken = broken.length === 1 && broken[0] === `${parts.tables.runs}.lane`;
+    if (run.lane !== null && (laneTaken || (conflict?.reason === 'expect' && conflict.write === 0))) return { by: 'lane', error };
+    throw error;
+  }
+};
+
+/** The key names a run that exists: the same request gets it, another is refused. */
+const replayOf = async (parts: JournalParts, run: JournalRun, cause: unknown): Promise<OpenedRun> => {
+  const existing = run.key === null ? undefined : await runByKey(parts, run.ownerId, run.kind, run.key);
+  // Gone since: the conflict may be tried again, as it says itself.
+  if (existing === undefined) throw cause;
+  if (existing.fingerprint !== run.fingerprint) throw journalErrors.key_conflict(run.key ?? '');
+  return { run: existing, replayed: true };
+};

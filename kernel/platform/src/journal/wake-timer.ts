@@ -1,0 +1,65 @@
+/** One timer for all waits with an end: it sleeps until the earliest, which the database names. */
+import type { Db, Logger } from '@svc/api';
+import type { TimerClock } from '../clock/clock.js';
+import type { ReadySignals } from './ready-signals.js';
+
+/** Asked again after this long at the latest, so that a clock that was set is noticed. */
+const MAX_SLEEP_MS = 3_600_000;
+const RETRY_MS = 1_000;
+
+export interface WakeTimer {
+  /** A wait that ends at this ISO time was committed. */
+  until(iso: string): void;
+  /** Asks the database what is due, and when the next is. */
+  look(): void;
+  close(): void;
+}
+
+export interface WakeTimerDeps {
+  db: Db;
+  runs: string;
+  clock: TimerClock;
+  log: Logger;
+  signals: ReadySignals;
+}
+
+export const createWakeTimer = (deps: WakeTimerDeps): WakeTimer => {
+  const { clock, log } = deps;
+  let dueMs = Number.POSITIVE_INFINITY;
+  let stop = (): void => undefined;
+  let closed = false;
+  const arm = (ms: number): void => {
+    if (closed || clock.now() + ms >= dueMs) return;
+    stop();
+    dueMs = clock.now() + ms;
+    stop = clock.schedule(ms, look);
+  };
+  const look = (): void => {
+    stop();
+    dueMs = Number.POSITIVE_INFINITY;
+    signalDue(deps).then(
+      (next) => arm(Math.min(next === undefined ? MAX_SLEEP_MS : Date.parse(next) - clock.now(), MAX_SLEEP_MS)),
+      (error: unknown) => {
+        if (!closed) log.warn('Waits that are due could not be read; trying again.', { error });
+        arm(RETRY_MS);
+      },
+    );
+  };
+  return {
+    until: (iso) => arm(Math.max(0, Date.parse(iso) - clock.now())),
+    look,
+    close() {
+      closed = true;
+      stop();
+    },
+  };
+};
+
+/** Signals the kinds of what is due and gives the time of the next wait. */
+const signalDue = async ({ db, runs, clock, signals }: WakeTimerDeps): Promise<string | undefined> => {
+  const now = clock.iso();
+  const due = await db.read<{ kind: string }>(`SELECT DISTINCT kind FROM ${runs} WHERE status = 'waiting' AND wait_until <= ?`, [now]);
+  for (const { kind } of due) signals.fire(kind);
+  const next = await db.readOne<{ at: string | null }>(`SELECT min(wait_until) AS at FROM ${runs} WHERE status = 'waiting' AND wait_until > ?`, [now]);
+  return next?.at ?? undefined;
+};

@@ -1,0 +1,119 @@
+/**
+ * Migrations of each extension, with bookkeeping of its own: one that is switched
+ * off takes nothing away from the others. They only expand; there is no way down.
+ */
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
+import { mapSqliteError, storageErrors } from './errors.js';
+import { hashSteps, recordMigration, type MigrationStep } from './migration-builder.js';
+import type { SqliteConnection } from './sqlite-connection.js';
+import { identifier, literal } from './sql-text.js';
+import type { TableNames } from './table-names.js';
+import type { WriteQueue } from './write-queue.js';
+
+const COPIES_KEPT = 3;
+const BOOKKEEPING_COLUMNS = '(name text PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
+
+/** Name and hash of each applied migration, by bookkeeping table. */
+export type AppliedMigrations = Map<string, Map<string, string>>;
+
+export interface MigrationDeps {
+  file: string;
+  queue: WriteQueue;
+  applied: AppliedMigrations;
+  clock: Clock;
+  log: Logger;
+}
+
+interface Pending {
+  readonly name: string;
+  readonly sha256: string;
+  readonly steps: readonly MigrationStep[];
+}
+
+/** What every extension has applied, in two queries for all of them. */
+export const readApplied = async (connection: SqliteConnection): Promise<AppliedMigrations> => {
+  // The shapes are those of the SELECTs beside them.
+  const tables = (await connection.all(`SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE ?`, [`CREATE TABLE % ${BOOKKEEPING_COLUMNS}`])) as Array<{ name: string }>;
+  const applied: AppliedMigrations = new Map(tables.map(({ name }) => [name, new Map()]));
+  if (tables.length === 0) return applied;
+  const union = tables.map(({ name }) => `SELECT ${literal(name)} AS owner, name, sha256 FROM ${identifier(name)}`).join(' UNION ALL ');
+  for (const row of (await connection.all(union, [])) as Array<{ owner: string; name: string; sha256: string }>) applied.get(row.owner)?.set(row.name, row.sha256);
+  return applied;
+};
+
+export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[], recorded: ReadonlyArray<{ name: string; sha256: string }>): Promise<{ applied: string[] }> => {
+  const done = deps.applied.get(names.bookkeeping) ?? new Map<string, string>();
+  const pending = pendingOf(names.id, done, migrations, recorded);
+  if (pending.length === 0) return { applied: [] };
+  // An extension without rows yet has nothing that a copy could save.
+  if (done.size > 0) await keepCopy(deps, names.id, pending[0]?.name ?? '');
+  const { compileSteps } = await import('./migration-sql.js');
+  for (const migration of pending) {
+    await apply(deps, names, migration, compileSteps);
+    done.set(migration.name, migration.sha256);
+    deps.applied.set(names.bookkeeping, done);
+    deps.log.info('Migration applied.', { owner: names.id, migration: migration.name });
+  }
+  return { applied: pending.map(({ name }) => name) };
+};
+
+const pendingOf = (owner: string, done: ReadonlyMap<string, string>, migrations: readonly Migration[], recorded: ReadonlyArray<{ name: string; sha256: string }>): Pending[] => {
+  const hashes = new Map(recorded.map(({ name, sha256 }) => [name, sha256]));
+  const newest = [...done.keys()].sort().at(-1) ?? '';
+  const pending: Pending[] = [];
+  for (const migration of migrations.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const steps = recordMigration(migration);
+    const sha256 = hashes.get(migration.name) ?? hashSteps(steps);
+    const before = done.get(migration.name);
+    if (before !== undefined && before !== sha256) throw storageErrors.migration_changed(owner, migration.name);
+    if (before !== undefined) continue;
+    if (migration.name < newest) throw storageErrors.migration_missing(owner, migration.name);
+    pending.push({ name: migration.name, sha256, steps });
+  }
+  return pending;
+};
+
+const apply = async (deps: MigrationDeps, names: TableNames, migration: Pending, compile: (steps: readonly MigrationStep[], physical: (table: string) => string) => string[]): Promise<void> => {
+  const book = identifier(names.bookkeeping);
+  const row = [migration.name, migration.sha256, deps.clock.iso()].map(literal).join();
+  const statements = [
+    `CREATE TABLE IF NOT EXISTS ${book} ${BOOKKEEPING_COLUMNS}`,
+    ...compile(migration.steps, names.physical),
+    // Fails on the name when another process was faster, and undoes the whole of it.
+    `INSERT INTO ${book} VALUES(${row})`,
+  ];
+  await deps.queue.exclusive(async (connection) => {
+    try {
+      await connection.exec(`BEGIN IMMEDIATE;${statements.join('\n;')}\n;COMMIT;`);
+    } catch (error) {
+      await connection.exec('ROLLBACK;').catch((failure: unknown) => deps.log.debug('Nothing was left to undo.', { error: failure }));
+      const mapped = mapSqliteError(error);
+      if (mapped.code === 'storage_full' || mapped.code === 'storage_io') throw mapped;
+      throw storageErrors.migration_failed(names.id, migration.name, error instanceof Error ? error.message : String(error)).with({ cause: error });
+    }
+  });
+};
+
+/** A whole copy of the database as it was, so that going back to the old state is copying a file. */
+const keepCopy = async (deps: MigrationDeps, owner: string, migration: string): Promise<void> => {
+  const copy = `${deps.file}.before-${owner}-${migration}`;
+  const partial = `${copy}.partial`;
+  await rm(partial, { force: true });
+  try {
+    await deps.queue.exclusive((connection) => connection.exec(`VACUUM INTO ${literal(partial)};`));
+    await rename(partial, copy);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw isSvcError(error) ? error : mapSqliteError(error);
+  }
+  await dropOldCopies(deps.file);
+};
+
+const dropOldCopies = async (file: string): Promise<void> => {
+  const folder = dirname(file);
+  const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(file)}.before-`) && !name.endsWith('.partial'));
+  const aged = await Promise.all(names.map(async (name) => ({ path: join(folder, name), madeMs: (await stat(join(folder, name))).mtimeMs })));
+  for (const { path } of aged.toSorted((a, b) => b.madeMs - a.madeMs).slice(COPIES_KEPT)) await rm(path, { force: true });
+};

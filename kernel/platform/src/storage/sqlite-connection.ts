@@ -1,0 +1,71 @@
+/** One connection to a SQLite file. The only importer of the driver, so that another one can take its place. */
+import sqlite3 from 'sqlite3';
+import type { Scalar } from '@svc/api';
+
+export interface SqliteConnection {
+  /** Runs all statements of the text in one trip to the thread pool; stops at the first that fails. */
+  exec(sql: string): Promise<void>;
+  /** Runs one prepared SELECT to its end. A statement is never left half-read: that would pin an old snapshot. */
+  all(sql: string, args: readonly Scalar[]): Promise<unknown[]>;
+  close(): Promise<void>;
+}
+
+export interface OpenSqlite {
+  file: string;
+  readOnly: boolean;
+  /** Prepared statements kept, the least recently used goes first. */
+  maxStatements: number;
+}
+
+type Prepared = Promise<sqlite3.Statement>;
+
+export const openSqlite = async ({ file, readOnly, maxStatements }: OpenSqlite): Promise<SqliteConnection> => {
+  const mode = readOnly ? sqlite3.OPEN_READONLY : sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE;
+  const db = await new Promise<sqlite3.Database>((resolve, reject) => {
+    const opened: sqlite3.Database = new sqlite3.Database(file, mode, (error) => (error ? reject(error) : resolve(opened)));
+  });
+  const statements = new Map<string, Prepared>();
+  return {
+    exec: (sql) => new Promise((resolve, reject) => void db.exec(sql, (error) => (error ? reject(error) : resolve()))),
+    async all(sql, args) {
+      const statement = await prepared(db, statements, sql, maxStatements);
+      return new Promise((resolve, reject) => void statement.all(args, (error: Error | null, rows: unknown[]) => (error ? reject(error) : resolve(rows))));
+    },
+    close: () => closeAll(db, statements),
+  };
+};
+
+const prepared = (db: sqlite3.Database, statements: Map<string, Prepared>, sql: string, max: number): Prepared => {
+  const known = statements.get(sql);
+  if (known) {
+    // Map order is age: put it back as the newest.
+    statements.delete(sql);
+    statements.set(sql, known);
+    return known;
+  }
+  const fresh: Prepared = new Promise((resolve, reject) => {
+    const statement: sqlite3.Statement = db.prepare(sql, (error: Error | null) => (error ? reject(error) : resolve(statement)));
+  });
+  statements.set(sql, fresh);
+  // A text that does not compile is asked again next time: its table may exist by then.
+  fresh.catch(() => statements.get(sql) === fresh && statements.delete(sql));
+  if (statements.size > max) evictOldest(statements);
+  return fresh;
+};
+
+const evictOldest = (statements: Map<string, Prepared>): void => {
+  for (const [sql, statement] of statements) {
+    statements.delete(sql);
+    // Finalizing queues behind calls already made on it. One that never compiled has nothing to free, and its caller has the error.
+    statement.then(finalize, () => undefined);
+    return;
+  }
+};
+
+const finalize = (statement: sqlite3.Statement): Promise<void> => new Promise((resolve) => void statement.finalize(() => resolve()));
+
+const closeAll = async (db: sqlite3.Database, statements: Map<string, Prepared>): Promise<void> => {
+  await Promise.all([...statements.values()].map((statement) => statement.then(finalize, () => undefined)));
+  statements.clear();
+  await new Promise<void>((resolve, reject) => void db.close((error) => (error ? reject(error) : resolve())));
+};

@@ -1,0 +1,84 @@
+/** A reader's place in a topic. It holds no frames: a slow reader costs a number, not memory. */
+import type { Frame } from '@svc/api';
+import type { Follower, Topic } from './topic.js';
+
+export type CursorState =
+  /** More may come. */
+  | 'live'
+  /** The final frame was read. */
+  | 'ended'
+  /** The next frame fell out of the ring before it was read. */
+  | 'lost'
+  /** The service stops. */
+  | 'closed';
+
+export class Cursor implements Follower {
+  readonly topic: string;
+  readonly #topic: Topic;
+  readonly wake: () => void;
+  #attempt: number;
+  #next: number;
+  #state: CursorState = 'live';
+
+  constructor(topic: Topic, after: string | number, wake: () => void) {
+    this.topic = topic.name;
+    this.#topic = topic;
+    this.wake = wake;
+    this.#attempt = topic.attempt;
+    this.#next = firstToRead(topic, after);
+    topic.followers.add(this);
+  }
+
+  get state(): CursorState {
+    return this.#state;
+  }
+
+  /** The next frame, or undefined when none is there now: then `state` says why. */
+  read(): Frame | undefined {
+    if (this.#state !== 'live') return undefined;
+    const topic = this.#topic;
+    if (topic.attempt !== this.#attempt) {
+      this.#attempt = topic.attempt;
+      this.#next = firstKept(topic);
+    }
+    const frame = topic.ring.at(this.#next);
+    if (frame) {
+      this.#next++;
+      if (frame.final) this.#leave('ended');
+    } else if (this.#next < topic.ring.oldest) this.#leave('lost');
+    else if (topic.final) this.#leave('ended');
+    return frame;
+  }
+
+  /** The reader has left. */
+  close(): void {
+    this.#leave('closed');
+  }
+
+  stop(): void {
+    if (this.#state !== 'live') return;
+    this.#leave('closed');
+    this.wake();
+  }
+
+  #leave(state: CursorState): void {
+    if (this.#state !== 'live') return;
+    this.#state = state;
+    this.#topic.followers.delete(this);
+  }
+}
+
+/** Number of the first frame to read: the one after `after` when it is still known, else all that the ring has. */
+const firstToRead = (topic: Topic, after: string | number): number => {
+  const seen = typeof after === 'number' ? after : seqOf(topic, after);
+  if (seen === undefined || seen <= 0 || seen > topic.seq) return firstKept(topic);
+  return Math.max(seen + 1, firstKept(topic));
+};
+
+/** Of an empty ring: the number that comes next. */
+const firstKept = (topic: Topic): number => topic.ring.oldest || topic.seq + 1;
+
+const seqOf = (topic: Topic, id: string): number | undefined => {
+  const match = /^(.+)\.(\d{1,9})\.(\d{1,15})$/.exec(id);
+  return match && match[1] === topic.name && Number(match[2]) === topic.attempt ? Number(match[3]) : undefined;
+};

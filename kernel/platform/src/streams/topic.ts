@@ -1,0 +1,97 @@
+/** One topic: its ring, what waits to be joined, and who follows it. */
+import type { Frame, FrameDraft } from '@svc/api';
+import { FrameRing, type RingLimits } from './ring.js';
+
+/** A draft's share of a ring beside its text, in bytes. */
+const FRAME_OVERHEAD_BYTES = 96;
+
+/** Text that waits to be joined into one frame. */
+interface Pending {
+  readonly type: string;
+  readonly merge: string;
+  readonly data: Record<string, unknown>;
+  readonly parts: string[];
+}
+
+export interface Follower {
+  /** A frame has come. */
+  wake(): void;
+  /** The service stops: no frame will come any more. */
+  stop(): void;
+}
+
+export class Topic {
+  readonly name: string;
+  readonly #limits: RingLimits;
+  readonly followers = new Set<Follower>();
+  attempt: number;
+  seq: number;
+  ring: FrameRing;
+  final: Frame | undefined;
+  /** Milliseconds since the epoch; 0 while the topic goes on. */
+  endedAt = 0;
+  /** When what waits must be sent, on the monotonic clock; 0 when the next text goes out at once. */
+  dueAt = 0;
+  #pending: Pending | undefined;
+
+  constructor(name: string, limits: RingLimits, attempt: number, startSeq: number) {
+    this.name = name;
+    this.#limits = limits;
+    this.attempt = attempt;
+    this.seq = startSeq;
+    this.ring = new FrameRing(limits);
+  }
+
+  /** A new attempt: frames of the last one can no longer be resumed from, so they go. */
+  restart(attempt: number, startSeq: number): void {
+    this.attempt = attempt;
+    this.seq = startSeq;
+    this.ring = new FrameRing(this.#limits);
+    this.final = undefined;
+    this.endedAt = 0;
+    this.dueAt = 0;
+    this.#pending = undefined;
+  }
+
+  /** Numbers a frame, keeps it and tells who follows. */
+  append(draft: FrameDraft): Frame {
+    const seq = ++this.seq;
+    const final = draft.final === true;
+    const frame: Frame = { id: `${this.name}.${this.attempt}.${seq}`, seq, attempt: this.attempt, type: draft.type, data: draft.data, final };
+    this.ring.push(frame, sizeOf(draft));
+    if (final) this.final = frame;
+    for (const follower of this.followers) follower.wake();
+    return frame;
+  }
+
+  /** Keeps the draft's text to be sent with what comes after it. Whatever cannot be joined to it goes first. */
+  hold(draft: FrameDraft, merge: string, text: string, data: Record<string, unknown>): void {
+    const waiting = this.#pending;
+    if (waiting && waiting.type === draft.type && waiting.merge === merge && sameBesides(waiting.data, data, merge)) {
+      waiting.parts.push(text);
+      return;
+    }
+    this.release();
+    this.#pending = { type: draft.type, merge, data, parts: [text] };
+  }
+
+  /** Sends what waits. False when nothing did. */
+  release(): boolean {
+    const waiting = this.#pending;
+    if (!waiting) return false;
+    this.#pending = undefined;
+    this.append({ type: waiting.type, merge: waiting.merge, data: { ...waiting.data, [waiting.merge]: waiting.parts.join('') } });
+    return true;
+  }
+}
+
+/** Bytes of a frame in the ring, near enough for a bound: text that is joined is measured, all else by its JSON. */
+const sizeOf = (draft: FrameDraft): number => {
+  const text = draft.merge === undefined ? undefined : (draft.data as Record<string, unknown>)[draft.merge];
+  return FRAME_OVERHEAD_BYTES + (typeof text === 'string' ? text.length : (JSON.stringify(draft.data)?.length ?? 0));
+};
+
+const sameBesides = (a: Record<string, unknown>, b: Record<string, unknown>, merge: string): boolean => {
+  const keys = Object.keys(b);
+  return keys.length === Object.keys(a).length && keys.every((key) => key === merge || a[key] === b[key]);
+};

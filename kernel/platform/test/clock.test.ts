@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { systemClock, virtualClock } from '../src/clock/clock.js';
+import { seededIds, systemIds } from '../src/clock/ids.js';
+import { createTimers } from '../src/clock/timers.js';
+
+const START = Date.parse('2026-03-01T00:00:00Z');
+const fail = (error: unknown): void => {
+  throw error;
+};
+
+describe('clock', () => {
+  it('moves virtual time only when told, firing what falls due in order', async () => {
+    const clock = virtualClock(START);
+    const seen: string[] = [];
+    void clock.sleep(200).then(() => seen.push(`b ${clock.iso()}`));
+    void clock.sleep(100).then(() => seen.push(`a ${clock.iso()}`));
+    await clock.advance(50);
+    expect(seen).to.deep.equal([]);
+    await clock.advance(1_000);
+    expect(seen).to.deep.equal(['a 2026-03-01T00:00:00.100Z', 'b 2026-03-01T00:00:00.200Z']);
+    expect(clock.now()).to.equal(START + 1_050);
+  });
+
+  it('lets go of a cancelled sleep with the reason of its signal', async () => {
+    for (const clock of [virtualClock(START), systemClock()]) {
+      const controller = new AbortController();
+      const slept = clock.sleep(60_000, controller.signal).catch((error: unknown) => error);
+      controller.abort('enough');
+      expect(await slept).to.equal('enough');
+    }
+  });
+
+  it('never overlaps a slow call of `every` and keeps to its grid', async () => {
+    const clock = virtualClock(START);
+    const starts: number[] = [];
+    const timer = createTimers({ clock, onError: fail }).every(100, async () => {
+      starts.push(clock.mono());
+      if (starts.length === 1) await clock.sleep(250);
+    });
+    await clock.advance(520);
+    expect(starts).to.deep.equal([100, 400, 500]);
+    await timer.dispose();
+    await clock.advance(1_000);
+    expect(starts).to.have.length(3);
+    expect(clock.pending()).to.equal(0);
+  });
+
+  it('reports what a timer threw and goes on', async () => {
+    const clock = virtualClock(START);
+    const errors: unknown[] = [];
+    let calls = 0;
+    const timers = createTimers({ clock, onError: (error) => errors.push(error) });
+    const timer = timers.every(10, () => {
+      calls++;
+      throw new Error('no');
+    });
+    await clock.advance(35);
+    await timer.dispose();
+    expect([calls, errors.length]).to.deep.equal([3, 3]);
+  });
+
+  it('gives the same ids for the same seed and valid ones in any case', () => {
+    const take = (seed: number): string[] => {
+      const ids = seededIds(seed);
+      return [ids.uuid(), ids.hex(4), String(ids.random())];
+    };
+    expect(take(7)).to.deep.equal(take(7));
+    expect(take(7)).not.to.deep.equal(take(8));
+    for (const ids of [seededIds('x'), systemIds()]) {
+      expect(ids.uuid()).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(ids.random()).to.be.within(0, 1);
+    }
+  });
+});

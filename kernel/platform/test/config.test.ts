@@ -1,0 +1,166 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Type } from '@svc/api';
+import { expect } from 'chai';
+import { systemClock } from '../src/clock/clock.js';
+import { type Config, createConfig } from '../src/config/config.js';
+import { resolveHome } from '../src/config/home.js';
+import type { SectionClaims } from '../src/config/kernel-sections.js';
+import { createLog } from '../src/log/log.js';
+
+const claims: SectionClaims = {
+  memory: { owner: 'memory', schema: Type.Object({ decay_rate: Type.Number({ default: 0.1, minimum: 0, maximum: 1 }), decay: Type.Object({ enabled: Type.Boolean({ default: false }) }) }) },
+  gate: { owner: 'auth', schema: Type.Object({ mode: Type.Union([Type.Literal('open'), Type.Literal('locked')], { default: 'open' }) }, { 'x-security': true }) },
+  '/api_key': { owner: 'auth', schema: Type.String({ default: '', 'x-secret': true, 'x-security': true }) },
+};
+
+describe('config', () => {
+  let home: string;
+  let file: string;
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'svc-config-'));
+    file = join(home, 'config.toml');
+  });
+  afterEach(() => rm(home, { recursive: true, force: true }));
+
+  const log = createLog({ dir: null, level: 'info', clock: systemClock(), terminal: false });
+  const load = async (text: string | null, env: Record<string, string> = {}): Promise<Config> => {
+    if (text !== null) await writeFile(file, text);
+    const config = createConfig({ file, env, log, sections: () => claims, providers: () => ({ hands: 'hands' }) });
+    await config.load();
+    return config;
+  };
+  const messages = (config: Config): string[] => config.problems().map((problem) => problem.message);
+  const errorOf = async (promise: Promise<unknown>): Promise<{ code: string; message: string }> =>
+    promise.then(
+      () => ({ code: 'none', message: '' }),
+      (error) => error,
+    );
+
+  it('gives frozen defaults without a file', async () => {
+    const config = await load(null);
+    expect(config.get('api')).to.deep.include({ listen_addr: '127.0.0.1:4545', rate_limit_per_second: 8.34 });
+    expect(config.get('memory')).to.deep.equal({ decay_rate: 0.1, decay: { enabled: false } });
+    expect(config.get('/data_dir')).to.equal(undefined);
+    expect(Object.isFrozen((config.get('memory') as { decay: object }).decay)).to.equal(true);
+    expect(config.problems()).to.deep.equal([]);
+  });
+
+  it('names file, line, setting, what is expected and what was found', async () => {
+    const config = await load('# mine\n\n[api]\nrate_limit_per_second = "fast" # hm\n\n[extensions]\npreset = "standart"\n');
+    expect(messages(config)).to.deep.equal([
+      'config.toml:4: [api] rate_limit_per_second must be a number from 0.01 to 100000, got "fast"',
+      'config.toml:7: [extensions] preset must be one of "minimal", "standard", "full", got "standart". Did you mean "standard"?',
+    ]);
+    expect(config.problems()[0]).to.include({ line: 4, key: 'api.rate_limit_per_second', severity: 'error' });
+  });
+
+  it('hints at the nearest name of a misspelt key, or at the extension that would read it', async () => {
+    const config = await load('[memory]\ndecay_rat = 0.2\n[memory.decay]\nenabled = true\n[hands]\nx = 1\n[memry]\n');
+    expect(messages(config)).to.deep.equal([
+      'config.toml:5: [hands] is provided by the extension hands, which is not installed',
+      'config.toml:7: [memry] is not a setting. Did you mean "memory"?',
+      'config.toml:2: [memory] decay_rat is not a setting. Did you mean "decay_rate"?',
+    ]);
+    expect(config.get('memory')).to.deep.equal({ decay_rate: 0.1, decay: { enabled: true } });
+  });
+
+  it('keeps the last good value of a bad section across a restart', async () => {
+    await load('[memory]\ndecay_rate = 0.5\n');
+    const config = await load('[memory]\ndecay_rate = 7\n[log]\nlevel = "warn"\n');
+    expect(config.get('memory')).to.deep.include({ decay_rate: 0.5 });
+    expect(config.get('log')).to.deep.equal({ level: 'warn' });
+    expect((await stat(join(home, 'data/config-last-good.json'))).mode & 0o777).to.equal(0o600);
+  });
+
+  it('keeps every section when the file is not TOML, and names the line as people count', async () => {
+    await load('[memory]\ndecay_rate = 0.5\n[gate]\nmode = "locked"\n');
+    const config = await load('[memory]\ndecay_rate = 0.9\noops\n');
+    expect(config.problems()[0]).to.include({ line: 3, severity: 'error' });
+    expect(config.get('memory')).to.deep.include({ decay_rate: 0.5 });
+    expect(config.get('gate')).to.deep.equal({ mode: 'locked' });
+    expect(config.isClosed('gate')).to.equal(false);
+  });
+
+  it('closes a security section that is bad and was never good, and opens it when it is mended', async () => {
+    const config = await load('[gate]\nmode = "lokced"\n');
+    expect(config.isClosed('gate')).to.equal(true);
+    expect(config.closed()).to.deep.equal(['gate']);
+    await writeFile(file, '[gate]\nmode = "locked"\n');
+    expect((await config.reload()).changed).to.deep.equal(['gate']);
+    expect(config.isClosed('gate')).to.equal(false);
+  });
+
+  it('does not bring back a section that was taken out of the file', async () => {
+    await load('[memory]\ndecay_rate = 0.5\n');
+    await load('[log]\nlevel = "warn"\n');
+    const again = await load(null);
+    expect(again.get('memory')).to.deep.include({ decay_rate: 0.1 });
+    expect(again.get('log')).to.deep.equal({ level: 'warn' });
+  });
+
+  it('reads an unchanged file without judging it again', async () => {
+    const text = '[memory]\ndecay_rate = 0.5\n';
+    await load(text);
+    const kept = join(home, 'data/config-last-good.json');
+    await writeFile(kept, (await readFile(kept, 'utf8')).replace('0.5', '0.25'));
+    expect((await load(text)).get('memory')).to.deep.include({ decay_rate: 0.25 });
+  });
+
+  it('puts the environment above the file and names the variable that is wrong', async () => {
+    const env = { SVC__API__RATE_LIMIT_PER_SECOND: '20', SVC__API__CORS_ORIGINS: '["https://a.test"]', SVC__MEMORY__DECAY_RATE: 'much', SVC__API_KEY: '12345678', SVC__LOG_LEVEL: 'debug' };
+    const config = await load('[api]\nrate_limit_per_second = 5\n[memory]\ndecay_rate = 0.5\n', env);
+    expect(config.get('api')).to.deep.include({ rate_limit_per_second: 20, cors_origins: ['https://a.test'] });
+    expect(config.get('/api_key')).to.equal('12345678');
+    expect(config.get('log')).to.deep.equal({ level: 'debug' });
+    expect(config.get('memory')).to.deep.include({ decay_rate: 0.5 });
+    expect(messages(config)).to.deep.equal(['SVC__MEMORY__DECAY_RATE: [memory] decay_rate must be a number from 0 to 1, got "much"']);
+    expect(await readFile(join(home, 'data/config-last-good.json'), 'utf8')).not.to.contain('12345678');
+  });
+
+  it('shows no secret in a message', async () => {
+    const config = await load('api_key = ["hunter2hunter2"]\n');
+    expect(messages(config)[0]).to.contain('api_key must be a string').and.not.contain('hunter2');
+  });
+
+  it('changes one setting in place and keeps comments, order and mode', async () => {
+    const text = '# top\nlog_level = "info" # calm\n\n[memory] # m\n# about decay\ndecay_rate = 0.5   # slow\n\n[api]\ncors_origins = [\n  "https://a.test", # first\n]\n';
+    const config = await load(text);
+    await chmod(file, 0o640);
+    let heard = 0;
+    config.onChange('memory', () => heard++);
+    await config.set('memory.decay_rate', 0.0000001);
+    await config.set('log.level', 'warn');
+    await config.set('api.rate_limit_per_second', 50);
+    await config.set('gate.mode', 'locked');
+    await config.set('api.cors_origins', null);
+    expect(await readFile(file, 'utf8')).to.equal(
+      '# top\nlog_level = "warn" # calm\n\n[memory] # m\n# about decay\ndecay_rate = 1e-7   # slow\n\n[api]\nrate_limit_per_second = 50\n\n[gate]\nmode = "locked"\n',
+    );
+    expect((await stat(file)).mode & 0o777).to.equal(0o640);
+    expect([heard, config.get('gate')]).to.deep.equal([1, { mode: 'locked' }]);
+    expect(await readFile(join(home, 'backups/config.toml.prev'), 'utf8')).to.contain('cors_origins');
+  });
+
+  it('refuses to write what is wrong, what the environment holds, and what cannot be edited safely', async () => {
+    const text = 'gate = { mode = "locked" }\n[memory]\ndecay_rate = 0.5\n';
+    const config = await load(text, { SVC__LOG__LEVEL: 'warn' });
+    expect(await errorOf(config.set('memory.decay_rate', 7))).to.include({ code: 'config_value_invalid', message: 'config.toml:3: [memory] decay_rate must be a number from 0 to 1, got 7' });
+    expect(await errorOf(config.set('memory.decay_rat', 1))).to.include({ code: 'config_value_invalid' });
+    expect((await errorOf(config.set('log.level', 'info'))).message).to.contain('SVC__LOG__LEVEL');
+    expect(await errorOf(config.set('gate.mode', 'open'))).to.include({ code: 'config_edit_refused' });
+    expect(await errorOf(config.set('a b.c', 1))).to.include({ code: 'config_path_invalid' });
+    expect(await readFile(file, 'utf8')).to.equal(text);
+  });
+
+  it('merges all sections into one schema', async () => {
+    const schema = (await load(null)).schema() as { properties: Record<string, unknown> };
+    expect(schema.properties).to.include.keys('api', 'memory', 'api_key', 'api_listen');
+  });
+
+  it('finds the home in the environment and refuses a port that is none', () => {
+    expect(resolveHome({ SVC_HOME: '/srv/svc', SVC_PORT: '4600' })).to.include({ configFile: '/srv/svc/config.toml', port: 4600, logDir: '/srv/svc/logs' });
+    expect(() => resolveHome({ SVC_PORT: '70000' })).to.throw('SVC_PORT must be a port from 1 to 65535, got "70000"');
+  });
+});

@@ -1,0 +1,195 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { follow, reply, sseEncoder, Type, waitFor } from '@svc/api';
+import { expect } from 'chai';
+import { answerOf, type Bench, raw, route, startBench, until } from './http-fixture.js';
+
+const events = sseEncoder((frame) => (frame.type === 'secret' ? undefined : { event: frame.type, data: frame.data }));
+
+describe('http start and stop', () => {
+  let bench: Bench;
+  afterEach(() => bench.stop());
+
+  it('answers health 200 `starting` and all else 503 before the application is loaded, and hands over', async () => {
+    bench = await startBench({ attach: false });
+    const [health, other] = await Promise.all([bench.get('/api/health'), bench.get('/api/agents')]);
+    expect([health.status, health.json]).to.deep.equal([200, { status: 'starting' }]);
+    expect(other.headers['x-request-id']).to.be.a('string');
+    expect([other.status, other.json.code, other.headers['retry-after']]).to.deep.equal([503, 'starting', '1']);
+    await bench.http.attach();
+    expect((await bench.get('/api/agents')).status).to.equal(404);
+  });
+
+  it('keeps answering `starting` until the gate opens, and refuses while stopping', async () => {
+    bench = await startBench();
+    bench.area('a', { routes: [route({ path: '/api/health', auth: 'public', responses: { 200: Type.Unknown() }, handler: async () => reply(200, { status: 'ok' }) })] });
+    bench.gate = { state: 'starting' };
+    expect((await bench.get('/api/health')).json).to.deep.equal({ status: 'starting' });
+    bench.gate = { state: 'ready' };
+    expect((await bench.get('/api/health')).json).to.deep.equal({ status: 'ok' });
+    bench.gate = { state: 'closed', reason: 'auth is not active.' };
+    expect((await bench.get('/api/health')).status).to.equal(200);
+    bench.gate = { state: 'stopping' };
+    expect((await bench.get('/api/health')).json.code).to.equal('stopping');
+  });
+
+  it('answers what is not HTTP with an error that carries a request id', async () => {
+    bench = await startBench();
+    const seen = await raw(bench.port, 'BREW /pot\r\n\r\n', () => false);
+    expect(seen)
+      .to.match(/^HTTP\/1\.1 400 Bad Request/)
+      .and.to.match(/x-request-id: [0-9a-f-]{36}/);
+  });
+
+  it('lets an answer in progress end before it closes, and takes no new connection meanwhile', async () => {
+    bench = await startBench();
+    let release: () => void = () => expect.fail('released too early');
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    bench.area('a', { routes: [route({ path: '/api/slow', responses: { 200: Type.Unknown() }, handler: () => held.then(() => reply(200, 'done')) })] });
+    const slow = bench.get('/api/slow');
+    await until(() => bench.http.stats().inFlight === 1, 'the request is in');
+    const closed = bench.http.close(2_000);
+    const refused = await bench.get('/api/slow').catch((error: NodeJS.ErrnoException) => error.code);
+    expect(refused).to.equal('ECONNREFUSED');
+    release();
+    expect((await slow).json).to.equal('done');
+    await closed;
+  });
+});
+
+describe('http streams', () => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await startBench();
+  });
+  afterEach(() => bench.stop());
+
+  const stream = (extra: object = {}) =>
+    bench.area('a', {
+      routes: [
+        route({
+          path: '/api/s',
+          handler: async (req) => follow('run', events, { after: (req as { headers: Record<string, string> }).headers['last-event-id'] ?? 0, headers: { 'x-svc-run': 'run' }, ...extra }),
+        }),
+      ],
+    });
+
+  it('sends frames as server-sent events to the final one, each with its id', async () => {
+    stream();
+    bench.streams.open('run');
+    bench.streams.publish('run', { type: 'chunk', data: { content: 'hi', done: false } });
+    bench.streams.publish('run', { type: 'secret', data: {} });
+    const reading = bench.get('/api/s');
+    await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
+    bench.streams.publish('run', { type: 'done', data: { done: true }, final: true });
+    const answer = await reading;
+    expect(answer.headers).to.include({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no', 'x-svc-run': 'run' });
+    expect(answer.headers['x-request-id']).to.be.a('string');
+    expect(answer.text).to.equal('id: run.1.1\nevent: chunk\ndata: {"content":"hi","done":false}\n\nid: run.1.3\nevent: done\ndata: {"done":true}\n\n');
+    expect(bench.http.stats().openStreams).to.equal(0);
+  });
+
+  it('resumes exactly after Last-Event-ID', async () => {
+    stream();
+    bench.streams.open('run');
+    for (const n of [1, 2, 3]) bench.streams.publish('run', { type: 'n', data: n, final: n === 3 });
+    expect((await bench.get('/api/s', { 'last-event-id': 'run.1.2' })).text).to.equal('id: run.1.3\nevent: n\ndata: 3\n\n');
+  });
+
+  it('holds no generation and survives the area', async () => {
+    const area = stream();
+    bench.streams.open('run');
+    const reading = bench.get('/api/s');
+    await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
+    expect(await area.lifetime.drain(500)).to.equal(true);
+    bench.remove(area);
+    bench.streams.publish('run', { type: 'done', data: 'after', final: true });
+    expect((await reading).text).to.contain('after');
+  });
+
+  it('answers 404 as JSON when there is no such topic', async () => {
+    stream();
+    expect((await bench.get('/api/s')).json.code).to.equal('stream_not_found');
+  });
+
+  it('writes to no client faster than it reads, and hangs up when the ring overtakes it', async () => {
+    await bench.stop();
+    bench = await startBench({ streams: { maxFramesPerTopic: 64, maxBytesPerTopic: 65_536 * 64 } });
+    stream();
+    bench.streams.open('run');
+    const socket = connect(bench.port, '127.0.0.1', () => socket.write('GET /api/s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'));
+    socket.pause();
+    await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
+    const before = process.memoryUsage().arrayBuffers;
+    const data = 'x'.repeat(60_000);
+    for (let n = 0; n < 1_500; n++) {
+      bench.streams.publish('run', { type: 'n', data });
+      if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(process.memoryUsage().arrayBuffers - before).to.be.lessThan(30_000_000);
+    let size = 0;
+    socket.on('data', (chunk) => {
+      size += chunk.length;
+    });
+    socket.on('error', () => undefined); // being hung up on is what is expected
+    socket.resume();
+    await until(() => bench.http.stats().openStreams === 0, 'the slow client is let go');
+    expect(size).to.be.lessThan(60_000 * 1_500);
+    bench.streams.publish('run', { type: 'done', data: {}, final: true });
+    expect((await bench.get('/api/s')).text).to.contain('event: done');
+  });
+
+  it('tells who answered when the client leaves, for streams and for waits', async () => {
+    const left: string[] = [];
+    bench.streams.open('run');
+    bench.area('w', { routes: [route({ path: '/api/w', handler: async () => waitFor('run', () => reply(200, {}), { onLeave: () => void left.push('wait') }) })] });
+    stream({ onLeave: () => void left.push('follow') });
+    for (const path of ['/api/w', '/api/s']) {
+      const asked = request({ host: '127.0.0.1', port: bench.port, path, agent: false });
+      asked.on('error', () => undefined); // we hang up ourselves
+      asked.end();
+      await until(() => bench.streams.stats().followers === 1, `${path} is attached`);
+      asked.destroy();
+      await until(() => bench.streams.stats().followers === 0, `${path} is gone`);
+    }
+    await until(() => left.length === 2, 'both were told');
+    expect(left).to.deep.equal(['wait', 'follow']);
+  });
+
+  it('does not tell of a client that stayed to the end', async () => {
+    let left = 0;
+    stream({ onLeave: () => void left++ });
+    bench.streams.open('run');
+    bench.streams.publish('run', { type: 'done', data: {}, final: true });
+    await bench.get('/api/s');
+    await until(() => bench.http.stats().inFlight === 0, 'the answer is over');
+    expect(left).to.equal(0);
+  });
+
+  it('answers HEAD of a stream with its headers and ends', async () => {
+    stream();
+    bench.streams.open('run');
+    const answer = await bench.send('HEAD', '/api/s');
+    expect([answer.status, answer.headers['content-type'], answer.text]).to.deep.equal([200, 'text/event-stream; charset=utf-8', '']);
+  });
+
+  it('ends open streams when the server closes', async () => {
+    stream();
+    bench.streams.open('run');
+    const reading = answerOf(request({ host: '127.0.0.1', port: bench.port, path: '/api/s', agent: false }));
+    await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
+    await bench.http.close(1_000);
+    expect((await reading).status).to.equal(200);
+  });
+
+  it('sends comments while a stream is silent', async () => {
+    await bench.stop();
+    bench = await startBench({ keepAliveMs: 10 });
+    stream();
+    bench.streams.open('run');
+    const seen = await raw(bench.port, 'GET /api/s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n', (text) => text.split(': keep-alive\n\n').length > 2);
+    expect(seen).to.contain('200 OK');
+  });
+});

@@ -1,0 +1,196 @@
+import type { Frame } from '@svc/api';
+import { expect } from 'chai';
+import { createStreams } from '../src/streams/streams.js';
+
+const RUN = '0b0e8c1e-6a51-4b6e-9a3a-5d1c5f6a7b8c';
+const text = (content: string) => ({ type: 'chunk', data: { content, done: false }, merge: 'content' });
+
+describe('streams', () => {
+  let now = 0;
+  const clock = { now: () => now };
+  let streams: ReturnType<typeof createStreams>;
+  beforeEach(() => {
+    streams = createStreams({ clock, maxFramesPerTopic: 8, maxBytesPerTopic: 10_000, maxTopics: 3 });
+  });
+  afterEach(() => streams.close());
+
+  const seen = (after: string | number = 0): string[] => {
+    const place = streams.cursor(RUN, after, () => undefined);
+    const frames: string[] = [];
+    for (let frame = place?.read(); frame; frame = place?.read()) frames.push(`${frame.seq}:${JSON.stringify((frame.data as { content?: string }).content ?? frame.data)}`);
+    place?.close();
+    return frames;
+  };
+  const publishNumbers = (count: number) => {
+    for (let n = 1; n <= count; n++) streams.publish(RUN, { type: 'n', data: n });
+  };
+
+  it('numbers frames <topic>.<attempt>.<seq>', () => {
+    streams.open(RUN, { attempt: 3, startSeq: 40 });
+    publishNumbers(1);
+    expect(streams.cursor(RUN, 0, () => undefined)?.read()?.id).to.equal(`${RUN}.3.41`);
+  });
+
+  it('sends the first text at once and joins later ones within 50 ms', async () => {
+    streams.open(RUN);
+    for (const part of ['a', 'b', 'c']) streams.publish(RUN, text(part));
+    expect(seen()).to.deep.equal(['1:"a"']);
+    const started = performance.now();
+    while (seen().length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(performance.now() - started).to.be.within(25, 90);
+    expect(seen()).to.deep.equal(['1:"a"', '2:"bc"']);
+  });
+
+  it('sends what waits before any other frame, and never joins texts that differ beside', () => {
+    streams.open(RUN);
+    for (const part of ['a', 'b']) streams.publish(RUN, text(part));
+    streams.publish(RUN, { type: 'tool_use', data: { content: 'T' } });
+    streams.publish(RUN, { type: 'chunk', data: { content: 'x', index: 1 }, merge: 'content' });
+    streams.publish(RUN, { type: 'chunk', data: { content: 'y', index: 2 }, merge: 'content' });
+    streams.publish(RUN, { type: 'done', data: { content: 'end' }, final: true });
+    expect(seen()).to.deep.equal(['1:"a"', '2:"b"', '3:"T"', '4:"x"', '5:"y"', '6:"end"']);
+  });
+
+  it('counts everything published after a flush', () => {
+    streams.open(RUN);
+    for (const part of ['a', 'b']) streams.publish(RUN, text(part));
+    expect(streams.state(RUN)?.seq).to.equal(1);
+    streams.flush(RUN);
+    expect(streams.state(RUN)).to.deep.equal({ attempt: 1, seq: 2, ended: false });
+  });
+
+  it('gives exactly the frames after the named one', () => {
+    streams.open(RUN);
+    publishNumbers(5);
+    expect(seen(`${RUN}.1.3`)).to.deep.equal(['4:4', '5:5']);
+    expect(seen(`${RUN}.1.5`)).to.deep.equal([]);
+    expect(seen(4)).to.deep.equal(['5:5']);
+  });
+
+  it('gives all that is kept when the named frame fell out or is of an older attempt', () => {
+    streams.open(RUN);
+    publishNumbers(20);
+    expect(seen(`${RUN}.1.2`)).to.have.length(8);
+    streams.open(RUN, { attempt: 2, startSeq: 20 });
+    streams.publish(RUN, { type: 'phase', data: 'restarted' });
+    publishNumbers(1);
+    expect(seen(`${RUN}.1.20`)).to.deep.equal(['21:"restarted"', '22:1']);
+  });
+
+  it('carries a reader over to a new attempt', () => {
+    streams.open(RUN);
+    publishNumbers(2);
+    const place = streams.cursor(RUN, 0, () => undefined);
+    place?.read();
+    streams.open(RUN, { attempt: 2, startSeq: 2 });
+    streams.publish(RUN, { type: 'phase', data: 'restarted' });
+    expect(place?.read()?.data).to.equal('restarted');
+  });
+
+  it('is bounded by bytes but always keeps the newest frame', () => {
+    streams.open(RUN);
+    for (let n = 0; n < 5; n++) streams.publish(RUN, { type: 'big', data: 'x'.repeat(4_000) });
+    expect(seen()).to.have.length(2);
+    streams.publish(RUN, { type: 'done', data: 'y'.repeat(50_000), final: true });
+    expect(seen()).to.have.length(1);
+    expect(streams.stats().bytes).to.be.greaterThan(50_000);
+  });
+
+  it('ends a reader that the ring overtook, by name', async () => {
+    streams.open(RUN);
+    const stream = streams.follow(RUN);
+    const reading = (async () => {
+      for await (const frame of stream) {
+        if (frame.seq === 1) publishNumbers(30);
+      }
+    })();
+    publishNumbers(1);
+    const error = await reading.then(
+      () => undefined,
+      (reason: { code: string }) => reason,
+    );
+    expect(error?.code).to.equal('stream_reader_too_slow');
+  });
+
+  it('follows live frames to the final one and then ends', async () => {
+    streams.open(RUN);
+    const frames: Frame[] = [];
+    const reading = (async () => {
+      for await (const frame of streams.follow(RUN)) frames.push(frame);
+    })();
+    publishNumbers(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    streams.publish(RUN, { type: 'done', data: {}, final: true });
+    await reading;
+    expect(frames.map((frame) => frame.type)).to.deep.equal(['n', 'n', 'done']);
+    expect(streams.stats().followers).to.equal(0);
+  });
+
+  it('ends at once for a reader that has already seen the final frame', async () => {
+    streams.open(RUN);
+    streams.publish(RUN, { type: 'done', data: {}, final: true });
+    const rest: Frame[] = [];
+    for await (const frame of streams.follow(RUN, `${RUN}.1.1`)) rest.push(frame);
+    expect(rest).to.deep.equal([]);
+  });
+
+  it('resolves final() before and after the end, and drops what comes late', async () => {
+    streams.open(RUN);
+    const waiting = streams.final(RUN);
+    streams.publish(RUN, { type: 'done', data: 1, final: true });
+    streams.publish(RUN, { type: 'done', data: 2, final: true });
+    expect((await waiting).data).to.equal(1);
+    expect((await streams.final(RUN)).data).to.equal(1);
+    expect(streams.stats().lateFrames).to.equal(1);
+  });
+
+  it('lets go of a final() whose caller left', async () => {
+    streams.open(RUN);
+    const abort = new AbortController();
+    const waiting = streams.final(RUN, abort.signal).catch((error: Error) => error.message);
+    abort.abort(new Error('gone'));
+    expect(await waiting).to.equal('gone');
+    expect(streams.stats().followers).to.equal(0);
+  });
+
+  it('keeps an ended topic for five minutes', () => {
+    streams.open(RUN);
+    streams.publish(RUN, { type: 'done', data: {}, final: true });
+    now += 299_000;
+    expect(streams.state(RUN)?.ended).to.equal(true);
+    now += 2_000;
+    expect(streams.state(RUN)).to.equal(undefined);
+  });
+
+  it('makes room by dropping the topic that ended first, and refuses when all are live', () => {
+    for (const name of ['a', 'b', 'c']) streams.open(name);
+    expect(() => streams.open('d')).to.throw('3 streams are open');
+    streams.publish('b', { type: 'done', data: {}, final: true });
+    streams.publish('a', { type: 'done', data: {}, final: true });
+    streams.open('d');
+    expect(streams.state('b')).to.equal(undefined);
+    expect(streams.state('a')?.ended).to.equal(true);
+  });
+
+  it('encodes a frame once for all watchers of an encoder', () => {
+    streams.open(RUN);
+    publishNumbers(1);
+    const frame = streams.cursor(RUN, 0, () => undefined)?.read() as Frame;
+    let calls = 0;
+    const encoder = { contentType: 'text/plain', encode: () => `frame ${++calls}` };
+    expect(streams.encoded(frame, encoder)).to.equal(streams.encoded(frame, encoder));
+    expect(calls).to.equal(1);
+    expect(streams.encoded(frame, { contentType: 'text/plain', encode: () => undefined })).to.have.length(0);
+  });
+
+  it('ends every reader when the service stops', async () => {
+    streams.open(RUN);
+    const reading = (async () => {
+      for await (const _frame of streams.follow(RUN)) expect.fail('no frame was published');
+    })();
+    const waiting = streams.final(RUN).catch((error: { code: string }) => error.code);
+    streams.close();
+    await reading;
+    expect(await waiting).to.equal('stream_stopping');
+  });
+});

@@ -1,0 +1,146 @@
+/** How each kind of target becomes files: esbuild's options, and the few rules that are ours. */
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as esbuild from 'esbuild';
+import { fromRoot, inRoot, ROOT } from './paths.mjs';
+
+/** Files of an earlier build may still be read by a process that runs from them; after this long nobody does. */
+const KEEP_OLD_MS = 10 * 60_000;
+
+const COMMON = { absWorkingDir: ROOT, bundle: true, platform: 'node', target: 'node20', sourcemap: 'linked', legalComments: 'none', metafile: true, logLevel: 'silent', charset: 'utf8' };
+
+/** CommonJS packages inside an ES module bundle call `require` for Node's own modules. */
+const REQUIRE = "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);";
+
+/** Native, or started as a file of its own, or a database driver that is not part of the release. */
+const LEFT_OUTSIDE = ['sqlite3', 'piscina', 'better-sqlite3', 'mysql', 'mysql2', 'mariadb', 'oracledb', 'tedious', 'pg', 'pg-native', 'pg-query-stream', 'playwright-core'];
+
+/** knex names its dialects by a computed path, so the bundler takes all of them along. These are never reached. */
+const DIALECTS_NOT_SHIPPED = /[\\/]knex[\\/]lib[\\/]dialects[\\/](better-sqlite3|cockroachdb|mssql|mysql|mysql2|mariadb|oracle|oracledb|pgnative|redshift)[\\/]index\.js$/;
+
+const withoutDialects = {
+  name: 'without-dialects',
+  setup(build) {
+    build.onLoad({ filter: DIALECTS_NOT_SHIPPED }, (args) => ({
+      contents: `module.exports = class { constructor() { throw new Error('The database dialect ${path.basename(path.dirname(args.path))} is not part of this release.'); } };`,
+      loader: 'js',
+    }));
+  },
+};
+
+const isEsModule = (file) => file.endsWith('.mjs') || /^\s*export\s*(?:[{*]|\s\w)/m.test(readFileSync(file, 'utf8'));
+
+/**
+ * `const { Ajv } = await import('ajv')` works in Node, which reads the names of a CommonJS package; the bundler
+ * gives such a chunk a default export only. So each CommonJS package imported this way gets a module that names them.
+ */
+const namedDynamicImports = {
+  name: 'named-dynamic-imports',
+  setup(build) {
+    build.onResolve({ filter: /^[^./]/ }, async (args) => {
+      if (args.kind !== 'dynamic-import' || isBuiltin(args.path) || args.path.startsWith('@svc/') || LEFT_OUTSIDE.includes(args.path)) return undefined;
+      const found = await build.resolve(args.path, { kind: 'import-statement', resolveDir: args.resolveDir, importer: args.importer });
+      return found.errors.length || found.external || isEsModule(found.path) ? found : { path: found.path, namespace: 'named' };
+    });
+    build.onLoad({ filter: /.*/, namespace: 'named' }, async ({ path: file }) => {
+      const names = Object.keys(await import(pathToFileURL(file).href)).filter((name) => /^[A-Za-z_$][\w$]*$/.test(name));
+      return { contents: `export { ${names.join(', ')} } from ${JSON.stringify(file)};`, resolveDir: path.dirname(file), loader: 'js' };
+    });
+  },
+};
+
+/** Tests take their npm packages from node_modules as they are, and the workspaces as source. */
+const packagesOutside = {
+  name: 'packages-outside',
+  setup(build) {
+    build.onResolve({ filter: /^[^./]/ }, (args) => (args.kind === 'entry-point' || path.isAbsolute(args.path) || args.path.startsWith('@svc/') ? undefined : { path: args.path, external: true }));
+  },
+};
+
+const programOptions = (target) => ({
+  ...COMMON,
+  entryPoints: [target.entry],
+  outdir: target.outdir,
+  format: 'esm',
+  splitting: true,
+  chunkNames: '[name]-[hash]',
+  external: LEFT_OUTSIDE,
+  plugins: [withoutDialects, namedDynamicImports],
+  banner: { js: REQUIRE },
+});
+
+const extensionOptions = (target, manifest) => ({
+  ...COMMON,
+  entryPoints: [target.entry],
+  outdir: target.outdir,
+  format: 'cjs',
+  external: ['@svc/api', ...(manifest.hostDependencies ?? [])],
+});
+
+/** A worker file is its function, whichever way the pool imports it. */
+const WORKER_FOOTER = 'module.exports = Object.assign(module.exports.default, module.exports);';
+
+const workerOptions = (target, entries) => ({
+  ...COMMON,
+  entryPoints: entries,
+  outdir: `${target.outdir}/workers`,
+  format: 'cjs',
+  external: [],
+  footer: { js: WORKER_FOOTER },
+});
+
+const testOptions = (target) => ({
+  ...COMMON,
+  entryPoints: target.entries,
+  outdir: target.outdir,
+  outbase: '.',
+  format: 'esm',
+  splitting: true,
+  chunkNames: `chunks/${target.group.replaceAll('/', '-')}/[name]-[hash]`,
+  plugins: [packagesOutside],
+});
+
+const ownInputs = (metafile) => Object.keys(metafile.inputs).filter((file) => !file.includes('node_modules') && !file.includes(':'));
+
+/** Builds and says what went in and what came out, paths relative to the root. */
+const run = async (options) => {
+  const { metafile } = await esbuild.build(options);
+  return { inputs: ownInputs(metafile), outputs: Object.keys(metafile.outputs), metafile };
+};
+
+export const bundleProgram = (target) => run(programOptions(target));
+export const bundleTests = (target) => run(testOptions(target));
+
+/** Worker functions are named by the manifest; `dist/workers/dedupe.js` there is `src/workers/dedupe.ts` here. */
+export const workerSources = (target, manifest) =>
+  Object.fromEntries(Object.entries(manifest.workers ?? {}).map(([name, worker]) => [name, `${target.dir}/src/workers/${path.basename(worker.entry, '.js')}.ts`]));
+
+export const bundleExtension = async (target, manifest) => {
+  const workers = [...new Set(Object.values(workerSources(target, manifest)))];
+  const parts = await Promise.all([run(extensionOptions(target, manifest)), ...(workers.length ? [run(workerOptions(target, workers))] : [])]);
+  return { inputs: parts.flatMap((part) => part.inputs), outputs: parts.flatMap((part) => part.outputs) };
+};
+
+/** The one instance of @svc/api that recorded extensions see, as CommonJS. */
+export const bundleApi = async (outfile) => {
+  const { metafile } = await esbuild.build({ ...COMMON, entryPoints: ['kernel/api/src/index.ts'], outfile, format: 'cjs', sourcemap: false });
+  return { inputs: ownInputs(metafile), outputs: [fromRoot(outfile)] };
+};
+
+/** Removes what an earlier build left and this one no longer makes. */
+export const sweep = (before, now) => {
+  const kept = new Set(now);
+  for (const file of before) {
+    if (kept.has(file)) continue;
+    const stat = statSync(inRoot(file), { throwIfNoEntry: false });
+    if (stat && Date.now() - stat.mtimeMs > KEEP_OLD_MS) rmSync(inRoot(file), { force: true });
+    else if (stat) kept.add(file);
+  }
+  return [...kept];
+};
+
+/** `file:line message`, one per line; anything that is not esbuild's is shown as it is. */
+export const explain = (error) =>
+  Array.isArray(error.errors) && error.errors.length ? error.errors.map(({ location, text }) => (location ? `${location.file}:${location.line} ${text}` : text)) : [error.message ?? String(error)];

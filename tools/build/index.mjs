@@ -1,0 +1,140 @@
+/**
+ * Builds what is stale.
+ *
+ * `staleTargets` loads nothing heavy: `npm start` asks it each time. The bundler comes in by
+ * dynamic import, only when there is work. A target that fails leaves the others alone: it is reported,
+ * and (an extension) left out of release.json.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { isFresh, readRecord, stampInputs, toolFingerprint, writeRecord } from './freshness.mjs';
+import { withBuildLock } from './lock.mjs';
+import { DIST, inRoot } from './paths.mjs';
+import { readManifest, runtimeTargets, testTargets } from './targets.mjs';
+
+const RELEASE = { name: 'release', entries: [] };
+const API = { name: 'api', entries: [] };
+const API_FILE = path.join(DIST, '.build-api.cjs');
+
+/** `tests` is false, or says which groups are wanted; `only` names single targets. */
+const plan = ({ tests = false, only } = {}) => {
+  const { targets, notes } = runtimeTargets();
+  const groups = tests ? testTargets().filter((target) => tests(target.group)) : [];
+  const wanted = [...targets, ...groups].filter((target) => !only || only.includes(target.name));
+  const unknown = only?.find((name) => !wanted.some((target) => target.name === name));
+  if (unknown) throw new Error(`there is nothing to build called "${unknown}"; known: ${targets.map((target) => target.name).join(', ')}`);
+  return { wanted, all: targets, notes };
+};
+
+const isReleaseFresh = (record, all) => isFresh(record, { ...RELEASE, entries: all.filter((target) => target.kind === 'extension' && record.targets[target.name]).map((target) => target.id) });
+
+/** What would be built now. Cheap: a few hundred file times. */
+export const staleTargets = (options) => {
+  const { wanted, all } = plan(options);
+  const record = readRecord(toolFingerprint());
+  const stale = wanted.filter((target) => !isFresh(record, target)).map((target) => target.name);
+  return stale.length || isReleaseFresh(record, all) ? stale : ['release'];
+};
+
+const buildApi = async (record, bundler) => {
+  if (!isFresh(record, API)) {
+    const startedAt = Date.now();
+    const { inputs } = await bundler.bundleApi(API_FILE);
+    record.targets.api = { entries: '', inputs: stampInputs(inputs, startedAt), products: ['dist/.build-api.cjs'], outputs: [] };
+  }
+  return createRequire(import.meta.url)(API_FILE);
+};
+
+const buildExtension = async (target, bundler, tools) => {
+  const manifest = tools.checkedManifest(target, tools.validate);
+  const { inputs, outputs } = await bundler.bundleExtension(target, manifest);
+  const { version } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
+  const derived = await tools.deriveContributions(inRoot(target.outdir, 'index.js'), manifest, version, tools.api).catch((error) => {
+    throw new Error(`${target.dir}: ${error.stack?.includes(target.outdir) ? error.stack.split('\n').slice(0, 3).join('\n') : error.message}`);
+  });
+  if (tools.writeIfChanged(inRoot(target.dir, 'contributions.json'), derived)) tools.rewritten.push(`${target.dir}/contributions.json`);
+  const own = ['extension.json', 'package.json', 'contributions.json'].map((file) => `${target.dir}/${file}`);
+  return { inputs: [...inputs, ...own], outputs };
+};
+
+const buildOne = (target, bundler, tools) => {
+  if (target.kind === 'extension') return buildExtension(target, bundler, tools);
+  return target.kind === 'test' ? bundler.bundleTests(target) : bundler.bundleProgram(target);
+};
+
+const productsOf = (target) => {
+  if (target.kind === 'extension') return [`${target.outdir}/index.js`];
+  if (target.kind === 'program') return [`${target.outdir}/main.js`];
+  return target.entries.map((entry) => `dist/test/${entry.replace(/\.ts$/, '.js')}`);
+};
+
+/** Builds one target into the record; a failure is told and the target forgotten. */
+const settle = async (target, record, bundler, tools, failures) => {
+  const startedAt = Date.now();
+  const before = record.targets[target.name]?.outputs ?? [];
+  try {
+    const { inputs, outputs } = await buildOne(target, bundler, tools);
+    // contributions.json may have been written just now, by us: its time is no sign of an edit.
+    const inputStamps = {
+      ...stampInputs(inputs, startedAt),
+      ...stampInputs(
+        inputs.filter((file) => file.endsWith('contributions.json')),
+        Number.POSITIVE_INFINITY,
+      ),
+    };
+    record.targets[target.name] = { entries: (target.entries ?? []).join(), inputs: inputStamps, products: productsOf(target), outputs: bundler.sweep(before, outputs) };
+  } catch (error) {
+    delete record.targets[target.name];
+    failures.push({ target: target.name, lines: bundler.explain(error).flatMap((line) => line.split('\n')) });
+  }
+};
+
+const loadTools = async (record, bundler, rewritten) => {
+  const [{ checkedManifest, manifestValidator }, { deriveContributions, writeIfChanged }, { writeManifestSchema }] = await Promise.all([
+    import('./manifest-check.mjs'),
+    import('./contributions.mjs'),
+    import('./release.mjs'),
+  ]);
+  const api = await buildApi(record, bundler);
+  if (writeManifestSchema(api.Manifest)) rewritten.push('schemas/extension.schema.json');
+  return { api, checkedManifest, deriveContributions, writeIfChanged, rewritten, validate: manifestValidator(api.Manifest) };
+};
+
+const refreshRelease = async (record, all) => {
+  if (isReleaseFresh(record, all)) return false;
+  const { releaseInputs, writeRelease } = await import('./release.mjs');
+  const good = all.filter((target) => target.kind === 'extension' && record.targets[target.name]);
+  writeRelease(good);
+  record.targets.release = { entries: good.map((target) => target.id).join(), inputs: stampInputs(releaseInputs(good), Number.POSITIVE_INFINITY), products: ['dist/release.json'], outputs: [] };
+  return true;
+};
+
+/** Says what was built, what failed, which committed files were rewritten, and how long it took. */
+export const build = (options) =>
+  withBuildLock(async () => {
+    const startedAt = Date.now();
+    const { wanted, all, notes } = plan(options);
+    const record = readRecord(toolFingerprint());
+    const stale = wanted.filter((target) => !isFresh(record, target));
+    const failures = [];
+    const rewritten = [];
+    if (stale.length) {
+      const bundler = await import('./bundler.mjs');
+      const tools = await loadTools(record, bundler, rewritten);
+      await Promise.all(stale.map((target) => settle(target, record, bundler, tools, failures)));
+    }
+    const released = await refreshRelease(record, all);
+    for (const name of Object.keys(record.targets)) if (name.startsWith('ext:') && !existsSync(inRoot('extensions', name.slice(4), 'extension.json'))) delete record.targets[name];
+    if (stale.length || released) writeRecord(record);
+    failures.sort((a, b) => (a.target < b.target ? -1 : 1));
+    return { built: stale.map((target) => target.name), failures, notes, rewritten: rewritten.sort(), ms: Date.now() - startedAt };
+  });
+
+/** The bundled test files of the groups wanted: what the runner loads. */
+export const builtTests = (wanted) =>
+  testTargets()
+    .filter((target) => wanted(target.group))
+    .map((target) => ({ group: target.group, files: productsOf(target).filter((file) => file.endsWith('.test.js') && existsSync(inRoot(file))) }));
+
+export { readManifest };

@@ -1,0 +1,31 @@
+/** Judges extension.json before any code of the extension runs. */
+import { existsSync, readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { workerSources } from './bundler.mjs';
+import { inRoot } from './paths.mjs';
+
+const sentence = (error) => {
+  const at = error.instancePath || '/';
+  if (error.keyword === 'additionalProperties') return `${at} has the unknown field "${error.params.additionalProperty}"`;
+  if (error.keyword === 'const') return `${at} must be ${JSON.stringify(error.params.allowedValue)}`;
+  return `${at} ${error.message}`;
+};
+
+/** One compiled validator for all manifests. */
+export const manifestValidator = (schema) => new Ajv({ allErrors: true, strict: false }).compile(schema);
+
+/** The manifest, or an error that names the file and every reason. */
+export const checkedManifest = (target, validate) => {
+  const file = `${target.dir}/extension.json`;
+  let manifest;
+  try {
+    manifest = JSON.parse(readFileSync(inRoot(file), 'utf8'));
+  } catch (error) {
+    throw new Error(`${file} is not JSON: ${error.message}`);
+  }
+  const reasons = validate(manifest) ? [] : validate.errors.map(sentence);
+  if (manifest.id !== target.id) reasons.push(`/id is "${manifest.id}", the folder is "${target.id}"`);
+  for (const [name, source] of Object.entries(workerSources(target, manifest))) if (!existsSync(inRoot(source))) reasons.push(`/workers/${name} needs ${source}, which is not there`);
+  if (reasons.length) throw new Error(reasons.map((reason) => `${file} ${reason}`).join('\n'));
+  return manifest;
+};

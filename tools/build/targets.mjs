@@ -1,0 +1,79 @@
+/** What can be built: the daemon, the command line, each extension, and the tests of each package. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fromRoot, inRoot } from './paths.mjs';
+
+const foldersIn = (dir) =>
+  existsSync(dir)
+    ? readdirSync(dir, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+        .map((entry) => entry.name)
+        .sort()
+    : [];
+
+const programs = () => [
+  { name: 'daemon', kind: 'program', entry: 'kernel/daemon/src/main.ts', outdir: 'dist/daemon' },
+  { name: 'cli', kind: 'program', entry: 'kernel/cli/src/main.ts', outdir: 'dist/cli' },
+];
+
+const extension = (folder) => {
+  const dir = `extensions/${folder}`;
+  return { name: `ext:${folder}`, kind: 'extension', id: folder, dir, entry: `${dir}/src/index.ts`, outdir: `dist/ext/${folder}` };
+};
+
+/** Targets that run, and a note for each that is not there yet. */
+export const runtimeTargets = () => {
+  const notes = [];
+  const absent = [];
+  const targets = [];
+  for (const program of programs()) {
+    if (existsSync(inRoot(program.entry))) targets.push(program);
+    else notes.push(`${program.name}: ${program.entry} is not there`);
+  }
+  for (const folder of foldersIn(inRoot('extensions'))) {
+    const target = extension(folder);
+    const missing = [`${target.dir}/extension.json`, target.entry].find((file) => !existsSync(inRoot(file)));
+    if (missing) absent.push(folder);
+    else targets.push(target);
+  }
+  if (absent.length) notes.push(`${absent.join(', ')}: without extension.json or src/index.ts`);
+  return { targets, notes };
+};
+
+/** `*.test.ts` holds claims; `*.program.ts` is a process that a test starts. */
+const isTestEntry = (name) => name.endsWith('.test.ts') || name.endsWith('.program.ts');
+
+const testFiles = (dir) =>
+  existsSync(dir)
+    ? readdirSync(dir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && isTestEntry(entry.name) && !entry.parentPath.includes('node_modules'))
+        .map((entry) => fromRoot(path.join(entry.parentPath, entry.name)))
+        .sort()
+    : [];
+
+/** Tests are bundled per package, so that a file somebody is editing elsewhere does not stop yours. */
+const testGroup = (group, entries) => ({ name: `test:${group}`, kind: 'test', group, entries, outdir: 'dist/test' });
+
+export const testTargets = () => {
+  const groups = [];
+  for (const room of ['kernel', 'extensions']) {
+    for (const folder of foldersIn(inRoot(room))) groups.push(testGroup(`${room}/${folder}`, testFiles(inRoot(room, folder, 'test'))));
+  }
+  groups.push(testGroup('tools', testFiles(inRoot('tools/test'))));
+  const across = testFiles(inRoot('test'));
+  const folders = [...new Set(across.map((file) => path.posix.dirname(file).split('/').slice(0, 2).join('/')))];
+  for (const folder of folders)
+    groups.push(
+      testGroup(
+        folder,
+        across.filter((file) => path.posix.dirname(file).split('/').slice(0, 2).join('/') === folder),
+      ),
+    );
+  return groups.filter((group) => group.entries.length > 0);
+};
+
+/** `core`, `kernel/core` and `conformance` all name the tests they look like. */
+export const matchesArea = (group, area) => group === area || group.endsWith(`/${area}`) || group.startsWith(`${area}/`);
+
+/** Every extension folder has the name of its id; what the manifest says is read here, checked in manifest-check.mjs. */
+export const readManifest = (target) => JSON.parse(readFileSync(inRoot(target.dir, 'extension.json'), 'utf8'));

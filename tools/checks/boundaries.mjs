@@ -1,0 +1,75 @@
+/**
+ * Who may import whom.
+ *
+ * B1  A package imports only from the packages its row names; an extension at run time only @svc/api.
+ * B2  Of another area an extension sees the contract, and of it only types.
+ * B3  A relative import stays inside its package and ends in `.js`.
+ * B4  An npm package stands in the package.json of who imports it. The API knows TypeBox and nothing else.
+ */
+import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import path from 'node:path';
+import { inRoot } from '../build/paths.mjs';
+import { packageName } from './imports.mjs';
+
+const RULE = 'boundary';
+
+/** Workspace packages each room of the kernel may import. */
+const MAY_IMPORT = {
+  'kernel/api': [],
+  'kernel/core': ['@svc/api'],
+  'kernel/installer': ['@svc/api', '@svc/schemas'],
+  'kernel/platform': ['@svc/core', '@svc/installer', '@svc/api'],
+  'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/api'],
+  'kernel/cli': ['@svc/daemon', '@svc/installer', '@svc/api'],
+};
+/** Tests and what helps them reach everything. */
+const isFree = (source) => source.isTest || ['kernel/testing', 'test', 'tools', 'bench'].includes(source.package);
+
+const declared = new Map();
+const dependenciesOf = (dir) => {
+  if (!declared.has(dir)) {
+    const json = JSON.parse(readFileSync(inRoot(dir, 'package.json'), 'utf8'));
+    declared.set(dir, new Set(Object.keys({ ...json.dependencies, ...json.devDependencies, ...json.peerDependencies })));
+  }
+  return declared.get(dir);
+};
+
+const relative = (source, entry) => {
+  if (/\.ts$/.test(entry.to) || path.posix.extname(entry.to) === '') return `"${entry.to}" must end in .js`;
+  const target = path.posix.join(path.posix.dirname(source.file), entry.to);
+  if (!isFree(source) && !target.startsWith(`${source.package}/`)) return `"${entry.to}" leaves ${source.package}; import the package by its name`;
+  return undefined;
+};
+
+const workspace = (source, entry) => {
+  const name = packageName(entry.to);
+  if (isFree(source)) return undefined;
+  if (source.package.startsWith('extensions/')) {
+    if (name === '@svc/api') return undefined;
+    if (name.startsWith('@svc/ext-') && entry.to === `${name}/contract`) return entry.type ? undefined : `"${entry.to}" gives types only; write \`import type\``;
+    return `an extension imports @svc/api and the contract types of other areas, not "${entry.to}"`;
+  }
+  const allowed = source.package.startsWith('runtimes/') ? ['@svc/api', '@svc/schemas'] : (MAY_IMPORT[source.package] ?? []);
+  return allowed.includes(name) ? undefined : `${source.package} may import ${allowed.join(', ') || 'no other package of ours'}, not "${entry.to}"`;
+};
+
+const outside = (source, entry) => {
+  if (source.package === 'kernel/api') return packageName(entry.to) === '@sinclair/typebox' ? undefined : `the API imports TypeBox and nothing else, not "${entry.to}"`;
+  if (isBuiltin(entry.to) || isFree(source)) return undefined;
+  const name = packageName(entry.to);
+  return dependenciesOf(source.package).has(name) ? undefined : `"${name}" is not in ${source.package}/package.json`;
+};
+
+const judge = (source, entry) => {
+  if (/^\.\.?\//.test(entry.to)) return relative(source, entry);
+  return entry.to.startsWith('@svc/') ? workspace(source, entry) : outside(source, entry);
+};
+
+export const checkBoundaries = (sources) =>
+  sources.flatMap((source) =>
+    source.imports.flatMap((entry) => {
+      const message = judge(source, entry);
+      return message ? [{ file: source.file, line: entry.line, rule: RULE, message }] : [];
+    }),
+  );

@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+/**
+ * `npm run dev`: runs the daemon, watches the sources, rebuilds what changed.
+ *
+ * A changed extension is reloaded in the running daemon; a change in the kernel restarts it.
+ * Node's own flags go through: `npm run dev -- --inspect` opens the debugger, with source maps.
+ */
+import { spawn } from 'node:child_process';
+import { watch } from 'node:fs';
+import { build } from './build/index.mjs';
+import { inRoot, ROOT } from './build/paths.mjs';
+import { reportBuild } from './build/report.mjs';
+
+/** An editor writes a file in several steps: what changes within this time is one change. */
+const SETTLE_MS = 80;
+/** How long the daemon may take to end its work before a restart forces it. */
+const STOP_MS = 15_000;
+
+const args = process.argv.slice(2);
+const nodeFlags = args.filter((arg) => arg.startsWith('--inspect'));
+const daemonArgs = args.filter((arg) => !nodeFlags.includes(arg));
+let daemon;
+
+const startDaemon = () => {
+  daemon = spawn(process.execPath, ['--enable-source-maps', ...nodeFlags, inRoot('tools/start.mjs'), ...daemonArgs], { cwd: ROOT, stdio: 'inherit' });
+};
+
+const stopDaemon = () =>
+  new Promise((resolve) => {
+    if (!daemon || daemon.exitCode !== null || daemon.signalCode !== null) return resolve();
+    const timer = setTimeout(() => daemon.kill('SIGKILL'), STOP_MS);
+    daemon.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    daemon.kill('SIGTERM');
+  });
+
+const reload = (id) =>
+  new Promise((resolve) => {
+    spawn(process.execPath, [inRoot('dist/cli/main.js'), 'ext', 'reload', id], { cwd: ROOT, stdio: 'inherit' }).once('exit', resolve);
+  });
+
+/** One change at a time: what comes meanwhile is looked at once, afterwards. */
+const apply = async () => {
+  const result = await build();
+  if (result.built.length === 0) return;
+  reportBuild({ ...result, notes: [] });
+  const good = result.built.filter((name) => !result.failures.some((failure) => failure.target === name));
+  if (good.includes('daemon')) {
+    await stopDaemon();
+    startDaemon();
+  } else {
+    for (const name of good.filter((target) => target.startsWith('ext:'))) await reload(name.slice('ext:'.length));
+  }
+};
+
+let timer;
+let applying = Promise.resolve();
+const changed = () => {
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    applying = applying.then(apply).catch((error) => console.error(`build: ${error.message}`));
+  }, SETTLE_MS);
+};
+
+reportBuild(await build());
+startDaemon();
+for (const room of ['kernel', 'extensions', 'schemas']) watch(inRoot(room), { recursive: true }, changed);
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopDaemon().then(() => process.exit()));

@@ -1,0 +1,38 @@
+#!/usr/bin/env node
+/**
+ * Everything about the source that a program can judge in seconds.
+ *
+ *   npm run lint             format, lint, boundaries, doors, rings, shape, error codes, route tables, types
+ *   npm run lint -- --fix    formats and applies the safe fixes first
+ *
+ * One finding per line: `file:line rule message`.
+ */
+import { parseArgs } from 'node:util';
+import { checkBoundaries } from './checks/boundaries.mjs';
+import { checkDoors } from './checks/doors.mjs';
+import { checkErrorCodes } from './checks/error-codes.mjs';
+import { runBiome, runTypes } from './checks/outside-tools.mjs';
+import { checkRings } from './checks/rings.mjs';
+import { checkRouteTables } from './checks/route-tables.mjs';
+import { checkShape } from './checks/shape.mjs';
+import { readSources } from './checks/sources.mjs';
+
+const TYPE_PROJECTS = ['kernel', 'extensions', 'test'];
+const OWN_CHECKS = [checkBoundaries, checkDoors, checkRings, checkShape, checkErrorCodes, checkRouteTables];
+
+const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));
+const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${message.replaceAll('\n', ' ')}`;
+
+const { values } = parseArgs({ options: { fix: { type: 'boolean', default: false } } });
+const startedAt = Date.now();
+const biome = await runBiome(values);
+const types = Promise.all(TYPE_PROJECTS.map(runTypes));
+const sources = readSources();
+const own = OWN_CHECKS.flatMap((check) => check(sources));
+// A file of the kernel is part of more than one project, and so are its errors.
+const lines = [...new Set([...biome, ...own, ...(await types).flat()].sort(byPlace).map(key))];
+
+for (const line of lines) console.log(line);
+const took = `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+console.log(lines.length ? `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'} in ${sources.length} files, ${took}` : `${sources.length} files are clean, ${took}`);
+process.exitCode = lines.length ? 1 : 0;

@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+/**
+ * The root's `postinstall`: makes sure that SQLite's native part is there, and says in one line what is missing.
+ *
+ * npm is told not to run sqlite3's own install script (`allowScripts` in package.json), because that would compile for
+ * minutes before anything of ours may speak. Here the order is: right machine, prebuilt file, compiler at hand, compile.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { nodeProblem, platformProblem } from './requirements.mjs';
+
+const PREBUILT_LIMIT_MS = 60_000;
+const COMPILE_LIMIT_MS = 30 * 60_000;
+const TAIL_LINES = 15;
+
+const require = createRequire(import.meta.url);
+const root = fileURLToPath(new URL('../', import.meta.url));
+const answers = (command) => spawnSync(command, ['--version'], { stdio: 'ignore', timeout: 20_000 }).status === 0;
+
+/** Each tool by the names the compiler driver accepts; the first entry is the one people know. */
+const TOOLCHAIN = {
+  python3: [process.env.PYTHON, process.env.npm_config_python, 'python3', 'python'],
+  make: [process.env.MAKE, 'make', 'gmake'],
+  'a C++ compiler': [process.env.CXX, 'c++', 'g++', 'clang++'],
+};
+
+export const missingTools = (isThere = answers) => Object.keys(TOOLCHAIN).filter((tool) => !TOOLCHAIN[tool].some((name) => name && isThere(name)));
+
+const toolchainProblem = () => {
+  const missing = missingTools();
+  if (missing.length === 0) return undefined;
+  const install = process.platform === 'darwin' ? 'xcode-select --install' : 'sudo apt-get install python3 make g++ (Debian, Ubuntu) or sudo dnf install python3 make gcc-c++ (Fedora)';
+  return `No prebuilt SQLite could be fetched for this machine, and ${new Intl.ListFormat('en').format(missing)} to compile it with ${missing.length > 1 ? 'are' : 'is'} missing. Run: ${install}; then npm ci again.`;
+};
+
+const loads = () => spawnSync(process.execPath, ['-e', "require('sqlite3')"], { cwd: root, stdio: 'ignore' }).status === 0;
+
+/** Runs one of sqlite3's own build programs in its folder. */
+const inSqlite = (program, args, timeout) => {
+  const home = path.dirname(require.resolve('sqlite3/package.json'));
+  return spawnSync(process.execPath, [createRequire(path.join(home, 'package.json')).resolve(program), ...args], { cwd: home, encoding: 'utf8', timeout });
+};
+
+const compile = () => {
+  console.log('Compiling SQLite for this machine; it takes about two minutes.');
+  const result = inSqlite('node-gyp/bin/node-gyp.js', ['rebuild'], COMPILE_LIMIT_MS);
+  if (result.status === 0 && loads()) return undefined;
+  const tail = `${result.stdout ?? ''}\n${result.stderr ?? ''}`.trim().split('\n').slice(-TAIL_LINES).join('\n');
+  return `${tail}\nSQLite could not be compiled; the lines above say why. \`npm run doctor\` looks at the rest of this machine.`;
+};
+
+const prepare = () => {
+  const unfit = platformProblem() ?? nodeProblem();
+  if (unfit || loads()) return unfit;
+  const fetched = inSqlite('prebuild-install/bin.js', ['-r', 'napi'], PREBUILT_LIMIT_MS);
+  if (fetched.status === 0 && loads()) return undefined;
+  return toolchainProblem() ?? compile();
+};
+
+if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url) && existsSync(path.join(root, 'node_modules/sqlite3'))) {
+  const problem = prepare();
+  if (problem) {
+    console.error(problem);
+    process.exitCode = 1;
+  }
+}

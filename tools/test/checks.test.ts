@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { blankOut } from '../checks/blank-out.mjs';
+import { checkBoundaries } from '../checks/boundaries.mjs';
+import { checkDoors } from '../checks/doors.mjs';
+import { checkErrorCodes } from '../checks/error-codes.mjs';
+import { checkRings } from '../checks/rings.mjs';
+import { checkShape } from '../checks/shape.mjs';
+import { readSource } from '../checks/sources.mjs';
+
+const EXTENSION = 'extensions/system/src/index.ts';
+const messages = (findings: ReadonlyArray<{ message: string }>) => findings.map((finding) => finding.message);
+
+describe('the boundary check', () => {
+  const judge = (file: string, text: string) => messages(checkBoundaries([readSource(file, text)]));
+
+  it('lets an extension import the API and the types of a contract', () => {
+    const text = "import { reply } from '@svc/api';\nimport type { Agent } from '@svc/ext-agents/contract';\nimport { type Run, type Door } from '@svc/ext-runs/contract';\n";
+    expect(judge(EXTENSION, text)).to.deep.equal([]);
+  });
+
+  it('refuses the values of a contract, the platform and an undeclared package', () => {
+    const found = judge(EXTENSION, "import { agent } from '@svc/ext-agents/contract';\nimport { log } from '@svc/platform/log';\nconst koa = await import('koa');\n");
+    expect(found).to.have.length(3);
+    expect(found[0]).to.contain('types only');
+    expect(found[1]).to.contain('"@svc/platform/log"');
+    expect(found[2]).to.contain('package.json');
+  });
+
+  it('refuses the platform to the core, by type too', () => {
+    expect(judge('kernel/core/src/lifetime.ts', "import type { Log } from '@svc/platform/log';\n")).to.have.length(1);
+  });
+
+  it('refuses a relative import that leaves its package', () => {
+    expect(judge(EXTENSION, "import { x } from '../../runs/src/service.js';\n")[0]).to.contain('leaves extensions/system');
+  });
+
+  it('does not take the examples in a comment for imports', () => {
+    expect(judge(EXTENSION, "/**\n * import { x } from 'koa';\n */\n// import 'koa';\nconst program = `\nimport koa from 'koa';\n`;\n")).to.deep.equal([]);
+  });
+});
+
+describe('the doors check', () => {
+  const judge = (file: string, text: string) => checkDoors([readSource(file, text)]).map((finding: { line: number; message: string }) => `${finding.line} ${finding.message}`);
+
+  it('names the effect, its line and what to use instead', () => {
+    const found = judge(EXTENSION, "import { readFile } from 'node:fs/promises';\n\nconst at = Date.now();\nsetTimeout(() => at, 5);\nawait fetch('http://x');\n");
+    expect(found.sort()).to.deep.equal([
+      '1 "node:fs/promises" (disk) is behind a door; use ctx.files',
+      '3 Date.now (time) is behind a door; use ctx.clock',
+      '4 setTimeout (timers) is behind a door; use ctx.timers or ctx.clock.sleep',
+      '5 fetch (network) is behind a door; use ctx.fetch',
+    ]);
+  });
+
+  it('leaves alone what came through ctx, what is a date from data, and what stands in a string', () => {
+    expect(judge(EXTENSION, "const a = (ctx) => ctx.fetch('u');\nconst b = (fetch) => fetch('u');\nconst c = new Date(row.at);\nconst d = 'Date.now() is forbidden';\n")).to.deep.equal([]);
+  });
+
+  it('lets the doors, the daemon and tests through', () => {
+    const text = "import { spawn } from 'node:child_process';\n";
+    for (const file of ['kernel/platform/src/doors/exec.ts', 'kernel/daemon/src/boot.ts', 'extensions/runs/test/runs.test.ts']) expect(judge(file, text), file).to.deep.equal([]);
+    expect(judge('kernel/platform/src/journal/journal.ts', text)).to.have.length(1);
+  });
+});
+
+describe('the other checks', () => {
+  it('find a ring that only types close', () => {
+    const a = readSource('kernel/core/src/a.ts', "import type { B } from './b.js';\n");
+    const b = readSource('kernel/core/src/b.ts', "import { c } from './c.js';\n");
+    const c = readSource('kernel/core/src/c.ts', "import type { A } from './a.js';\n");
+    expect(messages(checkRings([a, b, c]))).to.deep.equal(['imports itself through kernel/core/src/b.ts, kernel/core/src/c.ts']);
+    expect(checkRings([a, b])).to.deep.equal([]);
+  });
+
+  it('find an error code that two areas claim', () => {
+    const one = readSource('extensions/a/src/errors.ts', "export const e = defineErrors('tool', {\n  set_gone: { status: 404, retry: false, message: (id: string) => id },\n});\n");
+    const two = readSource('extensions/b/src/errors.ts', "export const e = defineErrors('tool_set', {\n  gone: { status: 404, retry: false, message: () => 'x' },\n});\n");
+    expect(messages(checkErrorCodes([one, two]))).to.deep.equal(['"tool_set_gone" is taken by extensions/a/src/errors.ts:2']);
+  });
+
+  it('find a long file, a name that says nothing and work left for later', () => {
+    const found = messages(checkShape([readSource('kernel/core/src/utils/Mixed.ts', `${'\n'.repeat(501)}// ${'TO'}DO later\n`)]));
+    expect(found).to.have.length(4);
+  });
+
+  it('keep every line and column when comments and strings are blanked', () => {
+    const text = "const a = 'x // y'; // z\nconst b = /['\"]/.test(`q`  ); /* c\nd */ const e = 1;\n";
+    const { code, bare } = blankOut(text);
+    expect(code).to.have.length(text.length);
+    expect(code.split('\n')[0]).to.equal("const a = 'x // y';     ");
+    expect(code.split('\n')[2]).to.equal('     const e = 1;');
+    expect(bare.split('\n')[0]).to.equal("const a = '      ';     ");
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text under test holds a template
+    expect(blankOut('x(`a ${now("b")} c`)').bare).to.equal('x(`    now(" ")   `)');
+  });
+});

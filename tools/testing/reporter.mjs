@@ -1,0 +1,50 @@
+/** Prints claims as they are judged, then what failed, then what was skipped and why. The count comes from test.mjs, last. */
+import Mocha from 'mocha';
+
+const { EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING, EVENT_RUN_END } = Mocha.Runner.constants;
+
+/** A test says why it is skipped: `this.test.skipReason = 'no chromium on this machine'; this.skip()`. */
+const reasonOf = (test) => {
+  for (let at = test; at; at = at.parent) if (at.skipReason) return at.skipReason;
+  return 'switched off in its source';
+};
+
+const printSkipped = (skipped) => {
+  if (skipped.length === 0) return;
+  console.log(`\nskipped ${skipped.length}:`);
+  for (const { title, reason } of skipped) console.log(`  ${title}: ${reason}`);
+};
+
+/** A mocha reporter that keeps its counts in `tally`. */
+export const reporterFor = (tally) =>
+  class ClaimReporter extends Mocha.reporters.Base {
+    constructor(runner, options) {
+      super(runner, options);
+      let depth = 0;
+      const line = (text) => console.log(`${'  '.repeat(Math.max(0, depth))}${text}`);
+      runner.on(EVENT_SUITE_BEGIN, (suite) => {
+        if (!suite.root) line(suite.title);
+        depth += suite.root ? 0 : 1;
+      });
+      runner.on(EVENT_SUITE_END, (suite) => {
+        depth -= suite.root ? 0 : 1;
+        if (depth === 0 && !suite.root) console.log('');
+      });
+      runner.on(EVENT_TEST_PASS, (test) => {
+        tally.passed += 1;
+        line(`${Mocha.reporters.Base.color('checkmark', 'ok')} ${test.title}${test.speed === 'slow' ? ` (${test.duration} ms)` : ''}`);
+      });
+      runner.on(EVENT_TEST_FAIL, (test) => {
+        tally.failed += 1;
+        line(Mocha.reporters.Base.color('fail', `FAILED ${this.failures.length + 1}) ${test.title}`));
+      });
+      runner.on(EVENT_TEST_PENDING, (test) => {
+        tally.skipped.push({ title: test.fullTitle(), reason: reasonOf(test) });
+        line(`-- ${test.title}`);
+      });
+      runner.once(EVENT_RUN_END, () => {
+        if (this.failures.length) Mocha.reporters.Base.list(this.failures);
+        printSkipped(tally.skipped);
+      });
+    }
+  };
