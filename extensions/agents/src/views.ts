@@ -20,7 +20,7 @@ const summaryFields = {
   tags: Type.Array(Type.String()),
 };
 
-export const AgentSummary = Type.Object(summaryFields, { $id: 'AgentSummary' });
+export const AgentSummary = Type.Object(summaryFields);
 
 const Texts = Type.Array(Type.String());
 export const AgentDetail = Type.Object(

@@ -8,23 +8,26 @@ export type Action = <A extends unknown[]>(work: (cli: Cli, ...args: A) => Outco
 export interface CommandModule {
   /** Adds the command and its options to the program. */
   define(program: Command, action: Action): void;
+  /** The same without a parser, for a command that has no arguments or options of its own (`isPlain`). */
+  direct?(cli: Cli): Outcome;
 }
 
 export interface CommandEntry {
   readonly usage: string;
   readonly summary: string;
+  readonly isPlain?: boolean;
   load(): Promise<CommandModule>;
 }
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   start: { usage: 'start [--foreground]', summary: 'start the daemon in the background', load: () => import('./commands/start.js') },
-  stop: { usage: 'stop', summary: 'stop the daemon in order', load: () => import('./commands/stop.js') },
-  status: { usage: 'status', summary: 'is it running, where, with which model', load: () => import('./commands/status.js') },
+  stop: { isPlain: true, usage: 'stop', summary: 'stop the daemon in order', load: () => import('./commands/stop.js') },
+  status: { isPlain: true, usage: 'status', summary: 'is it running, where, with which model', load: () => import('./commands/status.js') },
   chat: { usage: 'chat [AGENT]', summary: 'talk with an agent', load: () => import('./commands/chat.js') },
   message: { usage: 'message AGENT TEXT…', summary: 'send one message, print the answer', load: () => import('./commands/message.js') },
   agent: { usage: 'agent list|spawn|kill', summary: 'the agents', load: () => import('./commands/agent.js') },
   providers: { usage: 'providers list|set-key', summary: 'model providers and their keys', load: () => import('./commands/providers.js') },
   ext: { usage: 'ext list|info|enable|disable|…', summary: 'the extensions: every area of the daemon is one', load: () => import('./commands/ext.js') },
-  doctor: { usage: 'doctor', summary: 'what is wrong here, and what mends it', load: () => import('./commands/doctor.js') },
+  doctor: { isPlain: true, usage: 'doctor', summary: 'what is wrong here, and what mends it', load: () => import('./commands/doctor.js') },
   logs: { usage: 'logs [-f] [--request ID]', summary: 'what the daemon wrote down', load: () => import('./commands/logs.js') },
 };

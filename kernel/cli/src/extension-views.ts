@@ -48,7 +48,7 @@ export const infoLines = (status: ExtensionStatus, nodes: readonly GraphNode[], 
   add('leaks', status.leaks);
   if (status.strikes > 0) pairs.push(['strikes', String(status.strikes)]);
   if (status.startedAt !== null) pairs.push(['started', `${status.startedAt}${status.startMs === null ? '' : `, took ${status.startMs} ms`}`]);
-  return [`${out.bold(status.id)}  ${status.description}`, ...facts(pairs, out.width, (text, label) => (label === 'state' ? paintState(stateWord(status), text, out) : text))];
+  return [out.bold(status.id), ...facts([['what', status.description], ...pairs] satisfies Array<[string, string]>, out.width, (text, label) => (label === 'state' ? paintState(stateWord(status), text, out) : text))];
 };
 
 export const whyLines = (status: ExtensionStatus, nodes: readonly GraphNode[], out: Terminal): string[] => {

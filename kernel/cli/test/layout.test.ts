@@ -39,7 +39,7 @@ describe('svc on a terminal', function () {
     expect(narrow).to.equal(
       [
         '● svc 0.1.0 is running',
-        '  address  URL  (up 2 h 5 min)'.replace('  (', ' ('),
+        '  address  URL (up 2 h 5 min)',
         '  model    acme / acme-large',
         '  why      ACME_API_KEY is set and no other provider comes',
         '           before it',

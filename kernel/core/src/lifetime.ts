@@ -8,7 +8,8 @@
  */
 import type { Disposable } from '@svc/api';
 
-export type LifetimeState = 'open' | 'draining' | 'closed';
+/** While it is `closing` its disposers run and may still write what they hold; nothing new begins. */
+export type LifetimeState = 'open' | 'draining' | 'closing' | 'closed';
 
 export interface LifetimeProblem {
   readonly label: string;
@@ -46,7 +47,7 @@ export class Lifetime {
   }
 
   add(label: string, dispose: () => void | Promise<void>): Disposable {
-    if (this.#state === 'closed') {
+    if (this.#isOver) {
       void Promise.resolve().then(dispose);
       throw new Error(`${this.name} has stopped: "${label}" was closed again`);
     }
@@ -71,7 +72,7 @@ export class Lifetime {
 
   /** For what was begun before draining and may still need to call back in. */
   enterAnyway(label: string): (() => void) | null {
-    if (this.#state === 'closed') return null;
+    if (this.#isOver) return null;
     return this.#hold(label);
   }
 
@@ -98,8 +99,8 @@ export class Lifetime {
   }
 
   async close(): Promise<LifetimeProblem[]> {
-    if (this.#state === 'closed') return [];
-    this.#state = 'closed';
+    if (this.#isOver) return [];
+    this.#state = 'closing';
     this.#abort.abort(new Error(`${this.name} has stopped`));
     const problems: LifetimeProblem[] = [];
     for (let opened = this.#opened.pop(); opened; opened = this.#opened.pop()) {
@@ -108,7 +109,12 @@ export class Lifetime {
       const problem = await disposeWithin(opened, DISPOSE_BUDGET_MS);
       if (problem) problems.push(problem);
     }
+    this.#state = 'closed';
     return problems;
+  }
+
+  get #isOver(): boolean {
+    return this.#state === 'closing' || this.#state === 'closed';
   }
 
   #hold(label: string): () => void {

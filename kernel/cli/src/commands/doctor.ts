@@ -13,6 +13,9 @@ export const define = (program: Command, action: Action): void => {
   program.command('doctor').description('Look at the setup, the machine and the daemon; say what is wrong and what mends it').action(action((cli) => doctor(cli)));
 };
 
+/** Found by the command table. */
+export const direct = (cli: Cli): Outcome => doctor(cli);
+
 const doctor = async (cli: Cli): Outcome => {
   const daemon = await daemonChecks(cli);
   const [setup, machine] = await Promise.all([setupChecks(cli.settings, cli.distDir), machineChecks(cli.settings, daemon.isRunning)]);

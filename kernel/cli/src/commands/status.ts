@@ -13,6 +13,9 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli) => status(cli)));
 };
 
+/** Found by the command table. */
+export const direct = (cli: Cli): Outcome => status(cli);
+
 const status = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
   const found = await readStatus(daemon);

@@ -15,6 +15,9 @@ export const define = (program: Command, action: Action): void => {
   program.command('stop').description('Stop the daemon in order: what runs is written down and goes on at the next start').action(action((cli) => stop(cli)));
 };
 
+/** Found by the command table. */
+export const direct = (cli: Cli): Outcome => stop(cli);
+
 const stop = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
   const pid = cli.settings.daemonFile()?.pid;

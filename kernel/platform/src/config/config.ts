@@ -217,7 +217,7 @@ const save = async (file: string, old: string | null, text: string): Promise<voi
       await mkdir(backups, { recursive: true, mode: 0o700 });
       await copyFile(file, join(backups, `${basename(file)}.prev`));
     }
-    await atomicWrite(file, text, { mode: 0o600 });
+    await atomicWrite(file, text, { modeWhenNew: 0o600 });
   } catch (cause) {
     throw configErrors.write_failed().with({ cause });
   }

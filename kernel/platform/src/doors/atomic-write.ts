@@ -4,8 +4,10 @@ import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises
 import { basename, dirname, join } from 'node:path';
 
 export interface AtomicWriteOptions {
-  /** For a new file, default 644; the mode of a file that exists is kept. */
+  /** Wins over the mode of a file that exists, which is kept otherwise; 644 for a new one. */
   mode?: number;
+  /** For a file that is new, instead of 644. */
+  modeWhenNew?: number;
   /** Looks at the open temporary file before anything is written to it; throws to refuse. */
   inspect?: (handle: FileHandle, temporary: string) => Promise<void>;
 }
@@ -14,7 +16,7 @@ export interface AtomicWriteOptions {
 export const atomicWrite = async (path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): Promise<void> => {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true });
-  const mode = (await modeOf(path)) ?? options.mode ?? 0o644;
+  const mode = options.mode ?? (await modeOf(path)) ?? options.modeWhenNew ?? 0o644;
   const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.tmp`);
   const handle = await open(temporary, 'wx', mode);
   try {

@@ -26,7 +26,7 @@ const makeDir = (path: string, boundary: () => Promise<string>): Dir => {
     path,
     read: async (asked, options) => read(await place(asked), options?.maxBytes ?? MAX_READ_BYTES),
     readText: async (asked, options) => (await read(await place(asked), options?.maxBytes ?? MAX_READ_BYTES)).toString('utf8'),
-    write: async (asked, data) => write(await place(asked), data),
+    write: async (asked, data, options = {}) => write(await place(asked), data, options.mode),
     list: async (asked = '', options = {}) => list(await place(asked), options),
     stat: async (asked) => describe(await place(asked)),
     remove: async (asked) => remove(await place(asked)),
@@ -125,14 +125,14 @@ const refuseMoved = async (handle: FileHandle, place: Place): Promise<void> => {
   if (!isWithin(place.root, await readlink(`/proc/self/fd/${handle.fd}`))) throw filesErrors.outside(place.asked);
 };
 
-const write = async (place: Place, data: string | Uint8Array): Promise<void> => {
+const write = async (place: Place, data: string | Uint8Array, mode: number | undefined): Promise<void> => {
   if (place.isRoot) throw filesErrors.wrong_kind(place.asked, 'file');
   const present = await lstat(place.own).catch(() => undefined);
   // Replacing a link by a file would quietly part what the link joined.
   if (present?.isSymbolicLink()) throw filesErrors.link_denied(place.asked);
   if (present && !present.isFile()) throw filesErrors.wrong_kind(place.asked, 'file');
   try {
-    await atomicWrite(place.own, data, { inspect: (handle) => refuseMoved(handle, place) });
+    await atomicWrite(place.own, data, { inspect: (handle) => refuseMoved(handle, place), ...(mode === undefined ? {} : { mode }) });
   } catch (error) {
     throw asFilesError(error, place.asked);
   }

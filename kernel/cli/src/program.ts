@@ -1,0 +1,69 @@
+/** Arguments that need a real parser: subcommands, options of a command, help. Loaded only then. */
+import { Command, CommanderError } from 'commander';
+import { createCli } from './cli.js';
+import { type Action, COMMANDS, type CommandEntry } from './command-table.js';
+import { EXIT, EXIT_CODES_TEXT, type ExitCode } from './exit-codes.js';
+import { usageFailure } from './failure.js';
+import type { GlobalFlags } from './settings.js';
+
+const VERSION = '0.1.0';
+
+/** Runs the command that `argv` names. Throws a Failure for wrong usage as for anything else. */
+export const runProgram = async (argv: readonly string[], entry: CommandEntry | undefined, distDir: string): Promise<ExitCode> => {
+  const program = createProgram();
+  let exit: ExitCode = EXIT.ok;
+  const action: Action =
+    (work) =>
+    async (...args) => {
+      exit = await work(createCli(program.opts<GlobalFlags>(), distDir), ...args);
+    };
+  if (entry !== undefined) (await entry.load()).define(program, action);
+  else addOverview(program);
+  if (entry === undefined && argv.every((word) => word.startsWith('-') && !['-h', '--help', '--version'].includes(word))) {
+    program.outputHelp();
+    return EXIT.ok;
+  }
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return exit;
+  } catch (error) {
+    if (error instanceof CommanderError) return ended(argv, error);
+    throw error;
+  }
+};
+
+const createProgram = (): Command =>
+  new Command('svc')
+    .description('Hosts autonomous, LLM-driven agents: start it, talk to them, operate it.')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand(false)
+    .option('--json', 'print one JSON value for programs')
+    .option('-y, --yes', 'do not ask')
+    .option('--no-color', 'no colours (NO_COLOR works too)')
+    .option('--home <dir>', 'the daemon\'s home (else SVC_HOME, else ~/.svc)')
+    .option('--port <number>', 'the daemon\'s port (else SVC_PORT, else what it wrote down)')
+    .configureHelp({ showGlobalOptions: true })
+    // Usage errors are printed by main.ts, in one form with all others.
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+
+/** Without a command that is known: a program that names them all, for `svc --help`, `svc` and a typing error. */
+const addOverview = (program: Command): void => {
+  for (const [name, { usage, summary }] of Object.entries(COMMANDS)) {
+    program.command(name).usage(usage.slice(name.length).trim()).summary(summary).description(summary).helpOption(false);
+  }
+  program.addHelpText('after', `\n${EXIT_CODES_TEXT}\nEnvironment: SVC_HOME, SVC_PORT, SVC_CONFIG, SVC_API_KEY, NO_COLOR`);
+};
+
+/** How commander left: help and version are no failure; its "did you mean" becomes what mends the rest. */
+const ended = (argv: readonly string[], error: CommanderError): ExitCode => {
+  if (error.exitCode === 0) return EXIT.ok;
+  const isHelp = error.code === 'commander.help';
+  // `svc agent` alone: commander has printed that group's help already.
+  if (isHelp && !argv.includes('--json')) return EXIT.usage;
+  const text = isHelp ? 'a subcommand is missing' : error.message.replace(/^error: /, '');
+  const [what = text, guess] = text.split('\n');
+  const mend = /Did you mean (.+)\?/.exec(guess ?? '')?.[1];
+  throw usageFailure(`${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.`, mend === undefined ? 'svc --help' : `svc ${mend}`);
+};

@@ -1,0 +1,22 @@
+/** An extension written inside a test: it goes through the same lifecycle as one that was installed. */
+import type { Contributions, ExtensionDefinition, Manifest } from '@svc/api';
+import type { InstalledFiles } from '@svc/daemon';
+
+export interface FixtureExtension {
+  readonly id: string;
+  readonly manifest?: Partial<Manifest>;
+  readonly contributions?: Partial<Contributions>;
+  readonly definition: ExtensionDefinition | (() => ExtensionDefinition | Promise<ExtensionDefinition>);
+}
+
+/** `definition` may be a function, called anew for each generation. */
+export const fixtureExtension = (fixture: FixtureExtension): InstalledFiles => ({
+  id: fixture.id,
+  version: '1.0.0',
+  description: `The fixture ${fixture.id}`,
+  bundled: true,
+  manifest: { manifest: 1, id: fixture.id, api: '^0.1.0', ...fixture.manifest },
+  contributions: { routes: [], sockets: [], tools: [], migrations: [], config: {}, ...fixture.contributions },
+  workers: {},
+  load: async () => (typeof fixture.definition === 'function' ? fixture.definition() : fixture.definition),
+});

@@ -1,0 +1,4 @@
+/** @svc/testing: a kernel for tests. */
+export * from './fixture-extension.js';
+export * from './test-http.js';
+export * from './test-kernel.js';

@@ -1,0 +1,102 @@
+/** HTTP as a client of the daemon speaks it, with assertions that say what came instead. */
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined when it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever shape the route answers
+  readonly body: any;
+}
+
+export interface SseEvent {
+  readonly event: string;
+  readonly id: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever shape the frame has
+  readonly data: any;
+}
+
+export class TestHttp {
+  readonly url: string;
+  readonly #key: string | undefined;
+
+  constructor(url: string, key?: string) {
+    this.url = url;
+    this.#key = key;
+  }
+
+  get = (path: string, headers: Record<string, string> = {}): Promise<TestAnswer> => this.send('GET', path, undefined, headers);
+  post = (path: string, body?: unknown, headers: Record<string, string> = {}): Promise<TestAnswer> => this.send('POST', path, body, headers);
+  put = (path: string, body?: unknown, headers: Record<string, string> = {}): Promise<TestAnswer> => this.send('PUT', path, body, headers);
+  delete = (path: string, headers: Record<string, string> = {}): Promise<TestAnswer> => this.send('DELETE', path, undefined, headers);
+
+  async send(method: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<TestAnswer> {
+    const response = await this.raw(method, path, body, headers);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parse(text) };
+  }
+
+  /** The response before its body was read. */
+  raw(method: string, path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
+    const hasBody = body !== undefined;
+    return fetch(this.url + path, {
+      method,
+      headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...(this.#key ? { authorization: `Bearer ${this.#key}` } : {}), ...headers },
+      ...(hasBody ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+      ...(signal ? { signal } : {}),
+    });
+  }
+
+  /** Like `send`, and fails with the answer's own words when the status is another. */
+  async expect(status: number, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<TestAnswer> {
+    const answer = await this.send(method, path, body, headers);
+    if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status}, not ${status}: ${answer.text.slice(0, 500)}`);
+    return answer;
+  }
+
+  /** Reads server-sent events until the stream ends, or until `enough` says so. */
+  async events(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, enough: (event: SseEvent) => boolean = () => false): Promise<SseEvent[]> {
+    const abort = new AbortController();
+    const response = await this.raw(method, path, body, headers, abort.signal);
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) throw new Error(`${method} ${path} answered ${response.status} without events: ${await response.text()}`);
+    const events: SseEvent[] = [];
+    for await (const event of readEvents(response)) {
+      events.push(event);
+      if (!enough(event)) continue;
+      abort.abort();
+      break;
+    }
+    return events;
+  }
+}
+
+async function* readEvents(response: Response): AsyncGenerator<SseEvent> {
+  const decoder = new TextDecoder();
+  let buffer = '';
+  for await (const chunk of response.body ?? []) {
+    buffer += decoder.decode(chunk, { stream: true });
+    for (let end = buffer.indexOf('\n\n'); end >= 0; end = buffer.indexOf('\n\n')) {
+      const event = parseEvent(buffer.slice(0, end));
+      buffer = buffer.slice(end + 2);
+      if (event) yield event;
+    }
+  }
+}
+
+function parseEvent(block: string): SseEvent | undefined {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(':');
+    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).trimStart());
+  }
+  const data = fields.get('data');
+  return data === undefined ? undefined : { event: fields.get('event') ?? 'message', id: fields.get('id'), data: parse(data) ?? data };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

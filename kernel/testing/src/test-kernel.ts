@@ -1,0 +1,92 @@
+/**
+ * A whole daemon inside a test: a real SQLite file in a folder of its own, real HTTP
+ * on a free port, the extensions as they ship. It stops itself after the test that
+ * booted it, and fails that test when something is left open.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Actor } from '@svc/api';
+import { type BootOptions, type Daemon, type InstalledFiles, bootDaemon } from '@svc/daemon';
+import { TestHttp } from './test-http.js';
+
+export interface TestKernelOptions {
+  /** Text of config.toml. */
+  readonly config?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A folder to use, and to keep; by default a fresh one that is removed. */
+  readonly home?: string;
+  readonly extra?: readonly InstalledFiles[];
+  readonly factories?: BootOptions['factories'];
+  readonly clock?: BootOptions['clock'];
+  readonly ids?: BootOptions['ids'];
+  /** Bearer key that `http` sends. */
+  readonly key?: string;
+}
+
+export interface TestKernel {
+  readonly daemon: Daemon;
+  readonly url: string;
+  readonly home: string;
+  readonly http: TestHttp;
+  /** The same daemon as somebody else sees it. */
+  as(key: string): TestHttp;
+  stop(): Promise<void>;
+}
+
+/** Rates so high that no test meets them by accident. */
+export const OPEN_RATE = '[api]\nrate_limit_per_second = 100000\n[rate_limit]\nmax_ws_per_ip = 10000\n';
+export const OWNER: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+
+const running = new Set<TestKernel>();
+
+export async function bootTestKernel(options: TestKernelOptions = {}): Promise<TestKernel> {
+  const home = options.home ?? (await mkdtemp(join(tmpdir(), 'svc-test-')));
+  await mkdir(home, { recursive: true });
+  if (options.config !== undefined || options.home === undefined) await writeFile(join(home, 'config.toml'), options.config ?? OPEN_RATE);
+  const daemon = await bootDaemon({
+    env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, ...options.env },
+    releaseFile: releaseFile(),
+    foreground: false,
+    checkReplies: true,
+    port: 0,
+    ...pick(options, ['extra', 'factories', 'clock', 'ids']),
+  });
+  const kernel: TestKernel = {
+    daemon,
+    url: daemon.url,
+    home,
+    http: new TestHttp(daemon.url, options.key),
+    as: (key) => new TestHttp(daemon.url, key),
+    stop: async () => {
+      if (!running.delete(kernel)) return;
+      await daemon.stop('the test is over');
+      if (options.home === undefined) await rm(home, { recursive: true, force: true });
+    },
+  };
+  running.add(kernel);
+  return kernel;
+}
+
+/** For a root hook: whatever a test booted and did not stop is stopped. Throws the leaks that this shows. */
+export async function stopTestKernels(): Promise<void> {
+
+  const leaks: string[] = [];
+  for (const kernel of [...running]) {
+    await kernel.stop();
+    leaks.push(...kernel.daemon.kernel.extensions().flatMap((one) => one.leaks.map((leak) => `${one.id}: ${leak}`)));
+  }
+  if (leaks.length > 0) throw new Error(`something was left open:\n${leaks.join('\n')}`);
+}
+
+/** dist/release.json, seen from wherever in dist/test the bundle of the test stands. */
+export function releaseFile(): string {
+  const here = fileURLToPath(import.meta.url);
+  const dist = here.slice(0, here.lastIndexOf('/dist/') + '/dist/'.length);
+  return join(dist, 'release.json');
+}
+
+const pick = <T extends object, K extends keyof T>(from: T, keys: readonly K[]): { [P in K]?: Exclude<T[P], undefined> } =>
+  // Only keys that have a value: optional members may not be undefined.
+  Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]])) as { [P in K]?: Exclude<T[P], undefined> };
