@@ -27,6 +27,11 @@ export default defineExtension({
     ctx.services.provide('providers', providers);
     ctx.routes.add(...providerRoutes({ providers, models, local, fetch, clock: ctx.clock }));
     for (const section of ['default_model', 'provider_urls', 'fallback_providers'] as const) ctx.config.onChange(section, () => providers.refresh());
+    ctx.hooks.tap('kernel.greet', async () => {
+      const { provider, model, why, isStandIn } = await providers.defaultModel();
+      const line = { label: 'model', value: `${provider}/${model}`, note: why };
+      return isStandIn ? [line, { label: 'real model', value: 'npx svc providers set-key anthropic', note: 'or another provider: npx svc providers list' }] : [line];
+    });
     ctx.hooks.tap('doctor.check', async () => {
       const chosen = await providers.defaultModel();
       return [{ check: 'providers.default', result: chosen.isStandIn ? 'warn' : 'pass', message: chosen.why, ...(chosen.isStandIn ? { fix: 'svc providers set-key <provider>' } : {}) }];

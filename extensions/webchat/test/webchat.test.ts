@@ -198,12 +198,14 @@ describe('the web page', function () {
   it('shows the conversation so far, with its tool calls', async () => {
     daemon.history = [
       { role: 'User', content: 'what is in a.txt?' },
-      { role: 'Assistant', content: 'It says alpha.', tools: [{ name: 'file_read', input: { path: 'a.txt' }, result: 'alpha', is_error: false }] },
+      { role: 'Assistant', content: 'Let me look.', tools: [{ name: 'file_read', input: { path: 'a.txt' }, result: 'alpha', is_error: false }] },
+      { role: 'Assistant', content: 'It says alpha.' },
     ];
     await visit();
     await ready();
     await page.getByText('It says alpha.').waitFor();
-    expect(await page.locator('.tool.ok').count()).to.equal(1);
+    expect(await page.locator('.turn.theirs').count()).to.equal(1);
+    expect(await answerText()).to.match(/Let me look\.[^]*file_read[^]*It says alpha\./);
   });
 
   for (const [width, scheme] of [[320, 'light'], [360, 'dark'], [768, 'light'], [1920, 'dark']] as const) {

@@ -10,6 +10,11 @@ const ANSWER_WAIT_MS = 30_000;
 /** Answers larger than this are not a daemon's. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
+const KEY_HINT = 'SVC_API_KEY=<the key> svc …   (or api_key in config.toml, which this user must be able to read)';
+/** A rate limit that is over so soon is waited out, a few times. */
+const SHORT_WAIT_S = 5;
+const SHORT_WAITS = 3;
+
 export interface DaemonTarget {
   /** `http://127.0.0.1:4545`, no slash at the end. */
   readonly url: string;
@@ -42,9 +47,9 @@ export interface DaemonClient {
 
 export const createDaemonClient = (target: DaemonTarget): DaemonClient => ({
   url: target.url,
-  ask: (method, path, options = {}) => ask(target, method, path, options),
+  ask: (method, path, options = {}) => askPatiently(target, method, path, options),
   call: async <T>(method: string, path: string, options: RequestOptions = {}) => {
-    const answer = await ask(target, method, path, options);
+    const answer = await askPatiently(target, method, path, options);
     if (answer.status >= 200 && answer.status < 300) return answer.body as T; // the caller names the shape the interface promises
     throw refusal(target.url, answer);
   },
@@ -54,6 +59,15 @@ export const createDaemonClient = (target: DaemonTarget): DaemonClient => ({
     throw refusal(target.url, await read(response));
   },
 });
+
+const askPatiently = async (target: DaemonTarget, method: string, path: string, options: RequestOptions): Promise<Answer> => {
+  for (let waits = 0; ; waits++) {
+    const answer = await ask(target, method, path, options);
+    const seconds = Number(headerText(answer.headers['retry-after']) ?? Number.NaN);
+    if (answer.status !== 429 || waits >= SHORT_WAITS || !(seconds <= SHORT_WAIT_S)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+};
 
 const ask = async (target: DaemonTarget, method: string, path: string, options: RequestOptions): Promise<Answer> => {
   const waitMs = options.timeoutMs ?? ANSWER_WAIT_MS;
@@ -127,12 +141,14 @@ const refusal = (url: string, answer: Answer): Failure => {
   if (typeof body.error !== 'string') {
     return new Failure(`${url} answered ${answer.status} without saying why.`, { code: 'cli_not_the_daemon', why: 'it may not be the svc daemon', mend: 'svc doctor', requestId });
   }
+  const retryAfter = answer.status === 429 ? headerText(answer.headers['retry-after']) : undefined;
   const isRefused = answer.status === 401 || answer.status === 403;
   return new Failure(body.error, {
     code: typeof body.code === 'string' ? body.code : `http_${answer.status}`,
     exit: isRefused ? EXIT.refused : EXIT.failed,
+    status: answer.status,
     why: isRefused ? 'the daemon has an API key and this request carried none, or another' : undefined,
-    mend: isRefused ? 'SVC_API_KEY=<the key> svc …   (or api_key in config.toml, which this user must be able to read)' : (hint ?? (answer.status >= 500 && requestId !== undefined ? `svc logs --request ${requestId}` : undefined)),
+    mend: isRefused ? KEY_HINT : retryAfter !== undefined ? `wait ${retryAfter} s and try again` : (hint ?? (answer.status >= 500 && requestId !== undefined ? `svc logs --request ${requestId}` : undefined)),
     requestId,
   });
 };

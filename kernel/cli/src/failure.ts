@@ -5,6 +5,8 @@ export interface FailureInit {
   /** Identity for scripts: the daemon's own code where it gave one, else `cli_…`. */
   code: string;
   exit?: ExitCode;
+  /** HTTP status, when the daemon refused. */
+  status?: number;
   why?: string | undefined;
   /** A command to run or a thing to do. */
   mend?: string | undefined;
@@ -15,6 +17,7 @@ export interface FailureInit {
 export class Failure extends Error {
   readonly code: string;
   readonly exit: ExitCode;
+  readonly status: number | undefined;
   readonly why: string | undefined;
   readonly mend: string | undefined;
   readonly requestId: string | undefined;
@@ -24,6 +27,7 @@ export class Failure extends Error {
     this.name = 'Failure';
     this.code = init.code;
     this.exit = init.exit ?? EXIT.failed;
+    this.status = init.status;
     this.why = init.why;
     this.mend = init.mend;
     this.requestId = init.requestId;

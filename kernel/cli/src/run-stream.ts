@@ -38,7 +38,7 @@ export async function* streamMessage(daemon: DaemonClient, agentId: string, mess
         if (known.type === 'done' || known.type === 'error') return;
       }
     } catch (error) {
-      if (signal.aborted || !isDrop(error)) throw error;
+      if (signal.aborted || !isDrop(error, lastId !== undefined)) throw error;
     }
     if (signal.aborted) return;
     if (attempt >= RECONNECTS) throw new Failure('The connection was lost and could not be taken up again.', { code: 'cli_connection_lost', why: 'the run itself may go on in the daemon', mend: 'svc status' });
@@ -46,10 +46,11 @@ export async function* streamMessage(daemon: DaemonClient, agentId: string, mess
   }
 }
 
-/** The daemon refusing is final; a connection that broke or a daemon that restarts is not. */
-const isDrop = (error: unknown): boolean => {
+/** The daemon refusing is final. A connection that broke is not; nor, once the run has begun, a daemon that is just being restarted. */
+const isDrop = (error: unknown, hasBegun: boolean): boolean => {
   const code = error instanceof Failure ? error.code : ((error as NodeJS.ErrnoException | null)?.code ?? '');
-  return ['cli_connection_lost', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'UND_ERR_SOCKET'].includes(code);
+  if (hasBegun && (code === 'cli_daemon_not_running' || (error instanceof Failure && error.status === 503))) return true;
+  return ['cli_connection_lost', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(code);
 };
 
 interface Parsed {

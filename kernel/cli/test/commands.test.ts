@@ -250,7 +250,7 @@ describe('svc', function () {
 
     it('enable that ends in a failed extension fails, with the reason', async () => {
       daemon.answers.set('POST /api/extensions/memory/plan', [200, { id: 'memory', action: 'enable', starts: ['memory'], stops: [], degrades: [], warning: null }]);
-      daemon.answers.set('POST /api/extensions/memory/enable', [200, extension('memory', { state: 'failed', reason: 'its table is gone' })]);
+      daemon.answers.set('POST /api/extensions/memory/enable', [200, { status: 'enabled', extension: extension('memory', { state: 'failed', reason: 'its table is gone' }) }]);
       const ran = await bench.run(['ext', 'enable', 'memory']);
       expect(ran.code).to.equal(1);
       expect(ran.stderr).to.contain('its table is gone').and.contain('svc ext why memory');
@@ -261,6 +261,14 @@ describe('svc', function () {
       expect((await json(['ext', 'info', 'memory'])).value).to.include.keys('id', 'state', 'intent', 'graph');
       expect((await json(['ext', 'graph'])).value).to.have.keys('nodes');
     });
+  });
+
+  it('waits out a short rate limit instead of failing', async () => {
+    daemon.answers.set('GET /api/agents', [429, { error: 'Rate limit exceeded', code: 'rate_limited' }]);
+    const listing = bench.run(['agent', 'list']);
+    while (asked('GET /api/agents') === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    daemon.answers.set('GET /api/agents', [200, { agents: [], total: 0 }]);
+    expect((await listing).code).to.equal(0);
   });
 
   it('shows a daemon\'s error with the request id that leads to its log lines', async () => {

@@ -52,10 +52,10 @@ const firstAnswers = (): Array<[string, readonly [number, unknown]]> => [
   ['GET /api/extensions/memory', [200, extension('memory', { requires: ['agents'], optional: ['llm'], state: 'pending', reason: 'waits for agents' })]],
   ['GET /api/extensions-graph', [200, { nodes: [{ id: 'memory', state: 'pending', needs: ['agents'], uses: ['llm'], waitsFor: ['agents'] }, { id: 'hands', state: 'active', needs: ['memory'], uses: [], waitsFor: [] }] }]],
   ['POST /api/extensions/webchat/plan', [200, { id: 'webchat', action: 'disable', starts: [], stops: ['webchat'], degrades: [], warning: null }]],
-  ['POST /api/extensions/webchat/disable', [200, extension('webchat', { state: 'inactive' })]],
+  ['POST /api/extensions/webchat/disable', [200, { status: 'disabled', extension: extension('webchat', { state: 'inactive' }) }]],
   ['POST /api/extensions/memory/plan', [200, { id: 'memory', action: 'disable', starts: [], stops: ['memory', 'hands'], degrades: ['runs'], warning: null }]],
-  ['POST /api/extensions/memory/disable', [200, extension('memory', { state: 'inactive' })]],
-  ['POST /api/extensions/memory/disable?force=true', [200, extension('memory', { state: 'inactive' })]],
+  ['POST /api/extensions/memory/disable', [200, { status: 'disabled', extension: extension('memory', { state: 'inactive' }) }]],
+  ['POST /api/extensions/memory/disable?force=true', [200, { status: 'disabled', extension: extension('memory', { state: 'inactive' }) }]],
   ['GET /api/health/detail', [200, { status: 'ok', version: '0.1.0', uptime_seconds: 60, database: 'connected', doctor: [{ check: 'VaultKeyCheck', result: 'fail', message: 'The vault is locked.', fix: 'set SVC_VAULT_KEY and start again' }] }]],
 ];
 
@@ -71,7 +71,7 @@ export const startFakeDaemon = async (): Promise<FakeDaemon> => {
     if (name.endsWith('/stop')) stopped();
     if (name.endsWith('/message/stream') && !answers.has(name)) return stream(request, response);
     const [status, body] = answers.get(name) ?? [404, { error: `No such path: ${name}.`, code: 'not_found', request_id: 'req-1' }];
-    response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req-1' });
+    response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req-1', ...(status === 429 ? { 'retry-after': '1' } : {}) });
     response.end(JSON.stringify(body));
   });
   const stream = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {

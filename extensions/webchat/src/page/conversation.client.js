@@ -169,22 +169,28 @@
     };
   };
 
+  /** One turn holds all that was said and done in answer to one message, as it did when it streamed. */
   const addHistory = (messages, who) => {
+    let said;
     for (const message of messages) {
-      if (message.role === 'User') addMine(message.content);
-      else if (message.role === 'Assistant') {
-        const said = newTurn(who, 'theirs');
-        for (const call of message.tools ?? []) {
-          const made = toolCall(call.name);
-          made.finish(call);
-          said.append(made.details);
-        }
-        if (!message.content) continue;
+      if (message.role === 'User') {
+        said = undefined;
+        addMine(message.content);
+        continue;
+      }
+      if (message.role !== 'Assistant') continue;
+      said ??= newTurn(who, 'theirs');
+      if (message.content) {
         const box = element('div', 'text');
         said.append(box);
         const grown = growingText(box);
         grown.add(message.content);
         grown.finish();
+      }
+      for (const call of message.tools ?? []) {
+        const made = toolCall(call.name);
+        made.finish(call);
+        said.append(made.details);
       }
     }
     toBottom();

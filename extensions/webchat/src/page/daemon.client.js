@@ -36,7 +36,7 @@
     if (response.ok) return response;
     const answer = await response.json().catch(() => ({}));
     throw new Problem(answer.error ?? `The daemon answered ${response.status}.`, {
-      hint: answer.hint ?? hintFor(response),
+      hint: hintFor(response) || answer.hint || '',
       status: response.status,
       code: answer.code ?? '',
       isLost: response.status === 503,
@@ -47,7 +47,7 @@
     const seconds = response.headers.get('retry-after');
     if (response.status === 429) return seconds ? `Wait ${seconds} s, then send it again.` : 'Wait a moment, then send it again.';
     const id = response.headers.get('x-request-id');
-    return response.status >= 500 && id ? `In a terminal: svc logs --request ${id}` : '';
+    return response.status === 500 && id ? `In a terminal: svc logs --request ${id}` : '';
   };
 
   const call = async (method, path, options) => (await send(method, path, options)).json();

@@ -9,6 +9,9 @@ import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { infoLines, listLines, planLines, type GraphNode, graphLines, whyLines } from '../extension-views.js';
 
+/** A disable waits for what the extension is doing. */
+const CHANGE_WAIT_MS = 120_000;
+
 type Change = ExtensionPlan['action'];
 
 export const define = (program: Command, action: Action): void => {
@@ -60,10 +63,11 @@ const change = async (cli: Cli, action: Change, id: string, isForced: boolean): 
     cli.out.line('Nothing was changed.');
     return EXIT.ok;
   }
-  const answer = await daemon.call<ExtensionStatus>('POST', `${path}/${action}${isForced ? '?force=true' : ''}`, { timeoutMs: 120_000 });
-  if (cli.json) cli.out.json({ plan: plan ?? null, extension: answer });
-  else cli.out.line(`${answer.state === 'failed' ? cli.out.red('✗') : cli.out.green('✓')} ${id} is ${answer.state}${answer.degraded ? ', degraded' : ''}`);
-  if (answer.state === 'failed' || answer.state === 'quarantined') throw new Failure(`${id} is ${answer.state}.`, { code: 'cli_extension_failed', why: answer.reason ?? undefined, mend: `svc ext why ${id}` });
+  const { extension } = await daemon.call<{ extension: ExtensionStatus }>('POST', `${path}/${action}${isForced ? '?force=true' : ''}`, { timeoutMs: CHANGE_WAIT_MS });
+  const isBroken = extension.state === 'failed' || extension.state === 'quarantined';
+  if (isBroken) throw new Failure(`${id} is ${extension.state}.`, { code: 'cli_extension_failed', why: extension.reason ?? undefined, mend: `svc ext why ${id}` });
+  if (cli.json) cli.out.json({ plan: plan ?? null, extension });
+  else cli.out.line(`${cli.out.green('✓')} ${id} is ${extension.state}${extension.degraded ? ', degraded' : ''}`);
   return EXIT.ok;
 };
 

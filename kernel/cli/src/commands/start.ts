@@ -11,6 +11,7 @@ import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { facts } from '../layout.js';
 import { type Progress, progress } from '../progress.js';
+import { isAlive } from '../settings.js';
 import { statusFacts } from './status.js';
 
 const READY_WAIT_MS = 60_000;
@@ -90,13 +91,22 @@ const ready = async (cli: Cli, child: ChildProcess, errorFile: string, steps: Pr
   const deadline = Date.now() + READY_WAIT_MS;
   while (Date.now() < deadline) {
     const url = await runningUrl(cli);
-    // Also when another `svc start` was faster: one daemon serves this home, and it answers.
     if (url !== undefined) return url;
-    if (ended !== undefined) throw new Failure('The daemon did not start.', { code: 'cli_start_failed', why: lastWords(errorFile) ?? ended, mend: 'svc doctor' });
+    // When another `svc start` was faster, ours has left; the one that holds the home is about to answer.
+    if (ended !== undefined && !isHomeHeld(cli.settings.home)) throw new Failure('The daemon did not start.', { code: 'cli_start_failed', why: lastWords(errorFile) ?? ended, mend: 'svc doctor' });
     steps.tick();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   throw new Failure(`The daemon was not ready within ${READY_WAIT_MS / 1000} s.`, { code: 'cli_start_slow', why: 'it is still starting, or hangs', mend: 'svc logs --lines 20' });
+};
+
+const isHomeHeld = (home: string): boolean => {
+  try {
+    const { pid } = JSON.parse(readFileSync(path.join(home, 'daemon.lock'), 'utf8')) as { pid?: number };
+    return pid !== undefined && isAlive(pid);
+  } catch {
+    return false; // no lock, or one being written: nobody to wait for
+  }
 };
 
 const lastWords = (errorFile: string): string | undefined => {
@@ -113,8 +123,9 @@ const report = async (cli: Cli, url: string, headline: string): Outcome => {
     return EXIT.ok;
   }
   cli.out.line(`${cli.out.green('●')} ${headline}`);
-  const next: Array<[string, string]> = [['try', `svc chat   or open ${url}/ in a browser`]];
-  if (found.default_model_stand_in === true) next.push(['', 'svc providers set-key PROVIDER   for a real model; a built-in stand-in answers until then']);
+  const next: Array<[string, string]> = [['try', `svc chat, or open ${url}/ in a browser`]];
+  // Unless the reason given above says so already.
+  if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true) next.push(['', 'svc providers set-key PROVIDER, for a real model instead of the built-in stand-in']);
   for (const line of facts([...statusFacts(found, url, pid), ...next], cli.out.width)) cli.out.line(line);
   return EXIT.ok;
 };

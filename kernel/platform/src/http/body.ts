@@ -39,10 +39,14 @@ export const readBytes = (req: IncomingMessage, maxBytes: number): Promise<Buffe
 /** True when the request announces a body. */
 export const hasBody = (req: IncomingMessage): boolean => req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 
-/** JSON or nothing said; clients that name no type are taken at their word's absence. */
+/** What curl says of `-d '{…}'`. A page's form says the same, but a page also sends an Origin. */
+const CURL_DEFAULT = 'application/x-www-form-urlencoded';
+
+/** JSON, or nothing said, or what curl says by itself. */
 export const assertJsonType = (req: IncomingMessage): void => {
   const type = req.headers['content-type'];
   if (type === undefined || type === '') return;
+  if (type === CURL_DEFAULT && req.headers.origin === undefined) return;
   const bare = (type.split(';', 1)[0] ?? '').trim().toLowerCase();
   if (bare !== 'application/json' && !(bare.startsWith('application/') && bare.endsWith('+json'))) throw httpErrors.unsupported_media_type(bare.slice(0, 80));
 };

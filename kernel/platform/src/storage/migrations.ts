@@ -54,7 +54,7 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
     await apply(deps, names, migration, compileSteps);
     done.set(migration.name, migration.sha256);
     deps.applied.set(names.bookkeeping, done);
-    deps.log.info('Migration applied.', { owner: names.id, migration: migration.name });
+    deps.log.debug('Migration applied.', { owner: names.id, migration: migration.name });
   }
   return { applied: pending.map(({ name }) => name) };
 };

@@ -1,0 +1,138 @@
+/** The CLI with the real daemon: a whole day of an operator. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { expect } from 'chai';
+import { AGENT_ID, type FakeDaemon, startFakeDaemon } from './fake-daemon.js';
+import { type Bench, createBench, ended, MAIN, plain } from './program.js';
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo; // listening, so it has an address
+      server.close(() => resolve(port));
+    });
+  });
+
+describe('svc with the real daemon', function () {
+  this.timeout(60_000);
+  let bench: Bench;
+
+  beforeEach(async () => {
+    bench = createBench(await freePort());
+  });
+  afterEach(async () => {
+    await bench.run(['stop']);
+    bench.clean();
+  });
+
+  it('starts in the background, answers, shows its state and stops', async () => {
+    const started = await bench.run(['start']);
+    expect(started.code, started.stderr).to.equal(0);
+    expect(started.stdout).to.contain('svc is running').and.contain('svc chat').and.contain(bench.home);
+    const again = await bench.run(['start', '--json']);
+    expect(again.code).to.equal(0);
+    expect(JSON.parse(again.stdout)).to.include({ already_running: true });
+    expect((await bench.run(['status'])).code).to.equal(0);
+    const answer = await bench.run(['message', 'assistant', 'write hello to notes.txt then read it', '--json']);
+    const { tools } = JSON.parse(answer.stdout) as { tools: Array<{ tool: string; is_error: boolean }> };
+    expect(tools.map(({ tool, is_error: isError }) => [tool, isError])).to.deep.equal([['file_write', false], ['file_read', false]]);
+    expect((await bench.run(['doctor'])).code).to.equal(0);
+    expect((await bench.run(['logs'])).stdout).to.contain('ready');
+    expect((await bench.run(['stop'])).stdout).to.contain('has stopped');
+    expect((await bench.run(['status'])).code).to.equal(3);
+    expect(existsSync(path.join(bench.home, 'daemon.json'))).to.equal(false);
+  });
+
+  it('leaves one daemon when two people start it at once', async () => {
+    const both = await Promise.all([bench.run(['start', '--json']), bench.run(['start', '--json'])]);
+    expect(both.map(({ code }) => code), both.map(({ stdout }) => stdout).join()).to.deep.equal([0, 0]);
+    const [one, two] = both.map(({ stdout }) => (JSON.parse(stdout) as { pid: number }).pid);
+    expect(one).to.equal(two);
+  });
+
+  it('says why it did not start', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(Number(bench.env.SVC_PORT), '127.0.0.1', resolve));
+    const ran = await bench.run(['start']);
+    await new Promise((resolve) => server.close(resolve));
+    expect(ran.code).to.equal(1);
+    expect(ran.stderr).to.contain('did not start').and.contain(String(bench.env.SVC_PORT));
+  });
+
+  it('switches an extension off and on, and shows the choice', async () => {
+    await bench.run(['start']);
+    expect((await bench.run(['ext', 'disable', 'webchat'])).stdout).to.contain('webchat is inactive');
+    expect((await bench.run(['ext', 'why', 'webchat'])).stdout).to.contain('svc ext reset webchat');
+    expect((await bench.run(['ext', 'reset', 'webchat'])).stdout).to.contain('webchat is active');
+  });
+
+  it('in the foreground prints where it is and ends in order at Ctrl-C', async () => {
+    const child = bench.start(['start', '--foreground']);
+    const end = ended(child);
+    await new Promise<void>((resolve) => {
+      let text = '';
+      child.stdout.on('data', (chunk: string) => {
+        text += chunk;
+        if (text.includes(`:${bench.env.SVC_PORT}`)) resolve();
+      });
+    });
+    child.kill('SIGTERM');
+    expect((await end).code).to.equal(0);
+    expect((await bench.run(['status'])).code).to.equal(3);
+  });
+});
+
+describe('svc chat at a terminal', function () {
+  this.timeout(20_000);
+  let bench: Bench;
+  let daemon: FakeDaemon;
+
+  beforeEach(async () => {
+    daemon = await startFakeDaemon();
+    bench = createBench(daemon.port);
+  });
+  afterEach(async () => {
+    bench.clean();
+    await daemon.close();
+  });
+
+  const open = () => {
+    const child = spawn('script', ['-qec', `'${process.execPath}' '${MAIN}' chat assistant`, '/dev/null'], { env: bench.env });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += plain(chunk);
+    });
+    const shows = async (wanted: string): Promise<void> => {
+      while (!text.includes(wanted)) await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    return { child, shows, end: ended(child) };
+  };
+
+  it('stops the answer at Ctrl-C and goes on', async () => {
+    daemon.frames = [['chunk', { content: 'counting' }], 'pause', ['done', { done: true, result: { finish: 'cancelled' } }]];
+    const { child, shows, end } = open();
+    await shows('you → assistant');
+    child.stdin.write('count\r');
+    await shows('counting');
+    child.stdin.write('\u0003');
+    await shows('stopping');
+    daemon.frames = [['chunk', { content: 'second answer' }], ['done', { done: true }]];
+    child.stdin.write('again\r');
+    await shows('second answer');
+    child.stdin.write('/exit\r');
+    expect((await end).code).to.equal(0);
+    expect(daemon.seen.filter((request) => request.path === `/api/agents/${AGENT_ID}/stop`)).to.have.length(1);
+  });
+
+  it('leaves at the second Ctrl-C of an idle prompt, not at the first', async () => {
+    const { child, shows, end } = open();
+    await shows('you → assistant');
+    child.stdin.write('\u0003');
+    await shows('Ctrl-C again leaves');
+    child.stdin.write('\u0003');
+    expect((await end).code).to.equal(0);
+  });
+});
