@@ -21,7 +21,8 @@ const MAY_IMPORT = {
   'kernel/installer': ['@svc/api', '@svc/schemas'],
   'kernel/platform': ['@svc/core', '@svc/installer', '@svc/api'],
   'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/api'],
-  'kernel/cli': ['@svc/daemon', '@svc/installer', '@svc/api'],
+  // Where the home is and what its config.toml says must be one answer for daemon and command line.
+  'kernel/cli': ['@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
 };
 /** Tests and what helps them reach everything. */
 const isFree = (source) => source.isTest || ['kernel/testing', 'test', 'tools', 'bench'].includes(source.package);
@@ -51,11 +52,11 @@ const workspace = (source, entry) => {
     return `an extension imports @svc/api and the contract types of other areas, not "${entry.to}"`;
   }
   const allowed = source.package.startsWith('runtimes/') ? ['@svc/api', '@svc/schemas'] : (MAY_IMPORT[source.package] ?? []);
-  return allowed.includes(name) ? undefined : `${source.package} may import ${allowed.join(', ') || 'no other package of ours'}, not "${entry.to}"`;
+  return allowed.some((one) => name === one || entry.to.startsWith(`${one}/`)) ? undefined : `${source.package} may import ${allowed.join(', ') || 'no other package of ours'}, not "${entry.to}"`;
 };
 
 const outside = (source, entry) => {
-  if (source.package === 'kernel/api') return packageName(entry.to) === '@sinclair/typebox' ? undefined : `the API imports TypeBox and nothing else, not "${entry.to}"`;
+  if (source.package === 'kernel/api' && !isFree(source)) return packageName(entry.to) === '@sinclair/typebox' ? undefined : `the API imports TypeBox and nothing else, not "${entry.to}"`;
   if (isBuiltin(entry.to) || isFree(source)) return undefined;
   const name = packageName(entry.to);
   return dependenciesOf(source.package).has(name) ? undefined : `"${name}" is not in ${source.package}/package.json`;

@@ -1,6 +1,12 @@
 import { OneOf, type Static, Type } from '@svc/api';
 
-export const ApiKey = Type.String({ default: '', maxLength: 1_024, description: 'When not empty, every route but GET / and GET /api/health needs it as a bearer token', 'x-secret': true, 'x-security': true });
+export const ApiKey = Type.String({
+  default: '',
+  maxLength: 1_024,
+  description: 'When not empty, every route but GET / and GET /api/health needs it as a bearer token',
+  'x-secret': true,
+  'x-security': true,
+});
 export const ApiKeyHash = Type.String({ default: '', pattern: '^$|^sha256:[0-9a-f]{64}$', description: 'sha256:<hex> of the key, so that the file need not hold it', 'x-security': true });
 export const Users = Type.Array(
   Type.Object(

@@ -9,8 +9,7 @@ const WWW_AUTHENTICATE = { 'www-authenticate': 'Bearer' };
 export default defineExtension({
   config: { '/api_key': ApiKey, '/api_key_hash': ApiKeyHash, '/users': Users },
   activate(ctx) {
-    const build = (): Keyring =>
-      createKeyring({ apiKey: ctx.env('SVC_API_KEY') ?? ctx.config.get('api_key'), apiKeyHash: ctx.config.get('api_key_hash'), users: ctx.config.get('users') });
+    const build = (): Keyring => createKeyring({ apiKey: ctx.env('SVC_API_KEY') ?? ctx.config.get('api_key'), apiKeyHash: ctx.config.get('api_key_hash'), users: ctx.config.get('users') });
     let keyring = build();
     const rebuild = () => {
       keyring = build();

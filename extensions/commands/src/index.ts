@@ -19,7 +19,10 @@ export default defineExtension({
       const name = (match[1] as string).toLowerCase();
       const command = COMMANDS.find((one) => one.name === name);
       if (!command) {
-        const [near] = nearest(name, COMMANDS.map((one) => one.name));
+        const [near] = nearest(
+          name,
+          COMMANDS.map((one) => one.name),
+        );
         throw commandErrors.unknown(name, near);
       }
       return { command: name, ...(await command.run(deps, { actor, agent, sessionId, args: (match[2] ?? '').trim() })) };

@@ -1,7 +1,17 @@
 import { defineErrors } from '@svc/api';
 
 export const extensionErrors = defineErrors('extension', {
-  not_found: { status: 404, retry: false, message: (name: string, near: string | undefined) => `There is no extension "${name}".${near ? ` Did you mean ${near}?` : ''}`, hint: 'svc ext list names all.' },
-  change_failed: { status: 409, retry: true, message: (name: string, action: string, reason: string) => `${name} could not be ${action}: ${reason}`, hint: 'svc ext why explains the state; svc logs has the cause.' },
+  not_found: {
+    status: 404,
+    retry: false,
+    message: (name: string, near: string | undefined) => `There is no extension "${name}".${near ? ` Did you mean ${near}?` : ''}`,
+    hint: 'svc ext list names all.',
+  },
+  change_failed: {
+    status: 409,
+    retry: true,
+    message: (name: string, action: string, reason: string) => `${name} could not be ${action}: ${reason}`,
+    hint: 'svc ext why explains the state; svc logs has the cause.',
+  },
   needs_confirmation: { status: 409, retry: false, message: (warning: string) => `${warning} Confirm to go on.`, hint: 'Repeat with ?force=true, or answer yes in svc ext.' },
 });

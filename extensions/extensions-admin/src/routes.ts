@@ -4,7 +4,14 @@ import { extensionErrors } from './errors.js';
 
 const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) });
 const Extension = Type.Object({}, { additionalProperties: true, description: 'name, display_name, status, and all that svc ext info shows' });
-const Plan = Type.Object({ id: Type.String(), action: Type.String(), starts: Type.Array(Type.String()), stops: Type.Array(Type.String()), degrades: Type.Array(Type.String()), warning: Type.Union([Type.String(), Type.Null()]) });
+const Plan = Type.Object({
+  id: Type.String(),
+  action: Type.String(),
+  starts: Type.Array(Type.String()),
+  stops: Type.Array(Type.String()),
+  degrades: Type.Array(Type.String()),
+  warning: Type.Union([Type.String(), Type.Null()]),
+});
 const Force = Type.Object({ force: Type.Optional(Type.Boolean()) });
 const ACTIONS = ['enable', 'disable', 'reset', 'reload'] as const;
 const DONE = { enable: 'enabled', disable: 'disabled', reset: 'reset', reload: 'reloaded' } as const;
@@ -93,7 +100,10 @@ function find(kernel: KernelView, name: string): ExtensionStatus {
   const all = kernel.extensions();
   const found = all.find((one) => one.id === name);
   if (found) return found;
-  const [near] = nearest(name, all.map((one) => one.id));
+  const [near] = nearest(
+    name,
+    all.map((one) => one.id),
+  );
   throw extensionErrors.not_found(name, near);
 }
 

@@ -24,7 +24,13 @@ export default defineExtension({
         cost: 30,
         body: ChatRequest,
         maxBodyBytes: MAX_BODY_BYTES,
-        responses: { 200: Type.Object({}, { additionalProperties: true, description: 'A chat.completion, or chunks of one when stream is true' }), 400: ErrorBody, 404: ErrorBody, 429: ErrorBody, 500: ErrorBody },
+        responses: {
+          200: Type.Object({}, { additionalProperties: true, description: 'A chat.completion, or chunks of one when stream is true' }),
+          400: ErrorBody,
+          404: ErrorBody,
+          429: ErrorBody,
+          500: ErrorBody,
+        },
         handler: (req) => complete({ agents, runs, clock: ctx.clock }, req),
       }),
       defineRoute({

@@ -21,7 +21,12 @@ export default defineExtension({
     ctx.hooks.tap('socket.upgrade', ({ openFromIp }) => {
       const most = ctx.config.get('rate_limit').max_ws_per_ip;
       if (openFromIp < most) return undefined;
-      return { deny: `${most} WebSockets are open from this address, which is the limit.`, code: 'rate_limited', status: 429, headers: { 'retry-after': String(ctx.config.get('rate_limit').window_secs) } };
+      return {
+        deny: `${most} WebSockets are open from this address, which is the limit.`,
+        code: 'rate_limited',
+        status: 429,
+        headers: { 'retry-after': String(ctx.config.get('rate_limit').window_secs) },
+      };
     });
     ctx.timers.every(SWEEP_MS, () => gcra.sweep(ctx.clock.mono()));
     ctx.hooks.tap('security.report', () => ({ name: 'gcra_rate_limiter', state: refusesTooMuch(limits) ? 'active' : 'failed', detail: 'a caller that takes more than its burst is refused' }));

@@ -5,7 +5,7 @@
  * A2  A run goes on from its last completed step, in whichever generation or process claims it.
  * A3  A generation that is being replaced hands each run on at its next step.
  */
-import { type Clock, type Events, type JournalStep, type LeasedRun, type Logger, SvcError, isSvcError } from '@svc/api';
+import { type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
 import type { RunResult } from './contract.js';
@@ -131,7 +131,12 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
     return 'lost';
   }
   if (stopped && result) publishDone(deps, run.id, result);
-  else deps.streams.publish(run.id, { type: 'error', final: true, data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...attemptsOf(error) } });
+  else
+    deps.streams.publish(run.id, {
+      type: 'error',
+      final: true,
+      data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...attemptsOf(error) },
+    });
   return 'ended';
 }
 

@@ -70,7 +70,8 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     },
     poke: () => {
       again = true;
-      claiming ??= claim()
+      if (claiming) return;
+      claiming = claim()
         .catch((cause: unknown) => deps.log.error('runs could not be claimed', { cause }))
         .finally(() => {
           claiming = undefined;

@@ -3,10 +3,20 @@ import { defineErrors } from '@svc/api';
 export const runErrors = defineErrors('run', {
   not_found: { status: 404, retry: false, message: (id: string) => `There is no run ${id}.` },
   empty_message: { status: 400, retry: false, message: () => 'The message is empty.', hint: 'Send {"message": "…"} with some text.' },
-  message_too_large: { status: 413, retry: false, message: (chars: number, limit: number) => `The message has ${chars} characters; at most ${limit} are taken.`, hint: 'Put long material into a file of the agent and name it.' },
+  message_too_large: {
+    status: 413,
+    retry: false,
+    message: (chars: number, limit: number) => `The message has ${chars} characters; at most ${limit} are taken.`,
+    hint: 'Put long material into a file of the agent and name it.',
+  },
   too_many: { status: 503, retry: true, message: (limit: number) => `${limit} runs are in flight, which is the limit.`, hint: 'Try again in a moment, or raise [runs] max_active.' },
   refused: { status: 403, retry: false, message: (reason: string) => reason },
-  iteration_limit: { status: 500, retry: false, message: (limit: number) => `The run made ${limit} model calls without coming to an answer.`, hint: 'Ask for a smaller step, or raise max_iterations of the agent.' },
+  iteration_limit: {
+    status: 500,
+    retry: false,
+    message: (limit: number) => `The run made ${limit} model calls without coming to an answer.`,
+    hint: 'Ask for a smaller step, or raise max_iterations of the agent.',
+  },
   loop_guard_break: { status: 500, retry: false, message: (reason: string) => `The run was ended: ${reason}` },
   stopped: { status: 409, retry: false, message: () => 'The run was stopped.' },
   superseded: { status: 409, retry: false, message: () => 'A new message took the place of a run that was waiting.' },

@@ -81,4 +81,3 @@ function isLeaving(ctx: { signal: AbortSignal; hold(label: string): { release():
   hold?.release();
   return hold === null;
 }
-

@@ -49,7 +49,7 @@ async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly
   const target = await deps.llm.resolve(manifest.model);
   const maxTokens = progress.input.maxTokens ?? manifest.model.max_tokens;
   const budgetTokens = Math.max(MIN_BUDGET_TOKENS, target.contextWindow - maxTokens - Math.ceil(system.length / 4));
-  const { messages } = await deps.sessions.project(await stageEntries(deps, progress), { budgetTokens });
+  const { messages } = await deps.sessions.project(await stageEntries(deps, progress), { budgetTokens, staged: progress.pendingEntries });
   return {
     provider: manifest.model.provider,
     model: manifest.model.model,

@@ -29,7 +29,7 @@ export interface Progress {
   /** Entries that the next commit writes: the user's message, the last tool's result. */
   pendingEntries: EntryDraft[];
   /** The same, already numbered, so that a projection can read them before they are committed. */
-  staged: { writes: Write[]; next: SessionRef } | undefined;
+  staged: { writes: readonly Write[]; next: SessionRef } | undefined;
   pendingOutcomes: StepOutcome[];
 }
 
@@ -94,35 +94,45 @@ export async function stageEntries(deps: CommitDeps, progress: Progress): Promis
   return progress.staged.next;
 }
 
-/** Commits what waits, `advance` and `entries` together. */
+/**
+ * Commits what waits, `advance` and `entries` together. What other calls of the same message add
+ * while the commit is on its way waits for the next one; what could not be committed waits again.
+ */
 export async function commitProgress(deps: CommitDeps, progress: Progress, advance: Advance, entries: readonly EntryDraft[] = []): Promise<void> {
-  const outcomes = [...progress.pendingOutcomes, ...(advance.outcomes ?? [])];
   const input = inputOnceKept(progress);
-  const write = (also: readonly Write[]) => deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...also, ...(advance.also ?? [])] });
+  const sent = takePending(progress);
+  const outcomes = [...sent.outcomes, ...(advance.outcomes ?? [])];
+  const write = async (session: SessionRef, staged: Progress['staged']): Promise<SessionRef> => {
+    const first = staged ?? (await numbered(deps, session, sent.entries));
+    const rest = await numbered(deps, first.next, entries);
+    await deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...first.writes, ...rest.writes, ...(advance.also ?? [])] });
+    return rest.next;
+  };
   try {
-    progress.session = await appendAnd(deps, progress, await stageEntries(deps, progress), entries, write);
+    progress.session = await write(progress.session, sent.staged).catch(async (error: unknown) => {
+      if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
+      const fresh = await deps.sessions.ensure(progress.actor, progress.agent.id, progress.session.id);
+      if (fresh.seq === progress.session.seq) throw error;
+      progress.session = fresh;
+      return write(fresh, undefined);
+    });
   } catch (error) {
-    if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
-    const fresh = await deps.sessions.ensure(progress.actor, progress.agent.id, progress.session.id);
-    if (fresh.seq === progress.session.seq) throw error;
-    progress.session = fresh;
-    progress.staged = undefined;
-    progress.session = await appendAnd(deps, progress, await stageEntries(deps, progress), entries, write);
+    progress.pendingEntries = [...sent.entries, ...progress.pendingEntries];
+    progress.pendingOutcomes = [...sent.outcomes, ...progress.pendingOutcomes];
+    throw error;
   }
-  progress.staged = undefined;
-  progress.pendingEntries = [];
-  progress.pendingOutcomes = [];
 }
 
-async function appendAnd(deps: CommitDeps, progress: Progress, after: SessionRef, entries: readonly EntryDraft[], write: (also: readonly Write[]) => Promise<void>): Promise<SessionRef> {
-  if (entries.length === 0) {
-    await write(progress.staged?.writes ?? []);
-    return after;
-  }
-  const appended = await deps.sessions.append(after, entries);
-  await write([...(progress.staged?.writes ?? []), ...appended.writes]);
-  return appended.next;
+function takePending(progress: Progress): { entries: EntryDraft[]; outcomes: StepOutcome[]; staged: Progress['staged'] } {
+  const taken = { entries: progress.pendingEntries, outcomes: progress.pendingOutcomes, staged: progress.staged };
+  progress.pendingEntries = [];
+  progress.pendingOutcomes = [];
+  progress.staged = undefined;
+  return taken;
 }
+
+const numbered = async (deps: CommitDeps, ref: SessionRef, drafts: readonly EntryDraft[]): Promise<{ writes: readonly Write[]; next: SessionRef }> =>
+  drafts.length === 0 ? { writes: [], next: ref } : deps.sessions.append(ref, drafts);
 
 /** Once the message stands in the session, the run's row need not keep it. */
 function inputOnceKept(progress: Progress): { input?: RunInput } {

@@ -19,7 +19,7 @@ export interface RouteDeps {
 const AgentPath = Type.Object({ id: Type.String() });
 const MessageBody = Type.Object({
   message: Type.String({ description: 'What to say to the agent' }),
-  session_id: Type.Optional(Type.String({ description: "A session of the agent; its current one when left out" })),
+  session_id: Type.Optional(Type.String({ description: 'A session of the agent; its current one when left out' })),
   images: Type.Optional(Type.Array(Type.Object({ media_type: Type.String({ pattern: '^image/(png|jpeg|gif|webp)$' }), data: Type.String({ minLength: 1 }) }), { maxItems: 20 })),
 });
 const Answer = Type.Object({
@@ -125,7 +125,10 @@ function toDraft(req: Req<{ id: string }, unknown, { message: string; session_id
   return {
     agentId: req.params.id,
     door,
-    parts: [...(req.body.message === '' ? [] : [{ type: 'text' as const, text: req.body.message }]), ...(req.body.images ?? []).map((image) => ({ type: 'image' as const, mediaType: image.media_type, data: image.data }))],
+    parts: [
+      ...(req.body.message === '' ? [] : [{ type: 'text' as const, text: req.body.message }]),
+      ...(req.body.images ?? []).map((image) => ({ type: 'image' as const, mediaType: image.media_type, data: image.data })),
+    ],
     ...(req.body.session_id === undefined ? {} : { sessionId: req.body.session_id }),
     ...(key === undefined ? {} : { key }),
   };

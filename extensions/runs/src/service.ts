@@ -160,7 +160,17 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
   });
   const topic = opened.run.id;
   const { provider, model } = agent.manifest.model;
-  const result: RunResult = { response: answer.message, input_tokens: 0, output_tokens: 0, iterations: 0, cost_usd: 0, session_id: String(answer.data?.session_id ?? sessionId), finish: 'stop', provider, model };
+  const result: RunResult = {
+    response: answer.message,
+    input_tokens: 0,
+    output_tokens: 0,
+    iterations: 0,
+    cost_usd: 0,
+    session_id: String(answer.data?.session_id ?? sessionId),
+    finish: 'stop',
+    provider,
+    model,
+  };
   if (opened.leased) await deps.journal.advance(opened.leased, { finish: { status: 'done', result } });
   if (opened.replayed) return attach(deps, opened.run, sessionId);
   deps.streams.open(topic);
@@ -171,7 +181,8 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
 }
 
 async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agentId?: string }, why: string): Promise<number> {
-  const runs = target.runId === undefined ? await listRuns(deps, actor, { ...(target.agentId === undefined ? {} : { agentId: target.agentId }), active: true }) : [await visible(deps, actor, target.runId)];
+  const runs =
+    target.runId === undefined ? await listRuns(deps, actor, { ...(target.agentId === undefined ? {} : { agentId: target.agentId }), active: true }) : [await visible(deps, actor, target.runId)];
   let stopped = 0;
   for (const run of runs) stopped += await stopOne(deps, actor, run, why);
   return stopped;
@@ -180,7 +191,12 @@ async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agen
 async function stopOne(deps: RunsDeps, actor: Actor, run: JournalRun, why: string): Promise<number> {
   const error = runErrors.stopped();
   let stopped = deps.journal.interrupt(run.id, why) ? 1 : 0;
-  if (stopped === 0 && (await deps.journal.cancel(run.id, { code: error.code, message: error.message }, [deps.events.event('run.ended', { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' })]))) {
+  if (
+    stopped === 0 &&
+    (await deps.journal.cancel(run.id, { code: error.code, message: error.message }, [
+      deps.events.event('run.ended', { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' }),
+    ]))
+  ) {
     stopped = 1;
     deps.streams.publish(run.id, { type: 'error', final: true, data: { error: error.message, code: error.code, status: error.status } });
   }

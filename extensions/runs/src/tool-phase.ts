@@ -51,7 +51,12 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
     const judgement = await deps.tools.judge(requestOf(progress, call));
     if (judgement.code === 'loop_guard_break') throw runErrors.loop_guard_break(judgement.reason ?? 'the loop guard ended it');
     if (judgement.verdict !== 'suspend') progress.earlier.push({ digest: judgement.digest, status: judgement.verdict === 'deny' ? 'denied' : 'completed' });
-    const intent: ToolIntent = { tool: call.name, digest: judgement.digest, ...(judgement.verdict === 'deny' ? { denied: judgement.reason ?? 'refused' } : {}), ...(judgement.warning ? { warning: judgement.warning } : {}) };
+    const intent: ToolIntent = {
+      tool: call.name,
+      digest: judgement.digest,
+      ...(judgement.verdict === 'deny' ? { denied: judgement.reason ?? 'refused' } : {}),
+      ...(judgement.warning ? { warning: judgement.warning } : {}),
+    };
     const spec = judgement.verdict === 'suspend' ? undefined : stepSpec(progress, 'tool', call.id, judgement.replay, intent);
     planned.push({ call, judgement, spec, begun: false });
   }
@@ -69,7 +74,8 @@ export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned:
   };
   let commits: Promise<void> = Promise.resolve();
   const queueCommit = () => {
-    commits = commits.then(() => commitProgress(deps, progress, {}));
+    // Of calls that end together, the first commit takes all results along.
+    commits = commits.then(async () => (progress.pendingOutcomes.length > 0 ? commitProgress(deps, progress, {}) : undefined));
     return commits;
   };
   const together = runnable.filter((one) => one.judgement.parallel);

@@ -52,8 +52,11 @@ export interface SessionsService {
   get(actor: Actor, sessionId: string): Promise<SessionRef>;
   /** Writes that append entries after `ref.seq`; a writer that raced conflicts. `next` is the ref after the commit. */
   append(ref: SessionRef, entries: readonly EntryDraft[]): Promise<{ writes: Write[]; next: SessionRef }>;
-  /** A pure projection of the log: provider-neutral messages in which every tool call has its result. */
-  project(ref: SessionRef, options: { budgetTokens: number; openCalls?: readonly string[] }): Promise<Projection>;
+  /**
+   * A pure projection of the log: provider-neutral messages in which every tool call has its result.
+   * `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.
+   */
+  project(ref: SessionRef, options: { budgetTokens: number; openCalls?: readonly string[]; staged?: readonly EntryDraft[] }): Promise<Projection>;
   entries(actor: Actor, sessionId: string, range?: { after?: number; limit?: number }): Promise<Entry[]>;
 }
 

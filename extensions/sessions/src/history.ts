@@ -14,7 +14,19 @@ export const History = Type.Object({
     Type.Object({
       role: Type.String(),
       content: Type.String(),
-      tools: Type.Optional(Type.Array(Type.Object({ id: Type.String(), name: Type.String(), input: Type.Unknown(), running: Type.Boolean(), expanded: Type.Boolean(), result: Type.Optional(Type.String()), is_error: Type.Optional(Type.Boolean()) }))),
+      tools: Type.Optional(
+        Type.Array(
+          Type.Object({
+            id: Type.String(),
+            name: Type.String(),
+            input: Type.Unknown(),
+            running: Type.Boolean(),
+            expanded: Type.Boolean(),
+            result: Type.Optional(Type.String()),
+            is_error: Type.Optional(Type.Boolean()),
+          }),
+        ),
+      ),
       images: Type.Optional(Type.Array(Type.Object({ media_type: Type.String(), data: Type.String() }))),
       timestamp: Type.String(),
     }),

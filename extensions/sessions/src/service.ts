@@ -39,8 +39,8 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService => {
     },
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     append: async (ref, drafts) => append(deps, logs, ref, drafts),
-    project: async (ref, { budgetTokens }) => {
-      const entries = await loadLog(deps, logs, ref);
+    project: async (ref, { budgetTokens, staged = [] }) => {
+      const entries = await loadStaged(deps, logs, ref, staged);
       const { messages, repaired } = projectEntries(entries, budgetTokens);
       return { messages, throughSeq: ref.seq, repaired };
     },
@@ -88,6 +88,16 @@ function remember(logs: Map<string, CachedLog>, ref: SessionRef, next: SessionRe
   known.seq = next.seq;
   known.mark = `${next.seq}/${last.runId ?? ''}/${at}`;
   keep(logs, ref.id, known);
+}
+
+/** The cache holds what `append` numbered, if it holds the log at all; what the database does not have yet is added otherwise. */
+async function loadStaged(deps: SessionsDeps, logs: Map<string, CachedLog>, ref: SessionRef, staged: readonly EntryDraft[]): Promise<readonly Entry[]> {
+  if (staged.length === 0 || logs.get(ref.id)?.seq === ref.seq) return loadLog(deps, logs, ref);
+  const stored: SessionRef = { ...ref, seq: ref.seq - staged.length };
+  const at = deps.clock.iso();
+  // A writer that came between is not in this log: the commit that follows will conflict, and the model is asked about the log that stands.
+  const known = (await loadLog(deps, logs, stored)).filter((entry) => entry.seq <= stored.seq);
+  return [...known, ...staged.map((draft, index) => ({ ...draft, seq: stored.seq + 1 + index, at }))];
 }
 
 async function loadLog(deps: SessionsDeps, logs: Map<string, CachedLog>, ref: SessionRef): Promise<readonly Entry[]> {

@@ -52,7 +52,13 @@ describe('the projection of a session', () => {
 
   it('cuts the oldest turns to the budget and never the newest request', () => {
     const long = 'x'.repeat(4_000);
-    const entries = log({ kind: 'user', parts: said(long) }, { kind: 'assistant', parts: said(long) }, { kind: 'user', parts: said('the newest') }, { kind: 'tool_call', callId: 'a', tool: 'x', args: { long } }, { kind: 'tool_result', callId: 'a', tool: 'x', content: long });
+    const entries = log(
+      { kind: 'user', parts: said(long) },
+      { kind: 'assistant', parts: said(long) },
+      { kind: 'user', parts: said('the newest') },
+      { kind: 'tool_call', callId: 'a', tool: 'x', args: { long } },
+      { kind: 'tool_result', callId: 'a', tool: 'x', content: long },
+    );
 
     const { messages } = projectEntries(entries, 10);
 
@@ -68,6 +74,8 @@ describe('the projection of a session', () => {
     const { messages } = projectEntries(log({ kind: 'summary', content: 'they met', coversThrough: 10 }, { kind: 'user', parts: said('go on') }), 1_000);
 
     expect(messages).to.have.length(1);
-    expect(messages[0]?.parts.map((part) => part.type === 'text' && part.text).join(' ')).to.contain('they met').and.to.contain('go on');
+    expect(messages[0]?.parts.map((part) => part.type === 'text' && part.text).join(' '))
+      .to.contain('they met')
+      .and.to.contain('go on');
   });
 });

@@ -21,10 +21,21 @@ export async function renderMetrics(kernel: KernelView, collect: HookHandle<Hook
   };
   add('svc_info', 'Version of the daemon', 'gauge', [{ value: 1, labels: { version: kernel.version } }]);
   add('svc_uptime_seconds', 'Seconds since the daemon started', 'gauge', [{ value: uptimeSeconds, labels: {} }]);
-  add('svc_extension_active', 'Whether an extension is active', 'gauge', kernel.extensions().map((one) => ({ value: one.state === 'active' ? 1 : 0, labels: { extension: one.id } })));
+  add(
+    'svc_extension_active',
+    'Whether an extension is active',
+    'gauge',
+    kernel.extensions().map((one) => ({ value: one.state === 'active' ? 1 : 0, labels: { extension: one.id } })),
+  );
   for (const [name, rows] of byName((await collect.call(undefined)).flatMap((row) => row.value ?? []))) {
     const [first] = rows;
-    if (first) add(name, first.help, first.type, rows.map((row) => ({ value: row.value, labels: row.labels ?? {} })));
+    if (first)
+      add(
+        name,
+        first.help,
+        first.type,
+        rows.map((row) => ({ value: row.value, labels: row.labels ?? {} })),
+      );
   }
   for (const [name, value] of Object.entries(kernel.facts())) {
     if (name.startsWith('svc_') && typeof value === 'number') add(name, `Kernel fact ${name}`, name.endsWith('_total') ? 'counter' : 'gauge', [{ value, labels: {} }]);

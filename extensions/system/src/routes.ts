@@ -18,7 +18,16 @@ const SHUTDOWN_DELAY_MS = 50;
 export const systemRoutes = (deps: SystemDeps): RouteDecl[] => [...publicRoutes(deps), ...versionRoutes(deps), ...operatorRoutes(deps)];
 
 const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
-  get({ id: 'system.health', path: '/api/health', summary: 'Whether the daemon lives', responses: { 200: Open('status, version, uptime_seconds, checks') }, handler: async () => reply(200, await health(deps)) }, { auth: 'public' }),
+  get(
+    {
+      id: 'system.health',
+      path: '/api/health',
+      summary: 'Whether the daemon lives',
+      responses: { 200: Open('status, version, uptime_seconds, checks') },
+      handler: async () => reply(200, await health(deps)),
+    },
+    { auth: 'public' },
+  ),
   get(
     {
       id: 'system.ready',
@@ -53,10 +62,12 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'system.openapi',
     path: '/api/openapi.json',
     summary: 'This interface as OpenAPI 3.1',
-    responses: { 200: Open('An OpenAPI document') },
-    handler: async () => {
+    responses: { 200: Open('An OpenAPI document'), 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
+    handler: async ({ headers }) => {
       const { etag, document } = deps.kernel.openapi();
-      return reply(200, document, { etag });
+      // May be kept, but is asked for again each time: areas come and go.
+      const caching = { etag, 'cache-control': 'private, no-cache' };
+      return headers['if-none-match'] === etag ? reply(304, undefined, caching) : reply(200, document, caching);
     },
   }),
 ];
@@ -69,7 +80,13 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     responses: { 200: Open('status, checks, extensions, config_warnings, doctor') },
     handler: async (req) => reply(200, await healthDetail(deps, req.actor)),
   }),
-  get({ id: 'system.status', path: '/api/status', summary: 'State of the daemon', responses: { 200: Open('status, agents, model, data') }, handler: async (req) => reply(200, await status(deps, req.actor)) }),
+  get({
+    id: 'system.status',
+    path: '/api/status',
+    summary: 'State of the daemon',
+    responses: { 200: Open('status, agents, model, data') },
+    handler: async (req) => reply(200, await status(deps, req.actor)),
+  }),
   get({
     id: 'system.metrics',
     path: '/api/metrics',

@@ -22,9 +22,7 @@ export interface Page {
 
 export const assemblePage = (): Page => {
   const scripts = [rendering, daemon, conversation, page];
-  const html = markup
-    .replace('<!-- style -->', () => `<style>${style}</style>`)
-    .replace('<!-- scripts -->', () => scripts.map((script) => `<script>${script}</script>`).join('\n'));
+  const html = markup.replace('<!-- style -->', () => `<style>${style}</style>`).replace('<!-- scripts -->', () => scripts.map((script) => `<script>${script}</script>`).join('\n'));
   return { html, policy: policyOf(scripts, style) };
 };
 

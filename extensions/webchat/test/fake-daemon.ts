@@ -60,7 +60,11 @@ export const startFakeDaemon = async (): Promise<FakeDaemon> => {
     const key = String(request.headers['idempotency-key']);
     const frames = runs.get(key) ?? daemon.script(message);
     runs.set(key, frames);
-    const after = Number(String(request.headers['last-event-id'] ?? '0').split('.').at(-1));
+    const after = Number(
+      String(request.headers['last-event-id'] ?? '0')
+        .split('.')
+        .at(-1),
+    );
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const [index, frame] of frames.entries()) {
       if (index < after) continue;

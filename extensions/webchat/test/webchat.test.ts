@@ -58,7 +58,11 @@ describe('the web page', function () {
 
   it('can be used by keyboard alone: skip link, agent, message, a tool call, stop', async () => {
     daemon.agents = [agentRow, { ...agentRow, id: 'second', name: 'helper' }];
-    daemon.script = () => [{ event: 'tool_use', data: { tool: 'file_read', id: 't1' } }, { event: 'tool_result', data: { tool: 'file_read', id: 't1', input: { path: 'a.txt' }, is_error: false, result: 'alpha' } }, doneFrame('', 'cancelled')];
+    daemon.script = () => [
+      { event: 'tool_use', data: { tool: 'file_read', id: 't1' } },
+      { event: 'tool_result', data: { tool: 'file_read', id: 't1', input: { path: 'a.txt' }, is_error: false, result: 'alpha' } },
+      doneFrame('', 'cancelled'),
+    ];
     daemon.holdAfter = 2;
     await visit();
     await ready();
@@ -76,7 +80,9 @@ describe('the web page', function () {
     await page.keyboard.press('Shift+Tab');
     expect(await page.locator(':focus').innerText()).to.contain('file_read');
     await page.keyboard.press('Enter');
-    expect(await page.locator('.tool').innerText()).to.contain('alpha').and.contain('a.txt');
+    expect(await page.locator('.tool').innerText())
+      .to.contain('alpha')
+      .and.contain('a.txt');
     await page.keyboard.press('Escape');
     await idle();
     expect(daemon.seen.some((request) => request.path.endsWith('/stop'))).to.equal(true);
@@ -147,7 +153,9 @@ describe('the web page', function () {
     daemon.status = { ...daemon.status, default_model_stand_in: true, default_provider: 'builtin', default_model: 'stand-in' };
     await visit();
     await ready();
-    expect(await page.locator('#notice').innerText()).to.contain('stand-in').and.contain('svc providers set-key <provider>');
+    expect(await page.locator('#notice').innerText())
+      .to.contain('stand-in')
+      .and.contain('svc providers set-key <provider>');
   });
 
   it('never treats text as markup, and renders code, bold, links and line breaks', async () => {
@@ -171,7 +179,9 @@ describe('the web page', function () {
     await ready();
     await say('hello');
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').innerText()).to.contain('was refused').and.contain('svc providers set-key acme');
+    expect(await page.getByRole('alert').innerText())
+      .to.contain('was refused')
+      .and.contain('svc providers set-key acme');
     await idle();
   });
 
@@ -205,12 +215,20 @@ describe('the web page', function () {
     await ready();
     await page.getByText('It says alpha.').waitFor();
     expect(await page.locator('.turn.theirs').count()).to.equal(1);
-    expect(await answerText()).to.match(/Let me look\.[^]*file_read[^]*It says alpha\./);
+    expect(await answerText()).to.match(/Let me look\..*file_read.*It says alpha\./s);
   });
 
-  for (const [width, scheme] of [[320, 'light'], [360, 'dark'], [768, 'light'], [1920, 'dark']] as const) {
+  for (const [width, scheme] of [
+    [320, 'light'],
+    [360, 'dark'],
+    [768, 'light'],
+    [1920, 'dark'],
+  ] as const) {
     it(`fits ${width} pixels in ${scheme} colours: no sideways scrolling, everything within reach`, async () => {
-      daemon.history = [{ role: 'User', content: 'x'.repeat(300) }, { role: 'Assistant', content: `\`\`\`\n${'long '.repeat(200)}\n\`\`\`\n${'https://example.com/'.repeat(20)}` }];
+      daemon.history = [
+        { role: 'User', content: 'x'.repeat(300) },
+        { role: 'Assistant', content: `\`\`\`\n${'long '.repeat(200)}\n\`\`\`\n${'https://example.com/'.repeat(20)}` },
+      ];
       await visit({ viewport: { width, height: 640 }, colorScheme: scheme });
       await ready();
       await page.locator('.turn.theirs pre').waitFor();

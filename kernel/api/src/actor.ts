@@ -19,5 +19,4 @@ export const seesAll = (actor: Actor): boolean => actor.role === 'owner' || acto
 export const systemActor = (area: string): Actor => ({ id: `system:${area}`, role: 'system', ownerId: 'system' });
 
 /** Work that goes on for somebody after their request has ended: it sees what they see, no more. */
-export const actorOf = (ownerId: string): Actor =>
-  ownerId === 'owner' ? { id: 'owner', role: 'owner', ownerId } : { id: ownerId, role: 'user', ownerId };
+export const actorOf = (ownerId: string): Actor => (ownerId === 'owner' ? { id: 'owner', role: 'owner', ownerId } : { id: ownerId, role: 'user', ownerId });

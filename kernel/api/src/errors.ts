@@ -71,8 +71,7 @@ export const defineErrors = <const T extends Record<string, AnySpec>>(area: stri
   for (const [key, spec] of Object.entries(specs)) {
     const code = key.startsWith(`${area}_`) || area === '' ? key : `${area}_${key}`;
     table.push({ code, status: spec.status, retry: spec.retry });
-    factories[key] = (...args: unknown[]) =>
-      new SvcError(code, (spec.message as (...a: unknown[]) => string)(...args), { status: spec.status, retry: spec.retry, hint: spec.hint });
+    factories[key] = (...args: unknown[]) => new SvcError(code, (spec.message as (...a: unknown[]) => string)(...args), { status: spec.status, retry: spec.retry, hint: spec.hint });
   }
   factories.table = table;
   // The loop above fills exactly the keys of T.

@@ -6,6 +6,8 @@ import type { Write } from './storage.js';
 export interface EventMap {
   'extension.changed': { readonly id: string; readonly state: string };
   'config.changed': { readonly sections: readonly string[] };
+  /** To a durable listener that fell so far behind that events were removed: these it never gets. */
+  'events.gap': { readonly after: number; readonly before: number };
 }
 export type EventName = keyof EventMap & string;
 

@@ -100,7 +100,10 @@ export interface HookHandle<H extends AnyHook> {
 export interface Hooks {
   tap<N extends HookName>(name: N, fn: HookMap[N] extends AnyHook ? HookMap[N]['tap'] : never, options?: TapOptions): Disposable;
   /** Creates a hook this extension owns; switching the extension off removes it, and its taps sleep. */
-  define<N extends HookName>(name: N, spec: HookMap[N] extends AnyHook ? { kind: HookMap[N]['kind']; policy: HookPolicy; budgetMs: number } : never): HookHandle<HookMap[N] extends AnyHook ? HookMap[N] : never>;
+  define<N extends HookName>(
+    name: N,
+    spec: HookMap[N] extends AnyHook ? { kind: HookMap[N]['kind']; policy: HookPolicy; budgetMs: number } : never,
+  ): HookHandle<HookMap[N] extends AnyHook ? HookMap[N] : never>;
   /** A hook of the kernel, to call it. */
   use<N extends HookName>(name: N): HookHandle<HookMap[N] extends AnyHook ? HookMap[N] : never>;
 }

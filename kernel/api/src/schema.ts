@@ -21,7 +21,6 @@ export const ErrorBody = Type.Object(
 export type ErrorBody = Static<typeof ErrorBody>;
 
 /** A closed set of strings, as JSON Schema `enum`. */
-export const OneOf = <const T extends readonly string[]>(values: T, options: object = {}) =>
-  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
+export const OneOf = <const T extends readonly string[]>(values: T, options: object = {}) => Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 
 export type Infer<S extends TSchema | undefined> = S extends TSchema ? Static<S> : unknown;

@@ -22,7 +22,15 @@ export const findAgent = async (daemon: DaemonClient, wanted: string): Promise<A
   if (matches.length === 1 && matches[0] !== undefined) return matches[0];
   throw new Failure(`There is no agent "${wanted}".`, {
     code: 'agent_not_found',
-    why: agents.length === 0 ? 'there are no agents yet' : matches.length > 1 ? `${matches.length} ids begin like that` : `there are: ${agents.slice(0, 8).map((agent) => agent.name).join(', ')}${agents.length > 8 ? ', …' : ''}`,
+    why:
+      agents.length === 0
+        ? 'there are no agents yet'
+        : matches.length > 1
+          ? `${matches.length} ids begin like that`
+          : `there are: ${agents
+              .slice(0, 8)
+              .map((agent) => agent.name)
+              .join(', ')}${agents.length > 8 ? ', …' : ''}`,
     mend: agents.length === 0 ? 'svc agent spawn MANIFEST.toml' : 'svc agent list',
   });
 };

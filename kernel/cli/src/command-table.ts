@@ -1,16 +1,5 @@
 /** Every command by its name. Only the module of the one that was called is loaded. */
-import type { Command } from 'commander';
-import type { Cli, Outcome } from './cli.js';
-
-/** Wraps an action: builds the Cli from the global flags, runs, and keeps the exit code. */
-export type Action = <A extends unknown[]>(work: (cli: Cli, ...args: A) => Outcome) => (...args: A) => Promise<void>;
-
-export interface CommandModule {
-  /** Adds the command and its options to the program. */
-  define(program: Command, action: Action): void;
-  /** The same without a parser, for a command that has no arguments or options of its own (`isPlain`). */
-  direct?(cli: Cli): Outcome;
-}
+import type { CommandModule } from './command.js';
 
 export interface CommandEntry {
   readonly usage: string;

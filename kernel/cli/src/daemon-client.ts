@@ -104,7 +104,11 @@ const send = async (target: DaemonTarget, method: string, path: string, options:
 const explain = (url: string, error: NodeJS.ErrnoException): Error => {
   if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') return notRunning(url, 'connection refused');
   if (error.code === 'ECONNRESET' || error.code === 'EPIPE' || error.code === 'HPE_INVALID_CONSTANT') {
-    return new Failure(`The connection to ${url} broke off.`, { code: 'cli_connection_lost', why: error.code === 'HPE_INVALID_CONSTANT' ? 'what answers there is not the daemon' : error.message, mend: 'svc status' });
+    return new Failure(`The connection to ${url} broke off.`, {
+      code: 'cli_connection_lost',
+      why: error.code === 'HPE_INVALID_CONSTANT' ? 'what answers there is not the daemon' : error.message,
+      mend: 'svc status',
+    });
   }
   if (error.code === 'ENOTFOUND' || error.code === 'EHOSTUNREACH' || error.code === 'ETIMEDOUT') return notRunning(url, error.code);
   return error;
@@ -147,8 +151,12 @@ const refusal = (url: string, answer: Answer): Failure => {
     code: typeof body.code === 'string' ? body.code : `http_${answer.status}`,
     exit: isRefused ? EXIT.refused : EXIT.failed,
     status: answer.status,
-    why: isRefused ? 'the daemon has an API key and this request carried none, or another' : undefined,
-    mend: isRefused ? KEY_HINT : retryAfter !== undefined ? `wait ${retryAfter} s and try again` : (hint ?? (answer.status >= 500 && requestId !== undefined ? `svc logs --request ${requestId}` : undefined)),
+    mend:
+      answer.status === 401
+        ? KEY_HINT
+        : retryAfter !== undefined
+          ? `wait ${retryAfter} s and try again`
+          : (hint ?? (answer.status === 500 && requestId !== undefined ? `svc logs --request ${requestId}` : undefined)),
     requestId,
   });
 };

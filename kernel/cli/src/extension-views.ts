@@ -39,7 +39,10 @@ export const infoLines = (status: ExtensionStatus, nodes: readonly GraphNode[], 
   const add = (label: string, values: readonly string[]): void => {
     if (values.length > 0) pairs.push([label, values.join(', ')]);
   };
-  add('provides', Object.entries(status.provides).map(([name, version]) => `${name} ${version}`));
+  add(
+    'provides',
+    Object.entries(status.provides).map(([name, version]) => `${name} ${version}`),
+  );
   add('requires', status.requires);
   add('uses', status.optional);
   add('needed by', neededBy);
@@ -48,7 +51,10 @@ export const infoLines = (status: ExtensionStatus, nodes: readonly GraphNode[], 
   add('leaks', status.leaks);
   if (status.strikes > 0) pairs.push(['strikes', String(status.strikes)]);
   if (status.startedAt !== null) pairs.push(['started', `${status.startedAt}${status.startMs === null ? '' : `, took ${status.startMs} ms`}`]);
-  return [out.bold(status.id), ...facts([['what', status.description], ...pairs] satisfies Array<[string, string]>, out.width, (text, label) => (label === 'state' ? paintState(stateWord(status), text, out) : text))];
+  return [
+    out.bold(status.id),
+    ...facts([['what', status.description], ...pairs] satisfies Array<[string, string]>, out.width, (text, label) => (label === 'state' ? paintState(stateWord(status), text, out) : text)),
+  ];
 };
 
 export const whyLines = (status: ExtensionStatus, nodes: readonly GraphNode[], out: Terminal): string[] => {
@@ -58,12 +64,12 @@ export const whyLines = (status: ExtensionStatus, nodes: readonly GraphNode[], o
     ['set by', decision(status)],
   ];
   if (waits.length > 0) pairs.push(['waits for', waits.join(', ')]);
-  if (status.state === 'failed' || status.state === 'quarantined') pairs.push(['mend', status.recoverable ? `it is tried again by itself, or now: svc ext reload ${status.id}` : `svc logs --lines 50, then svc ext reload ${status.id}`]);
+  if (status.state === 'failed' || status.state === 'quarantined')
+    pairs.push(['mend', status.recoverable ? `it is tried again by itself, or now: svc ext reload ${status.id}` : `svc logs --lines 50, then svc ext reload ${status.id}`]);
   return [out.bold(status.id), ...facts(pairs, out.width, (text, label) => (label === 'state' ? paintState(stateWord(status), text, out) : text))];
 };
 
-const stateLine = (status: ExtensionStatus): string =>
-  `${stateWord(status)}${status.phase === null ? '' : ` (${status.phase})`}${status.reason === null ? '' : `: ${status.reason}`}`;
+const stateLine = (status: ExtensionStatus): string => `${stateWord(status)}${status.phase === null ? '' : ` (${status.phase})`}${status.reason === null ? '' : `: ${status.reason}`}`;
 
 const decision = (status: ExtensionStatus): string => {
   const who = { choice: `a person's choice (svc ext reset ${status.id} drops it)`, config: 'config.toml, [extensions]', preset: 'the preset' }[status.intent.decidedBy];

@@ -38,12 +38,7 @@ const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(
  * Rows under their titles. Too wide for the terminal: the shrinking columns give way first; when that is not
  * enough each row becomes a small block of `title value` lines. `paint` colours a cell after it was measured.
  */
-export const table = (
-  columns: readonly Column[],
-  rows: ReadonlyArray<readonly string[]>,
-  width: number,
-  paint: (text: string, column: number, row: number) => string = (text) => text,
-): string[] => {
+export const table = (columns: readonly Column[], rows: ReadonlyArray<readonly string[]>, width: number, paint: (text: string, column: number, row: number) => string = (text) => text): string[] => {
   const widths = columns.map((column, index) => Math.max(visibleLength(column.title), ...rows.map((row) => visibleLength(row[index] ?? ''))));
   if (!shrink(columns, widths, width)) return blocks(columns, rows, width, paint);
   const render = (cells: readonly string[], row: number): string =>
@@ -54,7 +49,13 @@ export const table = (
         return paint(isLast ? text : pad(text, widths[index] ?? 0), index, row);
       })
       .join(GAP);
-  return [render(columns.map((column) => column.title), -1), ...rows.map(render)].map((line) => line.trimEnd());
+  return [
+    render(
+      columns.map((column) => column.title),
+      -1,
+    ),
+    ...rows.map(render),
+  ].map((line) => line.trimEnd());
 };
 
 /** Narrows `widths` in place; false when even the narrowest does not fit. */
@@ -78,7 +79,12 @@ const blocks = (columns: readonly Column[], rows: ReadonlyArray<readonly string[
     ...facts(
       columns.flatMap((column, at): Array<[string, string]> => ((row[at] ?? '') === '' ? [] : [[column.title.toLowerCase(), row[at] ?? '']])),
       width,
-      (text, at) => paint(text, columns.findIndex((column) => column.title.toLowerCase() === at), index),
+      (text, at) =>
+        paint(
+          text,
+          columns.findIndex((column) => column.title.toLowerCase() === at),
+          index,
+        ),
     ),
   ]);
 

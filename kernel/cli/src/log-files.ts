@@ -24,7 +24,10 @@ export interface LogLine {
 /** Oldest first. Empty when the daemon has never written here. */
 export const logFiles = async (dir: string): Promise<string[]> => {
   try {
-    return (await readdir(dir)).filter((name) => FILE_NAME.test(name)).sort().map((name) => path.join(dir, name));
+    return (await readdir(dir))
+      .filter((name) => FILE_NAME.test(name))
+      .sort()
+      .map((name) => path.join(dir, name));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
@@ -55,7 +58,11 @@ const tail = async (file: string, count: number): Promise<string[]> => {
       for (const byte of chunk) if (byte === 10) breaks++;
       bytes = Buffer.concat([chunk, bytes]);
     }
-    return bytes.toString('utf8').split('\n').filter((line) => line !== '').slice(-count);
+    return bytes
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .slice(-count);
   } finally {
     await handle.close();
   }

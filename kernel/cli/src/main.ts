@@ -70,7 +70,11 @@ const complain = (argv: readonly string[], error: unknown): ExitCode => {
 const unexpected = (error: unknown): Failure =>
   new Failure(error instanceof Error ? error.message : String(error), { code: 'cli_unexpected', why: error instanceof Error ? firstFrame(error) : undefined, mend: 'svc doctor' });
 
-const firstFrame = (error: Error): string | undefined => error.stack?.split('\n').find((line) => line.trim().startsWith('at '))?.trim();
+const firstFrame = (error: Error): string | undefined =>
+  error.stack
+    ?.split('\n')
+    .find((line) => line.trim().startsWith('at '))
+    ?.trim();
 
 // A reader that closes early (`svc logs | head`) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,7 +1,8 @@
 /** Arguments that need a real parser: subcommands, options of a command, help. Loaded only then. */
 import { Command, CommanderError } from 'commander';
 import { createCli } from './cli.js';
-import { type Action, COMMANDS, type CommandEntry } from './command-table.js';
+import type { Action } from './command.js';
+import { COMMANDS, type CommandEntry } from './command-table.js';
 import { EXIT, EXIT_CODES_TEXT, type ExitCode } from './exit-codes.js';
 import { usageFailure } from './failure.js';
 import type { GlobalFlags } from './settings.js';
@@ -41,8 +42,8 @@ const createProgram = (): Command =>
     .option('--json', 'print one JSON value for programs')
     .option('-y, --yes', 'do not ask')
     .option('--no-color', 'no colours (NO_COLOR works too)')
-    .option('--home <dir>', 'the daemon\'s home (else SVC_HOME, else ~/.svc)')
-    .option('--port <number>', 'the daemon\'s port (else SVC_PORT, else what it wrote down)')
+    .option('--home <dir>', "the daemon's home (else SVC_HOME, else ~/.svc)")
+    .option('--port <number>', "the daemon's port (else SVC_PORT, else what it wrote down)")
     .configureHelp({ showGlobalOptions: true })
     // Usage errors are printed by main.ts, in one form with all others.
     .configureOutput({ outputError: () => undefined })

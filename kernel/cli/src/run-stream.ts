@@ -41,7 +41,8 @@ export async function* streamMessage(daemon: DaemonClient, agentId: string, mess
       if (signal.aborted || !isDrop(error, lastId !== undefined)) throw error;
     }
     if (signal.aborted) return;
-    if (attempt >= RECONNECTS) throw new Failure('The connection was lost and could not be taken up again.', { code: 'cli_connection_lost', why: 'the run itself may go on in the daemon', mend: 'svc status' });
+    if (attempt >= RECONNECTS)
+      throw new Failure('The connection was lost and could not be taken up again.', { code: 'cli_connection_lost', why: 'the run itself may go on in the daemon', mend: 'svc status' });
     await new Promise((resolve) => setTimeout(resolve, FIRST_WAIT_MS * 2 ** Math.min(attempt, 4)));
   }
 }
@@ -75,7 +76,11 @@ const dataOf = (event: EventSourceMessage): unknown => {
   try {
     return JSON.parse(event.data);
   } catch (error) {
-    throw new Failure('The daemon sent a frame that cannot be read.', { code: 'cli_bad_frame', why: `event ${event.event ?? 'message'}: ${error instanceof Error ? error.message : String(error)}`, mend: 'svc doctor' });
+    throw new Failure('The daemon sent a frame that cannot be read.', {
+      code: 'cli_bad_frame',
+      why: `event ${event.event ?? 'message'}: ${error instanceof Error ? error.message : String(error)}`,
+      mend: 'svc doctor',
+    });
   }
 };
 

@@ -131,10 +131,11 @@ const configText = async (configFile: string, mention: RegExp, names: readonly s
     return undefined; // no config file, or not ours to read: the daemon's refusal will say what is missing
   }
   if (!mention.test(text)) return undefined;
-  const { default: toml } = await import('@iarna/toml');
+  const { loadToml } = await import('@svc/platform/config/toml-parse');
+  const parse = await loadToml();
   let parsed: Record<string, unknown>;
   try {
-    parsed = toml.parse(text);
+    parsed = parse(text);
   } catch {
     return undefined; // broken TOML is doctor's to explain; the daemon runs on its last good values
   }

@@ -38,7 +38,10 @@ describe('svc with the real daemon', function () {
     expect((await bench.run(['status'])).code).to.equal(0);
     const answer = await bench.run(['message', 'assistant', 'write hello to notes.txt then read it', '--json']);
     const { tools } = JSON.parse(answer.stdout) as { tools: Array<{ tool: string; is_error: boolean }> };
-    expect(tools.map(({ tool, is_error: isError }) => [tool, isError])).to.deep.equal([['file_write', false], ['file_read', false]]);
+    expect(tools.map(({ tool, is_error: isError }) => [tool, isError])).to.deep.equal([
+      ['file_write', false],
+      ['file_read', false],
+    ]);
     expect((await bench.run(['doctor'])).code).to.equal(0);
     expect((await bench.run(['logs'])).stdout).to.contain('ready');
     expect((await bench.run(['stop'])).stdout).to.contain('has stopped');
@@ -48,7 +51,10 @@ describe('svc with the real daemon', function () {
 
   it('leaves one daemon when two people start it at once', async () => {
     const both = await Promise.all([bench.run(['start', '--json']), bench.run(['start', '--json'])]);
-    expect(both.map(({ code }) => code), both.map(({ stdout }) => stdout).join()).to.deep.equal([0, 0]);
+    expect(
+      both.map(({ code }) => code),
+      both.map(({ stdout }) => stdout).join(),
+    ).to.deep.equal([0, 0]);
     const [one, two] = both.map(({ stdout }) => (JSON.parse(stdout) as { pid: number }).pid);
     expect(one).to.equal(two);
   });
@@ -119,7 +125,10 @@ describe('svc chat at a terminal', function () {
     await shows('counting');
     child.stdin.write('\u0003');
     await shows('stopping');
-    daemon.frames = [['chunk', { content: 'second answer' }], ['done', { done: true }]];
+    daemon.frames = [
+      ['chunk', { content: 'second answer' }],
+      ['done', { done: true }],
+    ];
     child.stdin.write('again\r');
     await shows('second answer');
     child.stdin.write('/exit\r');

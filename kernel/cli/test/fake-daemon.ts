@@ -27,36 +27,105 @@ export const agents = [
 ];
 
 export const extension = (id: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
-  id, version: '0.1.0', description: `What ${id} does, in a sentence that is long enough to be cut on a narrow terminal.`, bundled: true, state: 'active', degraded: false,
-  phase: null, reason: null, recoverable: true, generation: 1, essential: false, intent: { enabled: true, decidedBy: 'preset' }, provides: {}, requires: [], optional: [],
-  contributes: {}, holds: [], strikes: 0, leaks: [], startedAt: '2026-01-02T03:04:05.000Z', startMs: 12, ...more,
+  id,
+  version: '0.1.0',
+  description: `What ${id} does, in a sentence that is long enough to be cut on a narrow terminal.`,
+  bundled: true,
+  state: 'active',
+  degraded: false,
+  phase: null,
+  reason: null,
+  recoverable: true,
+  generation: 1,
+  essential: false,
+  intent: { enabled: true, decidedBy: 'preset' },
+  provides: {},
+  requires: [],
+  optional: [],
+  contributes: {},
+  holds: [],
+  strikes: 0,
+  leaks: [],
+  startedAt: '2026-01-02T03:04:05.000Z',
+  startMs: 12,
+  ...more,
 });
 
 const firstAnswers = (): Array<[string, readonly [number, unknown]]> => [
   ['GET /api/ready', [200, { status: 'ready' }]],
-  ['GET /api/status', [200, {
-    status: 'running', version: '0.1.0', agent_count: 2, data_dir: '/srv/svc/data', default_provider: 'acme', default_model: 'acme-large', default_model_stand_in: false,
-    default_model_why: 'ACME_API_KEY is set and no other provider comes before it', uptime_seconds: 7_500, preset: 'standard', config_problems: [],
-  }]],
+  [
+    'GET /api/status',
+    [
+      200,
+      {
+        status: 'running',
+        version: '0.1.0',
+        agent_count: 2,
+        data_dir: '/srv/svc/data',
+        default_provider: 'acme',
+        default_model: 'acme-large',
+        default_model_stand_in: false,
+        default_model_why: 'ACME_API_KEY is set and no other provider comes before it',
+        uptime_seconds: 7_500,
+        preset: 'standard',
+        config_problems: [],
+      },
+    ],
+  ],
   ['GET /api/agents', [200, { agents, total: agents.length }]],
   ['POST /api/agents', [201, { agent_id: AGENT_ID, name: 'assistant' }]],
   [`DELETE /api/agents/${AGENT_ID}`, [200, { status: 'killed' }]],
   [`POST /api/agents/${AGENT_ID}/stop`, [200, { status: 'ok', message: 'Run cancelled' }]],
-  ['GET /api/providers', [200, { providers: [
-    { name: 'zeta', display_name: 'Zeta', auth_status: 'configured', env_var: 'ZETA_API_KEY', model_count: 3 },
-    { name: 'acme', display_name: 'Acme', auth_status: 'missing', env_var: 'ACME_API_KEY', model_count: 12 },
-  ], total: 2 }]],
+  [
+    'GET /api/providers',
+    [
+      200,
+      {
+        providers: [
+          { name: 'zeta', display_name: 'Zeta', auth_status: 'configured', env_var: 'ZETA_API_KEY', model_count: 3 },
+          { name: 'acme', display_name: 'Acme', auth_status: 'missing', env_var: 'ACME_API_KEY', model_count: 12 },
+        ],
+        total: 2,
+      },
+    ],
+  ],
   ['GET /api/providers/acme', [200, { name: 'acme' }]],
   ['POST /api/providers/acme/key', [200, { status: 'configured', provider: 'acme' }]],
-  ['GET /api/extensions', [200, { extensions: [extension('webchat'), extension('memory', { state: 'failed', reason: 'its table is gone', intent: { enabled: true, decidedBy: 'choice' } })], total: 2 }]],
+  [
+    'GET /api/extensions',
+    [200, { extensions: [extension('webchat'), extension('memory', { state: 'failed', reason: 'its table is gone', intent: { enabled: true, decidedBy: 'choice' } })], total: 2 }],
+  ],
   ['GET /api/extensions/memory', [200, extension('memory', { requires: ['agents'], optional: ['llm'], state: 'pending', reason: 'waits for agents' })]],
-  ['GET /api/extensions-graph', [200, { nodes: [{ id: 'memory', state: 'pending', needs: ['agents'], uses: ['llm'], waitsFor: ['agents'] }, { id: 'hands', state: 'active', needs: ['memory'], uses: [], waitsFor: [] }] }]],
+  [
+    'GET /api/extensions-graph',
+    [
+      200,
+      {
+        nodes: [
+          { id: 'memory', state: 'pending', needs: ['agents'], uses: ['llm'], waitsFor: ['agents'] },
+          { id: 'hands', state: 'active', needs: ['memory'], uses: [], waitsFor: [] },
+        ],
+      },
+    ],
+  ],
   ['POST /api/extensions/webchat/plan', [200, { id: 'webchat', action: 'disable', starts: [], stops: ['webchat'], degrades: [], warning: null }]],
   ['POST /api/extensions/webchat/disable', [200, { status: 'disabled', extension: extension('webchat', { state: 'inactive' }) }]],
   ['POST /api/extensions/memory/plan', [200, { id: 'memory', action: 'disable', starts: [], stops: ['memory', 'hands'], degrades: ['runs'], warning: null }]],
   ['POST /api/extensions/memory/disable', [200, { status: 'disabled', extension: extension('memory', { state: 'inactive' }) }]],
   ['POST /api/extensions/memory/disable?force=true', [200, { status: 'disabled', extension: extension('memory', { state: 'inactive' }) }]],
-  ['GET /api/health/detail', [200, { status: 'ok', version: '0.1.0', uptime_seconds: 60, database: 'connected', doctor: [{ check: 'VaultKeyCheck', result: 'fail', message: 'The vault is locked.', fix: 'set SVC_VAULT_KEY and start again' }] }]],
+  [
+    'GET /api/health/detail',
+    [
+      200,
+      {
+        status: 'ok',
+        version: '0.1.0',
+        uptime_seconds: 60,
+        database: 'connected',
+        doctor: [{ check: 'VaultKeyCheck', result: 'fail', message: 'The vault is locked.', fix: 'set SVC_VAULT_KEY and start again' }],
+      },
+    ],
+  ],
 ];
 
 export const startFakeDaemon = async (): Promise<FakeDaemon> => {
@@ -75,7 +144,11 @@ export const startFakeDaemon = async (): Promise<FakeDaemon> => {
     response.end(JSON.stringify(body));
   });
   const stream = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
-    const after = Number(String(request.headers['last-event-id'] ?? '0').split('.').at(-1));
+    const after = Number(
+      String(request.headers['last-event-id'] ?? '0')
+        .split('.')
+        .at(-1),
+    );
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     let seq = 0;
     for (const frame of daemon.frames) {

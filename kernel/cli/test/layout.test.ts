@@ -82,7 +82,15 @@ describe('layout', () => {
 
   it('wraps at spaces and leaves long words whole', () => {
     expect(wrap(`one two ${'x'.repeat(12)} three`, 8)).to.deep.equal(['one two', 'x'.repeat(12), 'three']);
-    expect(facts([['a', 'b'], ['', 'c']], 40)).to.deep.equal(['  a  b', '     c']);
+    expect(
+      facts(
+        [
+          ['a', 'b'],
+          ['', 'c'],
+        ],
+        40,
+      ),
+    ).to.deep.equal(['  a  b', '     c']);
   });
 
   it('counts letters, not bytes, and tells time in words', () => {

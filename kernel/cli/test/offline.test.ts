@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { type FakeDaemon, startFakeDaemon } from './fake-daemon.js';
-import { type Bench, createBench, ended, MAIN, plain } from './program.js';
+import { type Bench, createBench, ended, MAIN, ROOT } from './program.js';
 
 interface Checks {
   readonly all_ok: boolean;
@@ -37,7 +37,8 @@ describe('svc without a daemon', function () {
     it('finds nothing wrong with a fresh home, and names every check', async () => {
       const found = await doctor();
       expect(found).to.include({ all_ok: true, code: 0 });
-      for (const name of ['home', 'config_file', 'ConfigTomlSchemaCheck', 'ApiListenAddrCheck', 'VaultKeyCheck', 'provider_keys', 'database', 'daemon', 'port', 'node', 'npm', 'git']) expect(found.find(name)?.status, name).to.be.oneOf(['pass', 'warn']);
+      for (const name of ['home', 'config_file', 'ConfigTomlSchemaCheck', 'ApiListenAddrCheck', 'VaultKeyCheck', 'provider_keys', 'database', 'daemon', 'port', 'node', 'npm', 'git'])
+        expect(found.find(name)?.status, name).to.be.oneOf(['pass', 'warn']);
     });
 
     it('fails on a value that does not fit, with its line', async () => {
@@ -91,7 +92,7 @@ describe('svc without a daemon', function () {
       expect(found.checks.some((check) => check.status === 'fail')).to.equal(true);
     });
 
-    it('takes the running daemon\'s findings over its own guess', async () => {
+    it("takes the running daemon's findings over its own guess", async () => {
       daemon = await startFakeDaemon();
       const found = await doctor({ SVC_PORT: String(daemon.port) });
       expect(found.find('VaultKeyCheck')).to.include({ status: 'fail', summary: 'The vault is locked.', hint: 'set SVC_VAULT_KEY and start again' });
@@ -100,7 +101,8 @@ describe('svc without a daemon', function () {
   });
 
   describe('logs', () => {
-    const line = (message: string, more: Record<string, unknown> = {}): string => `${JSON.stringify({ seq: 1, timestamp: '2026-01-02T03:04:05.678Z', level: 'info', target: 'runs', message, fields: {}, ...more })}\n`;
+    const line = (message: string, more: Record<string, unknown> = {}): string =>
+      `${JSON.stringify({ seq: 1, timestamp: '2026-01-02T03:04:05.678Z', level: 'info', target: 'runs', message, fields: {}, ...more })}\n`;
     const file = (day: string): string => path.join(bench.home, 'logs', `daemon-2026-01-${day}.log`);
 
     it('shows the newest lines over the days, for a person', async () => {
@@ -112,11 +114,13 @@ describe('svc without a daemon', function () {
 
     it('finds a request in every kept day, and fails when there is none', async () => {
       writeFileSync(file('01'), line('old', { request_id: 'r-1' }) + line('other'));
-      expect((await bench.run(['logs', '--request', 'r-1'])).stdout).to.contain('old').and.not.contain('other');
+      expect((await bench.run(['logs', '--request', 'r-1'])).stdout)
+        .to.contain('old')
+        .and.not.contain('other');
       expect((await bench.run(['logs', '--request', 'r-2'])).code).to.equal(1);
     });
 
-    it('gives the daemon\'s own lines under --json', async () => {
+    it("gives the daemon's own lines under --json", async () => {
       writeFileSync(file('01'), line('one'));
       expect((await bench.run(['logs', '--json'])).stdout).to.equal(line('one'));
     });
@@ -171,8 +175,9 @@ describe('svc without a daemon', function () {
     expect(leastStatus / leastBare, `${leastStatus.toFixed(0)} ms against ${leastBare.toFixed(0)} ms`).to.be.at.most(1.8);
   });
 
-  it('main.js stands where the launcher looks', () => {
-    expect(plain(execFileSync(process.execPath, [MAIN, '--version'], { encoding: 'utf8' }))).to.match(/^\d+\.\d+\.\d+\n$/);
+  it('is started by its launcher, which npm links as svc', () => {
+    const launcher = path.join(ROOT, 'kernel/cli/bin/svc.mjs');
+    expect(execFileSync(launcher, ['--version'], { encoding: 'utf8' })).to.match(/^\d+\.\d+\.\d+\n$/);
   });
 });
 

@@ -16,6 +16,8 @@ const MAX_BEHIND = 1_000;
 export interface EventWatch {
   failed(owner: Owner, event: string, error: unknown): void;
   dropped(owner: Owner, event: string): void;
+  /** True when this listener gets the event from the durable relay instead. */
+  isDurable(ownerId: string, event: string): boolean;
 }
 
 export class EventHub {
@@ -46,7 +48,7 @@ export class EventHub {
 
   emit(event: string, data: unknown): void {
     for (const { owner, value } of this.listeners.active()) {
-      if (value.event !== event) continue;
+      if (value.event !== event || this.#watch.isDurable(owner.id, event)) continue;
       const queue = this.#queues.get(value) ?? { waiting: [], busy: false };
       this.#queues.set(value, queue);
       if (queue.waiting.length >= MAX_BEHIND) {
@@ -59,6 +61,21 @@ export class EventHub {
         queueMicrotask(() => void this.#deliver(owner, value, queue));
       }
     }
+  }
+
+  /** Gives one event to one extension and waits for it. False when it does not listen now; throws what a listener threw. */
+  async deliverTo(ownerId: string, event: string, data: unknown): Promise<boolean> {
+    const listeners = this.listeners.active().filter((row) => row.owner.id === ownerId && row.value.event === event);
+    for (const { owner, value } of listeners) {
+      const leave = owner.lifetime.enter(`event ${event}`);
+      if (!leave) return false;
+      try {
+        await runAs(owner, undefined, () => value.fn(data));
+      } finally {
+        leave();
+      }
+    }
+    return listeners.length > 0;
   }
 
   async #deliver(owner: Owner, listener: Listener, queue: { waiting: unknown[]; busy: boolean }): Promise<void> {

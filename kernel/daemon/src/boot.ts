@@ -3,37 +3,36 @@
  *
  * B1  The socket opens before anything heavy is loaded; until all is up it says so.
  * B2  One bad setting, extension or file degrades its own part. Only an essential extension that fails stops the boot.
- * B3  Stop is the reverse: not ready, no new work, extensions, workers, storage, log.
+ * B3  Stop is the reverse (shutdown.ts).
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
-import { ContributionRegistry, EventHub, type GenerationDeps, HookRegistry, Lifecycle, LiveRegistry, ServiceRegistry, StrikeBook, lastEnteredId } from '@svc/core';
+import { type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
-import { createConfig } from '@svc/platform/config/config';
+import { type Config, createConfig } from '@svc/platform/config/config';
 import { type Home, resolveHome } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
-import { isLoopbackName } from '@svc/platform/http/access';
-import { createHttp } from '@svc/platform/http/http-server';
+import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
 import { createLog, type Log } from '@svc/platform/log/log';
 import { createStreams } from '@svc/platform/streams/streams';
-import { choicesMigrations, choicesOwner, openChoices } from './choices.js';
+import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
+import { claimsOf, extensionSettings, gateOf, hasKey, listenAddress, missingSecurity, presetOf, refuseOpenNetwork } from './daemon-settings.js';
+import { createDurableRelay, type DurableRelay } from './durable-relay.js';
 import { daemonErrors } from './errors.js';
-import { type ContextParts, createContext } from './extension-context.js';
+import type { ContextParts } from './extension-context.js';
 import { type HomeLock, lockHome } from './home-lock.js';
+import { startHousekeeping } from './housekeeping.js';
 import { kernelOwner, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
-import { createDoors, type PartFactories, standardFactories } from './platform-parts.js';
+import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
 import { type InstalledFiles, type Preset, type Release, readRelease } from './release.js';
-import { createStrayHandler } from './stray-errors.js';
-
-/** What extensions are judged against. */
-export const API_VERSION = '0.1.0';
-const STOP_DRAIN_MS = 10_000;
-const EMPTY_PRESET: Preset = { extensions: [], essential: [], required_security: [] };
+import { stopDaemon } from './shutdown.js';
+import { createStrayHandler, type StrayHandler } from './stray-errors.js';
+import { createLifecycle, createWiring, needHook, type Wiring } from './wiring.js';
 
 export interface BootOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -75,16 +74,6 @@ export interface Daemon {
   stop(reason: string): Promise<void>;
 }
 
-interface Wiring {
-  readonly hooks: HookRegistry;
-  readonly services: ServiceRegistry;
-  readonly events: EventHub;
-  readonly tools: ContributionRegistry<api.AnyTool>;
-  readonly timers: LiveRegistry;
-  readonly ready: LiveRegistry;
-  readonly strikes: StrikeBook;
-}
-
 export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   const clock = options.clock ?? systemClock();
   const home = resolveHome(options.env);
@@ -101,29 +90,90 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
 
 type Booting = BootOptions & { readonly clock: TimerClock; readonly ids: api.Ids };
 
+/** What stands before the port is open. */
+interface Ground {
+  readonly options: Booting;
+  readonly factories: PartFactories;
+  readonly home: Home;
+  readonly log: Log;
+  readonly lock: HomeLock;
+  readonly startedAt: string;
+  readonly release: Release;
+  readonly installed: readonly InstalledFiles[];
+  readonly claims: SectionClaims;
+  readonly config: Config;
+  readonly preset: { readonly name: string; readonly preset: Preset };
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly strays: StrayHandler;
+  readonly wiring: Wiring;
+  readonly relay: DurableRelay;
+  readonly state: { phase: 'starting' | 'ready' | 'stopping'; address: { host: string; port: number }; lifecycle: Lifecycle | undefined; view: api.KernelView | undefined };
+}
+
 async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Daemon> {
-  const { clock, ids, env } = options;
-  const factories = { ...standardFactories, ...options.factories };
-  const startedAt = clock.iso();
+  const ground = await layGround(options, home, log, lock);
+  const streams = createStreams({ clock: options.clock });
+  const http = createFace(ground, streams);
+  ground.state.address = await openPort(http, ground.listen);
+  const attached = http.attach();
+  try {
+    const { parts, choices } = await openParts(ground, http, streams);
+    const own = startKernel(ground, parts, choices);
+    const { lifecycle, view } = ground.state;
+    if (!lifecycle || !view) throw new Error('the kernel did not come up');
+    const stop = onceOnly(async (reason: string) => stopDaemon(reason, { state: ground.state, lifecycle, parts, lock, own }));
+    await lifecycle.boot();
+    await attached;
+    await refuseFailedEssentials(lifecycle, stop);
+    await becomeReady(ground, parts, own);
+    return daemonOf(ground, parts, lifecycle, view, stop);
+  } catch (error) {
+    http.stopAccepting();
+    await http.close(0);
+    throw error;
+  }
+}
+
+async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Ground> {
+  const { clock, env } = options;
   const release = await readRelease(options.releaseFile, api);
   const installed = [...release.extensions, ...(options.extra ?? [])];
   const claims = claimsOf(installed);
   const config = createConfig({ file: home.configFile, env, log, sections: () => claims, lastGoodFile: join(home.dataDir, 'config-last-good.json') });
   await makeFolders(home);
   await config.load();
-
-  const strays = createStrayHandler(log.logger('kernel'));
-  const wiring = createWiring(clock, strays);
-  const streams = createStreams({ clock });
-  const state = { phase: 'starting' as 'starting' | 'ready' | 'stopping', address: { host: '', port: 0 } };
   const listen = listenAddress(config, home, options.port);
   refuseOpenNetwork(listen.host, hasKey(env, config));
-  const preset = presetOf(release, config);
-  let lifecycle: Lifecycle | undefined;
-  const http = createHttp({
+  const strays = createStrayHandler(log.logger('kernel'));
+  const wiring: Wiring = createWiring(clock, strays, (id, event) => relay.isDurable(id, event));
+  const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
+  const state: Ground['state'] = { phase: 'starting', address: { host: '', port: 0 }, lifecycle: undefined, view: undefined };
+  return {
+    options,
+    factories: { ...standardFactories, ...options.factories },
+    home,
+    log,
+    lock,
+    startedAt: clock.iso(),
+    release,
+    installed,
+    claims,
+    config,
+    preset: presetOf(release, config),
+    listen,
+    strays,
+    wiring,
+    relay,
+    state,
+  };
+}
+
+function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
+  const { config, listen, options, preset, state, wiring } = ground;
+  return createHttp({
     access: {
       corsOrigins: () => (config.get('api') as { cors_origins: readonly string[] }).cors_origins,
-      hasApiKey: () => hasKey(env, config),
+      hasApiKey: () => hasKey(options.env, config),
       listenHost: () => listen.host,
       trustedProxies: () => (config.get('/trusted_proxies') as readonly string[] | undefined) ?? [],
     },
@@ -134,196 +184,122 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
       authorize: needHook(wiring.hooks, 'http.authorize'),
       upgrade: needHook(wiring.hooks, 'socket.upgrade'),
     },
-    log: log.logger('http'),
-    ids,
-    clock,
+    log: ground.log.logger('http'),
+    ids: options.ids,
+    clock: options.clock,
     streams,
     checkReplies: options.checkReplies ?? false,
-    gate: () => gateOf(state.phase, config.closed(), missingSecurity(lifecycle, preset.preset, config)),
+    gate: () => gateOf(state.phase, config.closed(), missingSecurity(state.lifecycle, preset.preset, config)),
   });
-  state.address = await openPort(http, listen);
-  const attached = http.attach();
+}
 
-  const storage = await factories.openStorage({ file: join(home.dataDir, 'svc.db'), clock, log: log.logger('storage'), onEvents: (events) => emitAll(wiring.events, events) });
+async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ parts: ContextParts; choices: Choices }> {
+  const { config, factories, home, log, relay, state, wiring } = ground;
+  const { clock, env, ids } = ground.options;
+  const storage = await factories.openStorage({
+    file: join(home.dataDir, 'svc.db'),
+    clock,
+    log: log.logger('storage'),
+    storeEvent: relay.isStored,
+    onEvents: (events) => {
+      for (const { event, data } of events) wiring.events.emit(event, data);
+      relay.poke();
+    },
+  });
   await storage.migrate(journalOwner, journalMigrations);
-  await storage.migrate(choicesOwner, choicesMigrations);
+  await storage.migrate(kernelTables, kernelMigrations);
   const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), instanceId: ids.uuid(), soleWriter: true });
-  const choices = await openChoices(storage.dbFor(choicesOwner), clock);
+  const own = storage.dbFor(kernelTables);
+  const choices = await openChoices(own, clock);
+  await relay.open(own);
   const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
-
-  let view: api.KernelView | undefined;
-  const needView = (): api.KernelView => {
-    if (!view) throw new Error('the kernel is not up yet');
-    return view;
+  const kernel = (): api.KernelView => {
+    if (!state.view) throw new Error('the kernel is not up yet');
+    return state.view;
   };
-  const parts: ContextParts = { home, env, clock, ids, log, config, claims: () => claims, storage, journal, streams, http, ...doors, ...wiring, kernel: needView, stray: strays.report };
-  lifecycle = createLifecycle(parts, wiring, installed, { clock, log, choose: choices.set, intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }) });
-  strays.attach(lifecycle, wiring.strikes);
-  const requestStop = onceOnly((reason: string) => options.onShutdown?.(reason));
-  view = createKernelView({ ...parts, version: release.version, startedAt, presetName: preset.name, lifecycle, installed, tools: wiring.tools, address: () => state.address, isReady: () => state.phase === 'ready', shutdown: requestStop });
-  const own = kernelOwner();
-  tapProbes(own, wiring.hooks, parts, needView, () => ({ host: listen.host, hasKey: hasKey(env, config) }));
+  return { choices, parts: { home, env, clock, ids, log, config, claims: () => ground.claims, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report } };
+}
 
-  await lifecycle.boot();
-  await attached;
-  const failed = lifecycle.statuses().filter((one) => one.essential && one.state === 'failed');
-  const stop = onceOnly(async (reason: string) => stopDaemon(reason, { state, lifecycle, parts, wiring, lock, home }));
-  if (failed.length > 0) {
-    await stop('an essential extension failed');
-    throw daemonErrors.essential_failed(failed.map((one) => `${one.id} (${one.phase ?? 'start'}: ${one.reason})`).join('; '));
-  }
-  state.phase = 'ready';
-  const url = urlOf(state.address);
-  await writeFile(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: state.address.host, port: state.address.port, url, startedAt, version: release.version }));
-  void wiring.hooks.slot('kernel.ready')?.call(undefined);
-  return {
-    url,
-    ...state.address,
-    home,
-    kernel: view,
-    lifecycle,
-    services: wiring.services,
+/** Fills `state.lifecycle` and `state.view`; gives the kernel as an owner of what it opens itself. */
+function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Owner {
+  const { config, installed, log, options, preset, relay, state, wiring } = ground;
+  const lifecycle = createLifecycle(parts, wiring, installed, {
+    clock: options.clock,
     log,
-    parts,
-    stop,
-    greeting: async () => (await needHook(wiring.hooks, 'kernel.greet').call(undefined)).flatMap((row) => row.value ?? []),
-    caught: strays.caught,
-    lastEntered: lastEnteredId,
-    reloadConfig: async () => {
-      const { changed } = await config.reload();
-      await wiring.hooks.slot('config.changed')?.call({ sections: changed });
-      wiring.events.emit('config.changed', { sections: changed });
-      await lifecycle.converge();
-    },
-  };
-}
-
-function createWiring(clock: TimerClock, strays: ReturnType<typeof createStrayHandler>): Wiring {
-  return {
-    hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }),
-    services: new ServiceRegistry(),
-    events: new EventHub({ failed: (owner, event, error) => strays.report(owner, `event ${event}`, error), dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')) }),
-    tools: new ContributionRegistry<api.AnyTool>('tool', {
-      describe: (tool) => tool.name,
-      check: (candidate, others) => {
-        const other = others.find((row) => row.value.name === candidate.value.name);
-        if (other) throw new Error(`the tool ${candidate.value.name} is already contributed by ${other.owner.id}`);
-      },
-    }),
-    timers: new LiveRegistry('timer'),
-    ready: new LiveRegistry('run listener'),
-    strikes: new StrikeBook(() => clock.now()),
-  };
-}
-
-function createLifecycle(parts: ContextParts, wiring: Wiring, installed: readonly InstalledFiles[], rest: Pick<ConstructorParameters<typeof Lifecycle>[0], 'choose' | 'intents'> & { clock: TimerClock; log: Log }): Lifecycle {
-  const byId = new Map(installed.map((one) => [one.id, one]));
-  const generations: GenerationDeps = {
-    // Services last: whoever is called through one finds its routes, tools and timers in place.
-    registries: [wiring.hooks.definitions, wiring.hooks.taps, parts.http.routes, parts.http.sockets, wiring.tools, wiring.events.listeners, wiring.services.provided, wiring.timers, wiring.ready],
-    createContext: (owner, one) => createContext(parts, owner, byId.get(one.id) as InstalledFiles), // only installed ones are ever started
-    migrate: async (one, definition) => {
-      if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations, one.contributions.migrations);
-    },
-  };
-  return new Lifecycle(
-    {
-      ...generations,
-      apiVersion: API_VERSION,
-      strikes: wiring.strikes,
-      choose: rest.choose,
-      intents: rest.intents,
-      wanted: (one) => one.manifest.when === undefined || Boolean(pointer(parts, one.manifest.when)),
-      clock: rest.clock,
-      log: rest.log.logger('kernel'),
-      changed: (id, state) => wiring.events.emit('extension.changed', { id, state }),
-      later: (ms, fn) => rest.clock.schedule(ms, fn),
-    },
+    settled: relay.poke,
+    choose: choices.set,
+    intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
+  });
+  ground.strays.attach(lifecycle, wiring.strikes);
+  const view = createKernelView({
+    ...parts,
+    version: ground.release.version,
+    startedAt: ground.startedAt,
+    presetName: preset.name,
+    lifecycle,
     installed,
+    tools: wiring.tools,
+    address: () => state.address,
+    isReady: () => state.phase === 'ready',
+    shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
+  });
+  state.lifecycle = lifecycle;
+  state.view = view;
+  const own = kernelOwner();
+  tapProbes(
+    own,
+    wiring.hooks,
+    parts,
+    () => view,
+    () => ({ host: ground.listen.host, hasKey: hasKey(options.env, config) }),
   );
+  return own;
 }
 
-/** `/prompt_intelligence/enabled` → the value of that setting; undefined when nobody claims the section. */
-function pointer(parts: ContextParts, path: string): unknown {
-  const [section, ...rest] = path.slice(1).split('/');
-  if (section === undefined || !(section in parts.claims() || `/${section}` in parts.claims())) return undefined;
-  let value: unknown = parts.config.get(section in parts.claims() ? section : `/${section}`);
-  for (const key of rest) value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
-  return value;
+async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: string) => Promise<void>): Promise<void> {
+  const failed = lifecycle.statuses().filter((one) => one.essential && one.state === 'failed');
+  if (failed.length === 0) return;
+  await stop('an essential extension failed');
+  throw daemonErrors.essential_failed(failed.map((one) => `${one.id} (${one.phase ?? 'start'}: ${one.reason})`).join('; '));
 }
 
-interface Stopping {
-  readonly state: { phase: 'starting' | 'ready' | 'stopping' };
-  readonly lifecycle: Lifecycle;
-  readonly parts: ContextParts;
-  readonly wiring: Wiring;
-  readonly lock: HomeLock;
-  readonly home: Home;
+async function becomeReady(ground: Ground, parts: ContextParts, own: Owner): Promise<void> {
+  const { home, log, release, relay, startedAt, state } = ground;
+  const sweeping = startHousekeeping(parts, log.logger('kernel'));
+  own.lifetime.add('sweep of old runs', () => sweeping.dispose());
+  own.lifetime.add('relay of durable events', () => relay.close());
+  relay.poke();
+  state.phase = 'ready';
+  const { host, port } = state.address;
+  await writeFile(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));
+  void parts.hooks.slot('kernel.ready')?.call(undefined);
 }
 
-async function stopDaemon(reason: string, { state, lifecycle, parts, wiring, lock, home }: Stopping): Promise<void> {
-  state.phase = 'stopping';
-  parts.log.logger('kernel').info('stopping', { reason });
-  parts.http.stopAccepting();
-  await Promise.resolve(wiring.hooks.slot('kernel.stop')?.call({ reason })).catch((cause: unknown) => parts.log.logger('kernel').warn('a tap of kernel.stop failed', { cause }));
-  // What waits for an answer gets it while runs come to their next step; then streams are told to reconnect.
-  await Promise.all([lifecycle.stopAll('shutdown', STOP_DRAIN_MS), parts.http.close(STOP_DRAIN_MS)]);
-  parts.streams.close();
-  await parts.execDoor.close();
-  await parts.fetchDoor.close();
-  await parts.workers.close();
-  await parts.journal.close();
-  await parts.storage.close();
-  await rm(join(home.home, 'daemon.json'), { force: true });
-  await parts.log.close();
-  await lock.release();
-}
+const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, kernel: api.KernelView, stop: (reason: string) => Promise<void>): Daemon => ({
+  url: urlOf(ground.state.address),
+  ...ground.state.address,
+  home: ground.home,
+  kernel,
+  lifecycle,
+  services: ground.wiring.services,
+  log: ground.log,
+  parts,
+  stop,
+  greeting: async () => (await needHook(ground.wiring.hooks, 'kernel.greet').call(undefined)).flatMap((row) => row.value ?? []),
+  caught: ground.strays.caught,
+  lastEntered: lastEnteredId,
+  reloadConfig: async () => {
+    const { changed } = await ground.config.reload();
+    await ground.wiring.hooks.slot('config.changed')?.call({ sections: changed });
+    ground.wiring.events.emit('config.changed', { sections: changed });
+    await lifecycle.converge();
+  },
+});
 
-function gateOf(phase: 'starting' | 'ready' | 'stopping', closed: readonly string[], missing: readonly string[]): { state: 'starting' | 'ready' | 'stopping' | 'closed'; reason?: string } {
-  if (phase !== 'ready') return { state: phase };
-  if (closed.length > 0) return { state: 'closed', reason: `the setting ${closed.join(', ')} is not valid.` };
-  if (missing.length > 0) return { state: 'closed', reason: `${missing.join(', ')} is not active.` };
-  return { state: 'ready' };
-}
-
-/** `[security] required` names installed areas without which nothing but public routes may answer; the preset says which by default. */
-function missingSecurity(lifecycle: Lifecycle | undefined, preset: Preset, config: { get(section: string): unknown }): readonly string[] {
-  const own = (config.get('security') as { required: readonly string[] }).required;
-  return (own.length > 0 ? own : preset.required_security).filter((id) => !lifecycle?.isActive(id));
-}
-
-function claimsOf(installed: readonly InstalledFiles[]): SectionClaims {
-  const claims: Record<string, { schema: unknown; owner: string }> = {};
-  for (const one of installed) for (const [section, schema] of Object.entries(one.contributions.config)) claims[section] = { schema, owner: one.id };
-  return claims;
-}
-
-function presetOf(release: Release, config: { get(section: string): unknown }): { name: string; preset: Preset } {
-  const { preset: name } = config.get('extensions') as { preset: string };
-  return { name, preset: release.presets[name] ?? EMPTY_PRESET };
-}
-
-function extensionSettings(config: { get(section: string): unknown }): { configEnable: readonly string[]; configDisable: readonly string[] } {
-  const { enable, disable } = config.get('extensions') as { enable: readonly string[]; disable: readonly string[] };
-  return { configEnable: enable, configDisable: disable };
-}
-
-function listenAddress(config: { get(section: string): unknown }, home: Home, port: number | undefined): { host: string; port: number } {
-  const text = home.listen ?? (config.get('api') as { listen_addr: string }).listen_addr;
-  const colon = text.lastIndexOf(':');
-  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: port ?? home.port ?? Number(text.slice(colon + 1)) };
-}
-
-function refuseOpenNetwork(host: string, hasApiKey: boolean): void {
-  if (!isLoopbackName(host) && !hasApiKey) throw daemonErrors.open_to_network(host);
-}
-
-function hasKey(env: Readonly<Record<string, string | undefined>>, config: { get(section: string): unknown }): boolean {
-  const users = config.get('/users') as readonly unknown[] | undefined;
-  return Boolean(env.SVC_API_KEY) || Boolean(config.get('/api_key')) || Boolean(config.get('/api_key_hash')) || (users?.length ?? 0) > 0;
-}
-
-async function openPort(http: { listen(where: { host: string; port: number }): Promise<{ address: string; port: number }> }, where: { host: string; port: number }): Promise<{ host: string; port: number }> {
+async function openPort(
+  http: { listen(where: { host: string; port: number }): Promise<{ address: string; port: number }> },
+  where: { host: string; port: number },
+): Promise<{ host: string; port: number }> {
   try {
     const bound = await http.listen(where);
     return { host: bound.address, port: bound.port };
@@ -338,14 +314,6 @@ async function makeFolders(home: Home): Promise<void> {
     throw daemonErrors.home_unwritable(home.home, cause.code ?? 'unknown').with({ cause });
   });
 }
-
-const needHook = <N extends api.HookName>(hooks: HookRegistry, name: N) =>
-  // The registry is generic; the name fixes the type.
-  hooks.handle(name) as api.HookHandle<api.HookMap[N] extends api.AnyHook ? api.HookMap[N] : never>;
-
-const emitAll = (hub: EventHub, events: ReadonlyArray<{ event: string; data: unknown }>): void => {
-  for (const { event, data } of events) hub.emit(event, data);
-};
 
 const urlOf = ({ host, port }: { host: string; port: number }): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 

@@ -1,12 +1,16 @@
 /** What a person switched on or off, kept in the database (kernel.md K3). */
 import type { Clock, Db, Migration } from '@svc/api';
 
-export const choicesOwner = { id: 'kernel', tables: ['choices'] } as const;
+export const kernelTables = { id: 'kernel', tables: ['choices', 'offsets'] } as const;
 
-export const choicesMigrations: readonly Migration[] = [
+export const kernelMigrations: readonly Migration[] = [
   {
     name: '0001_choices',
     up: (m) => m.createTable('choices', { id: { kind: 'text', primaryKey: true }, enabled: { kind: 'integer', notNull: true }, at: { kind: 'text', notNull: true } }),
+  },
+  {
+    name: '0002_offsets',
+    up: (m) => m.createTable('offsets', { listener: { kind: 'text', primaryKey: true }, seq: { kind: 'integer', notNull: true } }),
   },
 ];
 

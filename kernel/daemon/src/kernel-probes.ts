@@ -21,7 +21,12 @@ function configFinding(view: KernelView): DoctorFinding {
   const problems = view.configProblems();
   const [first] = problems;
   if (!first) return { check: 'ConfigTomlSchemaCheck', result: 'pass', message: 'The settings are valid.' };
-  return { check: 'ConfigTomlSchemaCheck', result: 'fail', message: problems.length === 1 ? first.message : `${first.message} (and ${problems.length - 1} more)`, fix: `Edit ${first.file}${first.line === null ? '' : `, line ${first.line}`}.` };
+  return {
+    check: 'ConfigTomlSchemaCheck',
+    result: 'fail',
+    message: problems.length === 1 ? first.message : `${first.message} (and ${problems.length - 1} more)`,
+    fix: `Edit ${first.file}${first.line === null ? '' : `, line ${first.line}`}.`,
+  };
 }
 
 function listenFinding({ host, hasKey }: { host: string; hasKey: boolean }): DoctorFinding {

@@ -27,7 +27,14 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   reset: (id) => parts.lifecycle.reset(id),
   reload: (id) => parts.lifecycle.reload(id),
   graph: () => graphOf(parts),
-  openapi: () => parts.http.openapi({ title: 'svc API', version: parts.version, description: 'Hosts autonomous, LLM-driven agents.', serverUrl: `http://${parts.address().host}:${parts.address().port}`, license: 'MIT' }),
+  openapi: () =>
+    parts.http.openapi({
+      title: 'svc API',
+      version: parts.version,
+      description: 'Hosts autonomous, LLM-driven agents.',
+      serverUrl: `http://${parts.address().host}:${parts.address().port}`,
+      license: 'MIT',
+    }),
   routes: () => [
     ...parts.http.routes.active().map(({ owner, value }) => ({ id: value.id, method: value.method as string, path: value.path, owner: owner.id, auth: value.auth as string, socket: false })),
     ...parts.http.sockets.active().map(({ owner, value }) => ({ id: value.id, method: 'GET', path: value.path, owner: owner.id, auth: value.auth as string, socket: true })),
@@ -72,6 +79,8 @@ function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
     svc_sockets_open: http.openSockets,
     svc_streams_open: http.openStreams,
     svc_stream_topics: streams.topics,
-    ...Object.fromEntries(Object.entries(writes).flatMap(([name, value]) => (typeof value === 'number' ? [[`svc_storage_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`, value]] : []))),
+    ...Object.fromEntries(
+      Object.entries(writes).flatMap(([name, value]) => (typeof value === 'number' ? [[`svc_storage_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`, value]] : [])),
+    ),
   };
 }

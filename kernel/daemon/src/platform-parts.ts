@@ -73,4 +73,3 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
     workers: createWorkers({ clock }),
   };
 }
-

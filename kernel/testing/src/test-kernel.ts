@@ -71,7 +71,6 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
 
 /** For a root hook: whatever a test booted and did not stop is stopped. Throws the leaks that this shows. */
 export async function stopTestKernels(): Promise<void> {
-
   const leaks: string[] = [];
   for (const kernel of [...running]) {
     await kernel.stop();

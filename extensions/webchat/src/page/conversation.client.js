@@ -1,5 +1,5 @@
 /** The conversation as it stands on the page: turns, tool calls, problems; and what a screen reader hears of it. */
-(() => {
+{
   const { element, growingText } = globalThis.svcRendering;
   const NEAR_BOTTOM_PX = 80;
   const MAX_SHOWN_CHARS = 20000;
@@ -204,4 +204,4 @@
     showEmpty: (text) => log.replaceChildren(element('p', 'empty', text)),
     say: (text) => speaker().say(text),
   };
-})();
+}

@@ -1,5 +1,5 @@
 /** Speaks with the daemon: JSON calls, and a message's stream that survives a dropped connection. */
-(() => {
+{
   const KEY = 'svc-api-key';
   const FIRST_WAIT_MS = 500;
   const LONGEST_WAIT_MS = 8000;
@@ -120,4 +120,4 @@
     stop: (agentId) => call('POST', `/api/agents/${agentId}/stop`),
     spawn: (manifest) => call('POST', '/api/agents', { body: { manifest_toml: manifest } }),
   };
-})();
+}

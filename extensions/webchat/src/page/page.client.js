@@ -1,5 +1,5 @@
 /** The page: which agent, which model, sending and stopping, the key, and what was open when the page was reloaded. */
-(() => {
+{
   const { element } = globalThis.svcRendering;
   const daemon = globalThis.svcDaemon;
   const conversation = globalThis.svcConversation;
@@ -218,4 +218,4 @@
     open();
   });
   open();
-})();
+}

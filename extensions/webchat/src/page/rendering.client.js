@@ -2,7 +2,7 @@
  * Text to document nodes. Light markdown: fenced and inline code, bold, headings, links, line breaks.
  * Only textContent and createElement: whatever the text holds, it stays text.
  */
-(() => {
+{
   const INLINE = /(`[^`\n]+`)|(\*\*[^*\n]+\*\*)|(https?:\/\/[^\s<>"')\]]*[^\s<>"')\].,;:!?])/g;
   const FENCE = /^\s*(```|~~~)/;
 
@@ -128,4 +128,4 @@
   };
 
   globalThis.svcRendering = { element, growingText };
-})();
+}

@@ -3,21 +3,28 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { findAgent, listAgents } from '../agent-lookup.js';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { table } from '../layout.js';
 
 export const define = (program: Command, action: Action): void => {
   const agent = program.command('agent').description('The agents').helpCommand(false);
-  agent.command('list').description('Every agent you may see').action(action((cli) => list(cli)));
+  agent
+    .command('list')
+    .description('Every agent you may see')
+    .action(action((cli) => list(cli)));
   agent
     .command('spawn')
     .description('Create an agent from a manifest')
     .argument('<manifest>', 'path of an agent.toml; "-" reads it from stdin')
-    .option('--name <name>', 'another name than the manifest\'s')
+    .option('--name <name>', "another name than the manifest's")
     .action(action((cli, manifest: string, flags: { name?: string }) => spawn(cli, manifest, flags.name)));
-  agent.command('kill').description('End an agent').argument('<agent>', 'name or id').action(action((cli, wanted: string) => kill(cli, wanted)));
+  agent
+    .command('kill')
+    .description('End an agent')
+    .argument('<agent>', 'name or id')
+    .action(action((cli, wanted: string) => kill(cli, wanted)));
 };
 
 const list = async (cli: Cli): Outcome => {

@@ -7,7 +7,7 @@ import { type AgentRow, findAgent, listAgents } from '../agent-lookup.js';
 import { createAnswerPrinter } from '../answer-printer.js';
 import { choose } from '../asking.js';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import type { DaemonClient } from '../daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';
@@ -30,7 +30,8 @@ const chat = async (cli: Cli, wanted: string | undefined): Outcome => {
   if (cli.json) throw usageFailure('chat is for people; it has no --json.', 'svc message AGENT TEXT --json');
   const daemon = await cli.daemon();
   const agent = wanted === undefined ? await pickAgent(cli, daemon) : await findAgent(daemon, wanted);
-  if (cli.out.isTty) cli.out.note(`${cli.out.bold(agent.name)}  ${cli.out.dim(`${agent.model_provider} / ${agent.model_name}`)}\n${cli.out.dim('/help lists commands, Ctrl-C stops an answer, /exit leaves')}`);
+  if (cli.out.isTty)
+    cli.out.note(`${cli.out.bold(agent.name)}  ${cli.out.dim(`${agent.model_provider} / ${agent.model_name}`)}\n${cli.out.dim('/help lists commands, Ctrl-C stops an answer, /exit leaves')}`);
   return converse(cli, daemon, agent);
 };
 
@@ -40,7 +41,10 @@ const pickAgent = async (cli: Cli, daemon: DaemonClient): Promise<AgentRow> => {
   if (first === undefined) throw new Failure('There are no agents yet.', { code: 'cli_no_agents', mend: 'svc agent spawn MANIFEST.toml' });
   if (agents.length === 1) return first;
   if (!cli.out.canAsk) throw usageFailure(`There are ${agents.length} agents; name one.`, `svc chat ${first.name}`);
-  return choose('Which agent?', agents.map((agent) => ({ value: agent, label: agent.name, hint: `${agent.model_provider} / ${agent.model_name}` })));
+  return choose(
+    'Which agent?',
+    agents.map((agent) => ({ value: agent, label: agent.name, hint: `${agent.model_provider} / ${agent.model_name}` })),
+  );
 };
 
 /** What the prompt knows between lines. */
@@ -144,7 +148,14 @@ const complain = (cli: Cli, error: unknown): void => {
 const historyFile = (cli: Cli): string => path.join(cli.settings.home, 'chat-history');
 
 /** Newest first, as readline keeps it. */
-const readHistory = (cli: Cli): string[] => (existsSync(historyFile(cli)) ? readFileSync(historyFile(cli), 'utf8').split('\n').filter((line) => line !== '').slice(-HISTORY_LINES).reverse() : []);
+const readHistory = (cli: Cli): string[] =>
+  existsSync(historyFile(cli))
+    ? readFileSync(historyFile(cli), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .slice(-HISTORY_LINES)
+        .reverse()
+    : [];
 
 const saveHistory = (cli: Cli, lines: Interface): void => {
   // readline keeps its history on the interface; the type leaves that out.

@@ -1,7 +1,7 @@
 /** `svc doctor`: what is wrong here, and what mends it. Works with and without a daemon. */
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import type { Check } from '../doctor/check.js';
 import { daemonChecks } from '../doctor/daemon-checks.js';
 import { machineChecks } from '../doctor/machine-checks.js';
@@ -10,7 +10,10 @@ import { EXIT } from '../exit-codes.js';
 import { wrap } from '../layout.js';
 
 export const define = (program: Command, action: Action): void => {
-  program.command('doctor').description('Look at the setup, the machine and the daemon; say what is wrong and what mends it').action(action((cli) => doctor(cli)));
+  program
+    .command('doctor')
+    .description('Look at the setup, the machine and the daemon; say what is wrong and what mends it')
+    .action(action((cli) => doctor(cli)));
 };
 
 /** Found by the command table. */

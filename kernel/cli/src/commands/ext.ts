@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { ExtensionPlan, ExtensionStatus } from '@svc/api';
 import { confirm } from '../asking.js';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import type { DaemonClient } from '../daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
@@ -18,14 +18,20 @@ export const define = (program: Command, action: Action): void => {
   const ext = program.command('ext').description('The extensions: every area of the daemon is one').helpCommand(false);
   const one = (name: string, description: string, work: (cli: Cli, id: string, flags: { force?: boolean }) => Outcome): Command =>
     ext.command(name).description(description).argument('<id>').action(action(work));
-  ext.command('list').description('Every extension with its state').action(action((cli) => list(cli)));
+  ext
+    .command('list')
+    .description('Every extension with its state')
+    .action(action((cli) => list(cli)));
   one('info', 'What one is, provides, needs and holds', (cli, id) => show(cli, id, infoLines));
   one('why', 'Why it is in its state: who decided, and what it waits for', (cli, id) => show(cli, id, whyLines));
   one('enable', 'Switch on, and remember that', (cli, id) => change(cli, 'enable', id, false));
   one('disable', 'Switch off, and remember that', (cli, id, flags) => change(cli, 'disable', id, flags.force === true)).option('--force', 'do not wait for what it is doing');
   one('reset', 'Forget your choice: config.toml, else the preset decides again', (cli, id) => change(cli, 'reset', id, false));
   one('reload', 'Load its code anew; no request fails, no stream is cut', (cli, id) => change(cli, 'reload', id, false));
-  ext.command('graph').description('Who needs, uses and waits for whom').action(action((cli) => graph(cli)));
+  ext
+    .command('graph')
+    .description('Who needs, uses and waits for whom')
+    .action(action((cli) => graph(cli)));
 };
 
 const list = async (cli: Cli): Outcome => {

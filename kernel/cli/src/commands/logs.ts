@@ -1,7 +1,7 @@
 /** `svc logs`: what the daemon wrote down. Reads the files, so it works when the daemon does not. */
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';
 import { allLines, followLines, lastLines, type LogLine, logFiles } from '../log-files.js';
@@ -43,7 +43,11 @@ const logs = async (cli: Cli, flags: LogFlags): Outcome => {
 
 const foundAny = (lines: readonly string[], flags: LogFlags): typeof EXIT.ok => {
   if (lines.length > 0 || flags.request === undefined) return EXIT.ok;
-  throw new Failure(`No log line names the request ${flags.request}.`, { code: 'cli_request_not_logged', why: 'its day may be older than the 7 that are kept, or it was answered without a line', mend: 'svc logs --lines 100' });
+  throw new Failure(`No log line names the request ${flags.request}.`, {
+    code: 'cli_request_not_logged',
+    why: 'its day may be older than the 7 that are kept, or it was answered without a line',
+    mend: 'svc logs --lines 100',
+  });
 };
 
 const search = async (dir: string, wanted: (line: string) => boolean): Promise<string[]> => {
@@ -66,7 +70,9 @@ export const humanLine = (line: string, out: Terminal): string => {
   const paint = entry.level === 'error' ? out.red : entry.level === 'warn' ? out.yellow : out.dim;
   const values = Object.entries(entry.fields ?? {}).map(([key, value]) => `${out.dim(`${key}=`)}${short(value)}`);
   const request = entry.request_id === undefined ? [] : [out.dim(`request=${entry.request_id}`)];
-  const stack = Object.values(entry.fields ?? {}).flatMap(stackLines).map((text) => `\n      ${out.dim(text)}`);
+  const stack = Object.values(entry.fields ?? {})
+    .flatMap(stackLines)
+    .map((text) => `\n      ${out.dim(text)}`);
   return [out.dim(time), paint(level), out.bold((entry.ext ?? entry.target ?? '').padEnd(10)), printable(entry.message ?? ''), ...values, ...request].join(' ').trimEnd() + stack.join('');
 };
 
@@ -88,5 +94,9 @@ const short = (value: unknown): string => {
 /** Where an error came from, below its line. */
 const stackLines = (value: unknown): string[] => {
   if (typeof value !== 'object' || value === null || !('stack' in value) || typeof value.stack !== 'string') return [];
-  return value.stack.split('\n').map((line) => printable(line.trim())).filter((line) => line.startsWith('at ')).slice(0, 6);
+  return value.stack
+    .split('\n')
+    .map((line) => printable(line.trim()))
+    .filter((line) => line.startsWith('at '))
+    .slice(0, 6);
 };

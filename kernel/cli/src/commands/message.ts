@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { findAgent } from '../agent-lookup.js';
 import { createAnswerPrinter } from '../answer-printer.js';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import type { DaemonClient } from '../daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { askSecret } from '../asking.js';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import { readStatus } from '../daemon-status.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';
@@ -29,10 +29,13 @@ const WORDS: Readonly<Record<string, string>> = {
 
 export const define = (program: Command, action: Action): void => {
   const providers = program.command('providers').description('Model providers and their keys').helpCommand(false);
-  providers.command('list').description('Every provider, those that can answer first').action(action((cli) => list(cli)));
+  providers
+    .command('list')
+    .description('Every provider, those that can answer first')
+    .action(action((cli) => list(cli)));
   providers
     .command('set-key')
-    .description('Store a provider\'s API key in the vault; it works at once')
+    .description("Store a provider's API key in the vault; it works at once")
     .argument('<provider>', 'its name, see `svc providers list`')
     .option('--stdin', 'read the key from stdin, for scripts')
     .action(action((cli, provider: string, flags: { stdin?: boolean }) => setKey(cli, provider, flags.stdin === true)));

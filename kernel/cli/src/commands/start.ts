@@ -4,7 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:f
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import { createDaemonClient } from '../daemon-client.js';
 import { readStatus } from '../daemon-status.js';
 import { EXIT } from '../exit-codes.js';
@@ -110,7 +110,9 @@ const isHomeHeld = (home: string): boolean => {
 };
 
 const lastWords = (errorFile: string): string | undefined => {
-  const lines = readFileSync(errorFile, 'utf8').split('\n').filter((line) => line.trim() !== '');
+  const lines = readFileSync(errorFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
   return lines.length === 0 ? undefined : lines.slice(0, SHOWN_ERROR_LINES).join('\n        ');
 };
 
@@ -125,7 +127,8 @@ const report = async (cli: Cli, url: string, headline: string): Outcome => {
   cli.out.line(`${cli.out.green('●')} ${headline}`);
   const next: Array<[string, string]> = [['try', `svc chat, or open ${url}/ in a browser`]];
   // Unless the reason given above says so already.
-  if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true) next.push(['', 'svc providers set-key PROVIDER, for a real model instead of the built-in stand-in']);
+  if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true)
+    next.push(['', 'svc providers set-key PROVIDER, for a real model instead of the built-in stand-in']);
   for (const line of facts([...statusFacts(found, url, pid), ...next], cli.out.width)) cli.out.line(line);
   return EXIT.ok;
 };

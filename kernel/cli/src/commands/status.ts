@@ -1,7 +1,7 @@
 /** `svc status`: one request, one screen. */
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { duration, facts } from '../layout.js';
 import { type DaemonStatus, readStatus } from '../daemon-status.js';
@@ -47,5 +47,4 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   return lines;
 };
 
-const problems = (found: DaemonStatus): Array<[string, string]> =>
-  (found.config_problems ?? []).map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
+const problems = (found: DaemonStatus): Array<[string, string]> => (found.config_problems ?? []).map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);

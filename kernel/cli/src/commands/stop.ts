@@ -1,7 +1,7 @@
 /** `svc stop`: asks the daemon to stop in order, and waits until its process is gone. */
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command-table.js';
+import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { progress } from '../progress.js';
@@ -12,7 +12,10 @@ const STOP_WAIT_MS = 90_000;
 const POLL_MS = 50;
 
 export const define = (program: Command, action: Action): void => {
-  program.command('stop').description('Stop the daemon in order: what runs is written down and goes on at the next start').action(action((cli) => stop(cli)));
+  program
+    .command('stop')
+    .description('Stop the daemon in order: what runs is written down and goes on at the next start')
+    .action(action((cli) => stop(cli)));
 };
 
 /** Found by the command table. */

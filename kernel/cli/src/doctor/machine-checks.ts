@@ -34,7 +34,13 @@ const nodeCheck = async (): Promise<Check> => {
 const programCheck = async (name: string, why: string): Promise<Check> => {
   try {
     const { stdout } = await run(name, ['--version'], { timeout: PROBE_MS });
-    return pass(name, stdout.trim().split('\n')[0]?.replace(/^git version /, '') ?? '');
+    return pass(
+      name,
+      stdout
+        .trim()
+        .split('\n')[0]
+        ?.replace(/^git version /, '') ?? '',
+    );
   } catch (error) {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
     return warn(name, isAbsent ? `not found; ${why}` : `found, but it does not run; ${why}`, `install ${name}, or put it on PATH`);
@@ -90,7 +96,11 @@ const portCheck = (host: string, port: number, isRunning: boolean): Promise<Chec
     if (isRunning) return resolve(pass('port', `${port} is the daemon's`));
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'EADDRINUSE' ? fail('port', `${port} is taken by another program`, 'stop that program, or choose another: SVC_PORT=4600 svc start') : fail('port', `${port} cannot be opened (${error.code})`, 'SVC_PORT=4600 svc start')),
+      resolve(
+        error.code === 'EADDRINUSE'
+          ? fail('port', `${port} is taken by another program`, 'stop that program, or choose another: SVC_PORT=4600 svc start')
+          : fail('port', `${port} cannot be opened (${error.code})`, 'SVC_PORT=4600 svc start'),
+      ),
     );
     server.listen(port, host.replace(/^\[|\]$/g, ''), () => server.close(() => resolve(pass('port', `${port} is free`))));
   });

@@ -95,9 +95,11 @@ const listenCheck = (settings: Settings, config: ReadConfig): Check => {
   const host = split?.[1] ?? '';
   const port = settings.port ?? Number(split?.[2] ?? 0);
   if (split === null || port > 65_535) return fail('ApiListenAddrCheck', `"${config.listen}" is not an address and a port`, 'set listen_addr in [api], such as "127.0.0.1:4545"');
-  if (!LOOPBACK.test(host) && !config.hasKey) return fail('ApiListenAddrCheck', `${config.listen} can be reached from other machines, and no api_key is set`, 'set api_key in config.toml, or listen on 127.0.0.1');
+  if (!LOOPBACK.test(host) && !config.hasKey)
+    return fail('ApiListenAddrCheck', `${config.listen} can be reached from other machines, and no api_key is set`, 'set api_key in config.toml, or listen on 127.0.0.1');
   const where = `${host}:${port}`;
-  if (port < FIRST_FREE_PORT) return warn('ApiListenAddrCheck', port === 0 ? `${where}: the system chooses a port at each start` : `${where}: ports below 1024 need root`, 'choose a port from 1024 to 65535');
+  if (port < FIRST_FREE_PORT)
+    return warn('ApiListenAddrCheck', port === 0 ? `${where}: the system chooses a port at each start` : `${where}: ports below 1024 need root`, 'choose a port from 1024 to 65535');
   return pass('ApiListenAddrCheck', `${where}${settings.port === undefined ? '' : ', as SVC_PORT says'}${LOOPBACK.test(host) ? ', this machine only' : ', with a key'}`);
 };
 

@@ -104,6 +104,6 @@ function checkReply(ajv: Ajv2020, replies: Map<number, ValidateFunction>, decl: 
     check = ajv.compile(declared as TSchema); // the other form has a contentType
     replies.set(status, check);
   }
-  // What goes over the wire is judged: undefined fields are gone there.
-  if (!check(JSON.parse(JSON.stringify(body)))) throw new Error(`${decl.id} answered ${status} with another shape than it declares: ${describeFault(check.errors?.at(-1), 'reply')}`);
+  // What goes over the wire is judged: undefined fields are gone there, and no body at all is declared as null.
+  if (!check(JSON.parse(JSON.stringify(body) ?? 'null'))) throw new Error(`${decl.id} answered ${status} with another shape than it declares: ${describeFault(check.errors?.at(-1), 'reply')}`);
 }

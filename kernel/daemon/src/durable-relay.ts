@@ -1,0 +1,123 @@
+/**
+ * Gives durable listeners what was committed, in order, at least once.
+ *
+ * E1  An event is kept only when the manifest of an installed extension names it under `events.durable`.
+ * E2  A listener's offset moves after it has taken the event. It begins with what comes after it was first seen.
+ * E3  While a listener is off or failing its events wait. One that fell behind what is kept is told of the gap.
+ */
+import type { Clock, Db, Logger } from '@svc/api';
+import type { EventHub, Installed } from '@svc/core';
+
+export interface DurableRelay {
+  isStored(event: string): boolean;
+  isDurable(extensionId: string, event: string): boolean;
+  open(db: Db): Promise<void>;
+  /** Something was committed, or a listener came back. */
+  poke(): void;
+  close(): Promise<void>;
+}
+
+export interface RelayDeps {
+  readonly installed: readonly Installed[];
+  readonly hub: Pick<EventHub, 'deliverTo'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly log: Logger;
+}
+
+interface Kept {
+  readonly seq: number;
+  readonly name: string;
+  readonly data: string;
+}
+
+interface Listener {
+  readonly id: string;
+  readonly events: ReadonlySet<string>;
+  offset: number;
+  pumping: Promise<void> | undefined;
+  again: boolean;
+}
+
+const BATCH = 100;
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 60_000;
+
+export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
+  const listeners = deps.installed.flatMap((one): Listener[] => {
+    const events = one.manifest.events?.durable ?? [];
+    return events.length > 0 ? [{ id: one.id, events: new Set(events), offset: 0, pumping: undefined, again: false }] : [];
+  });
+  const closing = new AbortController();
+  let opened: Db | undefined;
+  const poke = (): void => {
+    if (!opened || closing.signal.aborted) return;
+    for (const listener of listeners) start(deps, opened, listener, closing.signal);
+  };
+  return {
+    isStored: (event) => listeners.some((listener) => listener.events.has(event)),
+    isDurable: (id, event) => listeners.some((listener) => listener.id === id && listener.events.has(event)),
+    open: async (db) => {
+      if (listeners.length > 0) await readOffsets(db, listeners);
+      opened = db;
+    },
+    poke,
+    close: async () => {
+      closing.abort();
+      await Promise.all(listeners.map((listener) => listener.pumping));
+    },
+  };
+};
+
+async function readOffsets(db: Db, listeners: readonly Listener[]): Promise<void> {
+  const offsets = db.table('offsets');
+  const known = new Map((await db.read<{ listener: string; seq: number }>(`SELECT listener, seq FROM ${offsets}`)).map((row) => [row.listener, row.seq]));
+  const newest = await db.readOne<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM kernel_events');
+  for (const listener of listeners) {
+    listener.offset = known.get(listener.id) ?? newest?.seq ?? 0;
+    if (!known.has(listener.id)) await db.commit([{ upsert: offsets, key: ['listener'], rows: [{ listener: listener.id, seq: listener.offset }] }]);
+  }
+}
+
+function start(deps: RelayDeps, db: Db, listener: Listener, signal: AbortSignal): void {
+  listener.again = true;
+  listener.pumping ??= pump(deps, db, listener, signal)
+    .catch((cause: unknown) => deps.log.error('durable events could not be relayed; the next commit tries again', { listener: listener.id, cause }))
+    .finally(() => {
+      listener.pumping = undefined;
+    });
+}
+
+async function pump(deps: RelayDeps, db: Db, listener: Listener, signal: AbortSignal): Promise<void> {
+  while (listener.again && !signal.aborted) {
+    listener.again = false;
+    const rows = await db.read<Kept>('SELECT seq, name, data FROM kernel_events WHERE seq > ? ORDER BY seq LIMIT ?', [listener.offset, BATCH]);
+    const [first] = rows;
+    if (first && first.seq > listener.offset + 1) await tellGap(deps, db, listener, first.seq);
+    for (const row of rows) {
+      if (listener.events.has(row.name) && !(await deliver(deps, listener, row, signal))) return;
+      listener.offset = row.seq;
+    }
+    if (rows.length > 0) await db.commit([{ upsert: db.table('offsets'), key: ['listener'], rows: [{ listener: listener.id, seq: listener.offset }] }]);
+    if (rows.length === BATCH) listener.again = true;
+  }
+}
+
+/** Numbers are given at insert and never again; missing ones may also be of commits that failed, so only removed ones count. */
+async function tellGap(deps: RelayDeps, db: Db, listener: Listener, firstKept: number): Promise<void> {
+  const oldest = await db.readOne<{ seq: number | null }>('SELECT MIN(seq) AS seq FROM kernel_events');
+  if ((oldest?.seq ?? 0) !== firstKept || listener.offset === 0) return;
+  await deps.hub.deliverTo(listener.id, 'events.gap', { after: listener.offset, before: firstKept });
+}
+
+/** False when the listener is off: it is asked again when it is back. */
+async function deliver(deps: RelayDeps, listener: Listener, row: Kept, signal: AbortSignal): Promise<boolean> {
+  for (let waitMs = FIRST_RETRY_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
+    try {
+      return await deps.hub.deliverTo(listener.id, row.name, JSON.parse(row.data));
+    } catch (cause) {
+      deps.log.warn('a durable listener failed and is given the event again', { listener: listener.id, event: row.name, seq: row.seq, wait_ms: waitMs, cause });
+      await deps.clock.sleep(waitMs, signal).catch(() => undefined); // the daemon is stopping
+    }
+  }
+  return false;
+}

@@ -1,0 +1,36 @@
+/** Stop is boot in reverse: not ready, no new work, extensions, doors, storage, log. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Lifecycle, Owner } from '@svc/core';
+import type { ContextParts } from './extension-context.js';
+import type { HomeLock } from './home-lock.js';
+
+/** How long requests and extensions have to finish what they hold. */
+const STOP_DRAIN_MS = 10_000;
+
+export interface Stopping {
+  readonly state: { phase: 'starting' | 'ready' | 'stopping' };
+  readonly lifecycle: Lifecycle;
+  readonly parts: ContextParts;
+  readonly lock: HomeLock;
+  readonly own: Owner;
+}
+
+export async function stopDaemon(reason: string, { state, lifecycle, parts, lock, own }: Stopping): Promise<void> {
+  state.phase = 'stopping';
+  parts.log.logger('kernel').info('stopping', { reason });
+  parts.http.stopAccepting();
+  await Promise.resolve(parts.hooks.slot('kernel.stop')?.call({ reason })).catch((cause: unknown) => parts.log.logger('kernel').warn('a tap of kernel.stop failed', { cause }));
+  // What waits for an answer gets it while runs come to their next step; then streams are told to reconnect.
+  await Promise.all([lifecycle.stopAll('shutdown', STOP_DRAIN_MS), parts.http.close(STOP_DRAIN_MS)]);
+  await own.lifetime.close();
+  parts.streams.close();
+  await parts.execDoor.close();
+  await parts.fetchDoor.close();
+  await parts.workers.close();
+  await parts.journal.close();
+  await parts.storage.close();
+  await rm(join(parts.home.home, 'daemon.json'), { force: true });
+  await parts.log.close();
+  await lock.release();
+}

@@ -1,0 +1,91 @@
+/** The registries of the wiring, and the lifecycle over them. */
+import * as api from '@svc/api';
+import { ContributionRegistry, EventHub, type GenerationDeps, HookRegistry, Lifecycle, type LifecycleDeps, LiveRegistry, ServiceRegistry, StrikeBook } from '@svc/core';
+import type { TimerClock } from '@svc/platform/clock/clock';
+import type { Log } from '@svc/platform/log/log';
+import { type ContextParts, createContext } from './extension-context.js';
+import type { InstalledFiles } from './release.js';
+import type { StrayHandler } from './stray-errors.js';
+
+/** What extensions are judged against. */
+export const API_VERSION = '0.1.0';
+
+export interface Wiring {
+  readonly hooks: HookRegistry;
+  readonly services: ServiceRegistry;
+  readonly events: EventHub;
+  readonly tools: ContributionRegistry<api.AnyTool>;
+  readonly timers: LiveRegistry;
+  readonly ready: LiveRegistry;
+  readonly strikes: StrikeBook;
+}
+
+export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable: (extensionId: string, event: string) => boolean): Wiring {
+  return {
+    hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }),
+    services: new ServiceRegistry(),
+    events: new EventHub({
+      failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
+      dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
+      isDurable,
+    }),
+    tools: new ContributionRegistry<api.AnyTool>('tool', {
+      describe: (tool) => tool.name,
+      check: (candidate, others) => {
+        const other = others.find((row) => row.value.name === candidate.value.name);
+        if (other) throw new Error(`the tool ${candidate.value.name} is already contributed by ${other.owner.id}`);
+      },
+    }),
+    timers: new LiveRegistry('timer'),
+    ready: new LiveRegistry('run listener'),
+    strikes: new StrikeBook(() => clock.now()),
+  };
+}
+
+export function createLifecycle(
+  parts: ContextParts,
+  wiring: Wiring,
+  installed: readonly InstalledFiles[],
+  rest: Pick<LifecycleDeps, 'choose' | 'intents'> & { clock: TimerClock; log: Log; settled(): void },
+): Lifecycle {
+  const byId = new Map(installed.map((one) => [one.id, one]));
+  const generations: GenerationDeps = {
+    // Services last: whoever is called through one finds its routes, tools and timers in place.
+    registries: [wiring.hooks.definitions, wiring.hooks.taps, parts.http.routes, parts.http.sockets, wiring.tools, wiring.events.listeners, wiring.services.provided, wiring.timers, wiring.ready],
+    createContext: (owner, one) => createContext(parts, owner, byId.get(one.id) as InstalledFiles), // only installed ones are ever started
+    migrate: async (one, definition) => {
+      if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations, one.contributions.migrations);
+    },
+  };
+  return new Lifecycle(
+    {
+      ...generations,
+      apiVersion: API_VERSION,
+      strikes: wiring.strikes,
+      choose: rest.choose,
+      intents: rest.intents,
+      wanted: (one) => one.manifest.when === undefined || Boolean(pointer(parts, one.manifest.when)),
+      clock: rest.clock,
+      log: rest.log.logger('kernel'),
+      changed: (id, state) => {
+        wiring.events.emit('extension.changed', { id, state });
+        rest.settled();
+      },
+      later: (ms, fn) => rest.clock.schedule(ms, fn),
+    },
+    installed,
+  );
+}
+
+/** `/prompt_intelligence/enabled` → the value of that setting; undefined when nobody claims the section. */
+function pointer(parts: ContextParts, path: string): unknown {
+  const [section, ...rest] = path.slice(1).split('/');
+  if (section === undefined || !(section in parts.claims() || `/${section}` in parts.claims())) return undefined;
+  let value: unknown = parts.config.get(section in parts.claims() ? section : `/${section}`);
+  for (const key of rest) value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+  return value;
+}
+
+export const needHook = <N extends api.HookName>(hooks: HookRegistry, name: N) =>
+  // The registry is generic; the name fixes the type.
+  hooks.handle(name) as api.HookHandle<api.HookMap[N] extends api.AnyHook ? api.HookMap[N] : never>;

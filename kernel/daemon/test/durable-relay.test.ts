@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type {} from '@svc/ext-agents/contract';
+import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
+import { expect } from 'chai';
+
+/** Writes down which agents were spawned; `refuse` makes it fail that often first. */
+const scribe = (heard: string[], refuse = 0) => {
+  let refusals = refuse;
+  return fixtureExtension({
+    id: 'scribe',
+    manifest: { events: { listens: ['agent.spawned'], durable: ['agent.spawned'] } },
+    definition: {
+      activate(ctx) {
+        ctx.events.on('agent.spawned', ({ name }) => {
+          if (name === 'assistant') return;
+          refusals -= 1;
+          if (refusals >= 0) throw new Error('not yet');
+          heard.push(name);
+        });
+      },
+    },
+  });
+};
+
+const CONFIG = `${OPEN_RATE}[extensions]\nenable = ["scribe"]`;
+const spawn = (kernel: TestKernel, name: string) => kernel.http.expect(201, 'POST', '/api/agents', { name, manifest: { name } });
+
+async function until(check: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 400 && !check(); tries++) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+describe('a durable listener', () => {
+  afterEach(stopTestKernels);
+
+  it('hears in order what happened while it was off', async () => {
+    const heard: string[] = [];
+    const kernel = await bootTestKernel({ config: CONFIG, extra: [scribe(heard)] });
+    await kernel.http.expect(200, 'POST', '/api/extensions/scribe/disable');
+    await spawn(kernel, 'first');
+    await spawn(kernel, 'second');
+    expect(heard).to.deep.equal([]);
+
+    await kernel.http.expect(200, 'POST', '/api/extensions/scribe/enable');
+    await until(() => heard.length === 2);
+
+    expect(heard).to.deep.equal(['first', 'second']);
+  });
+
+  it('hears once what it has taken, in later lives of the daemon too', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'svc-relay-'));
+    const heard: string[] = [];
+    const first = await bootTestKernel({ home, config: CONFIG, extra: [scribe(heard)] });
+    await spawn(first, 'only');
+    await until(() => heard.length === 1);
+    await first.stop();
+
+    const second = await bootTestKernel({ home, config: CONFIG, extra: [scribe(heard)] });
+    await spawn(second, 'later');
+    await until(() => heard.length > 1);
+    await second.stop();
+
+    expect(heard).to.deep.equal(['only', 'later']);
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('is given again what it failed to take', async () => {
+    const heard: string[] = [];
+    const kernel = await bootTestKernel({ config: CONFIG, extra: [scribe(heard, 1)] });
+
+    await spawn(kernel, 'stubborn');
+    await until(() => heard.length > 0);
+
+    expect(heard).to.deep.equal(['stubborn']);
+  });
+});

@@ -1,0 +1,115 @@
+/** Who may call what: every mounted route with every kind of credential (interface.md, Authentication). */
+import { createHash } from 'node:crypto';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, TestHttp, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import { call, expectWellFormed, refusalOrUpgrade, type Walked, walk } from './route-walk.js';
+
+const KEYS = { owner: 'owner-key-1', admin: 'admin-key-1', user: 'user-key-1', viewer: 'viewer-key-1' } as const;
+type Holder = keyof typeof KEYS;
+
+const hash = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
+const person = (role: Holder): string => `[[users]]\nname = "${role}"\nrole = "${role}"\napi_key_hash = "${hash(KEYS[role])}"\n`;
+const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${OPEN_RATE}${person('admin')}${person('user')}${person('viewer')}`;
+
+/** GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. */
+const PUBLIC = new Set(['GET /', 'GET /api/health', 'GET /api/ready']);
+/** Changes nothing, although it is a POST: it says what a change would do. */
+const DRY_RUNS = new Set(['extensions.plan']);
+
+const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+const isPublic = (one: Walked): boolean => PUBLIC.has(`${one.method} ${one.template}`);
+
+describe('authentication', () => {
+  describe('with an API key set', () => {
+    let kernel: TestKernel;
+    let routes: Walked[];
+    before(async () => {
+      kernel = await bootTestKernel({ config: WITH_KEYS });
+      routes = walk(kernel);
+    });
+    after(stopTestKernels);
+
+    const tryAll = async (which: (one: Walked) => boolean, headers: Record<string, string>, judge: (status: number, what: string, one: Walked) => void) => {
+      for (const one of routes.filter(which)) {
+        const answer = await call(new TestHttp(kernel.url), one, headers);
+        const what = `${one.method} ${one.template} (${answer.status})`;
+        expectWellFormed(answer, what);
+        if (answer.status === 401) expect(answer.headers.get('www-authenticate'), what).to.equal('Bearer');
+        judge(answer.status, what, one);
+      }
+    };
+
+    it('only GET /, GET /api/health and the readiness probe are declared public', () => {
+      const open = routes.filter((one) => one.decl.auth === 'public').map((one) => `${one.method} ${one.template}`);
+      expect(open.sort()).to.deep.equal([...PUBLIC].sort());
+    });
+
+    it('every other route refuses a call without the header', () => tryAll((one) => !isPublic(one), {}, (status, what) => expect(status, what).to.equal(401)));
+
+    it('every other route refuses a wrong key', async () => {
+      for (const headers of [bearer('wrong'), bearer(`${KEYS.owner}x`), bearer(hash(KEYS.user)), { authorization: KEYS.owner }, { authorization: `Basic ${btoa(`owner:${KEYS.owner}`)}` }, { 'x-api-key': 'wrong' }])
+        await tryAll((one) => !isPublic(one), headers, (status, what) => expect(status, what).to.equal(401));
+    });
+
+    it('public routes answer with, without and with a wrong key', async () => {
+      for (const headers of [{}, bearer('wrong'), bearer(KEYS.owner)]) await tryAll(isPublic, headers, (status, what) => expect(status, what).to.equal(200));
+    });
+
+    it('the root key opens every route', () => tryAll(() => true, bearer(KEYS.owner), (status, what) => expect(status, what).to.not.be.oneOf([401, 403, 500, 503])));
+
+    it('the key in x-api-key and as a WebSocket subprotocol counts too', async () => {
+      expect((await new TestHttp(kernel.url).get('/api/agents', { 'x-api-key': KEYS.owner })).status).to.equal(200);
+      const { body } = await kernel.as(KEYS.owner).expect(200, 'GET', '/api/agents');
+      const path = `/api/agents/${body.agents[0].id}/ws`;
+      const upgraded = await refusalOrUpgrade(kernel.url, path, {}, [`bearer.${KEYS.owner}`]);
+      expect(upgraded.status).to.equal(101);
+      expect(upgraded.headers.get('sec-websocket-protocol')).to.equal(`bearer.${KEYS.owner}`);
+      expect((await refusalOrUpgrade(kernel.url, path, {}, ['bearer.wrong'])).status).to.equal(401);
+    });
+
+    it('a key in the query is no key', async () => {
+      const answer = await new TestHttp(kernel.url).get(`/api/agents?token=${KEYS.owner}&api_key=${KEYS.owner}`);
+      expect(answer.status).to.equal(401);
+      expect(answer.text).to.not.contain(KEYS.owner);
+    });
+
+    for (const role of ['viewer', 'user', 'admin'] as const)
+      it(`a ${role} gets what the role allows, and 403 naming the role for the rest`, async () => {
+        await tryAll((one) => !isPublic(one), bearer(KEYS[role]), (status, what, one) => expect(status === 403, `${what} needs ${one.decl.permission}`).to.equal(!mayDo(role, one.decl.permission)));
+        const refused = await kernel.as(KEYS.viewer).post('/api/agents', {});
+        expect(refused.status).to.equal(403);
+        expect(refused.body.error).to.contain('viewer');
+      });
+
+    it('a viewer only reads: every route that changes something asks for more than reading', () => {
+      const loose = routes.filter((one) => (one.method !== 'GET' || one.isSocket) && one.decl.permission.endsWith('.read') && !DRY_RUNS.has(one.id));
+      expect(loose.map((one) => one.id)).to.deep.equal([]);
+    });
+
+    it('what stops, reconfigures or holds keys is for admins', () => {
+      const administrative = routes.filter((one) => /\/(shutdown|providers\/\{name\}\/(key|url)|extensions\/\{name\}\/(enable|disable|reset|reload)|config)/.test(one.template) && one.method !== 'GET');
+      expect(administrative.length).to.be.above(6);
+      expect(administrative.filter((one) => !one.decl.permission.endsWith('.admin')).map((one) => one.id)).to.deep.equal([]);
+    });
+  });
+
+  describe('without an API key', () => {
+    after(stopTestKernels);
+
+    it('every route answers whoever calls from this machine', async () => {
+      const kernel = await bootTestKernel({ config: `[extensions]\npreset = "full"\n${OPEN_RATE}` });
+      for (const one of walk(kernel)) {
+        const answer = await call(kernel.http, one);
+        expectWellFormed(answer, one.template);
+        expect(answer.status, `${one.method} ${one.template}`).to.not.be.oneOf([401, 403, 500, 503]);
+      }
+    });
+  });
+});
+
+/** The roles as the interface means them: viewers read, users also talk and make things of their own, admins also administer. */
+const mayDo = (role: Holder, permission: string): boolean => {
+  const verb = permission.split('.').at(-1) ?? '';
+  const verbs = { viewer: ['read'], user: ['read', 'send', 'write'], admin: ['read', 'send', 'write', 'admin'], owner: ['read', 'send', 'write', 'admin'] };
+  return verbs[role].includes(verb);
+};

@@ -1,0 +1,65 @@
+/** Tools whose effects stand in files outside the daemon's home, where they can be counted after any death of it. */
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AnyTool, type Replay, Type, defineTool } from '@svc/api';
+import type { InstalledFiles } from '@svc/daemon';
+import { fixtureExtension } from '@svc/testing';
+import type { CrashPoints } from './crash-points.js';
+
+export const COUNTABLE = 'countable';
+
+const REPLAYS: readonly Replay[] = ['never', 'keyed', 'safe'];
+
+/** count_never, count_keyed, count_safe: each declares what its name says. Their effects are crash points too. */
+export const countableTools = (points: CrashPoints, folder: string): InstalledFiles =>
+  fixtureExtension({
+    id: COUNTABLE,
+    contributions: { tools: REPLAYS.map((replay) => ({ name: `count_${replay}`, risk: 'write', replay })).sort((a, b) => (a.name < b.name ? -1 : 1)) },
+    definition: {
+      activate: (ctx) => {
+        ctx.tools.add(...REPLAYS.map((replay) => countTool(points, folder, replay)));
+      },
+    },
+  });
+
+const countTool = (points: CrashPoints, folder: string, replay: Replay): AnyTool =>
+  defineTool({
+    name: `count_${replay}`,
+    description: `Counts once under its mark; declared ${replay}.`,
+    params: Type.Object({ mark: Type.String() }),
+    risk: 'write',
+    replay,
+    // One kind that runs in turn, two that run beside each other.
+    parallel: replay !== 'never',
+    run: async ({ mark }, call) => {
+      points.reach(`before effect ${replay}`);
+      if (replay === 'keyed') receiveOnce(folder, call.callId, mark);
+      else appendFileSync(join(folder, `${replay}.log`), `${call.callId} ${mark}\n`);
+      points.reach(`after effect ${replay}`);
+      return `counted ${mark}`;
+    },
+  });
+
+/** As a receiver does that honours idempotency keys: the same key again changes nothing. */
+const receiveOnce = (folder: string, callId: string, mark: string): void => {
+  const receipts = join(folder, 'keyed');
+  mkdirSync(receipts, { recursive: true });
+  appendFileSync(join(folder, 'keyed-attempts.log'), `${callId} ${mark}\n`);
+  const receipt = join(receipts, callId);
+  if (!existsSync(receipt)) writeFileSync(receipt, mark);
+};
+
+export interface Effects {
+  /** Marks of the effects that happened, one per effect. */
+  readonly never: readonly string[];
+  readonly keyed: readonly string[];
+  readonly keyedAttempts: number;
+}
+
+export const readEffects = (folder: string): Effects => ({
+  never: linesOf(join(folder, 'never.log')).map((line) => line.slice(line.indexOf(' ') + 1)),
+  keyed: existsSync(join(folder, 'keyed')) ? readdirSync(join(folder, 'keyed')).map((name) => readFileSync(join(folder, 'keyed', name), 'utf8')) : [],
+  keyedAttempts: linesOf(join(folder, 'keyed-attempts.log')).length,
+});
+
+export const linesOf = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);

@@ -1,0 +1,109 @@
+/**
+ * Where the process can die: every commit of every owner, and every call of a door, before and after.
+ * They are found by running, not listed: each is numbered as it is reached.
+ */
+import { appendFileSync } from 'node:fs';
+import type { Db, Dir, FetchResponse, Write } from '@svc/api';
+import { type PartFactories, standardFactories } from '@svc/daemon';
+
+export interface CrashPoints {
+  /** One more place is reached; the process may end here. */
+  reach(name: string): void;
+}
+
+/** Appends each name to `file`; at number `killAt` (1 is the first) the process kills itself, with no chance to tidy up. */
+export const createCrashPoints = (file: string, killAt: number | undefined): CrashPoints => {
+  let reached = 0;
+  return {
+    reach(name) {
+      reached += 1;
+      appendFileSync(file, `${name}\n`);
+      if (reached === killAt) process.kill(process.pid, 'SIGKILL');
+    },
+  };
+};
+
+/** The standard parts, with a point before and after whatever they do. */
+export const crashingFactories = (points: CrashPoints): PartFactories => ({
+  ...standardFactories,
+  openStorage: async (options) => {
+    const storage = await standardFactories.openStorage(options);
+    return {
+      ...storage,
+      dbFor: (owner) => crashingDb(points, storage.dbFor(owner), owner.id),
+      migrate: (owner, migrations, recorded) => around(points, `commit ${owner.id}: migration`, () => storage.migrate(owner, migrations, recorded)),
+    };
+  },
+  createFetchDoor: (deps) => {
+    const door = standardFactories.createFetchDoor(deps);
+    return {
+      ...door,
+      fetch: async (url, init, resolve) => crashingResponse(points, init.purpose, await around(points, `fetch ${init.purpose}`, () => door.fetch(url, init, resolve))),
+    };
+  },
+  createExecDoor: (deps) => {
+    const door = standardFactories.createExecDoor(deps);
+    return {
+      ...door,
+      exec: (command, args, options) => around(points, 'exec', () => door.exec(command, args, options)),
+      endSurvivors: (ownerKey) => around(points, 'exec end survivors', () => door.endSurvivors(ownerKey)),
+    };
+  },
+  openDir: (root) => crashingDir(points, standardFactories.openDir(root)),
+});
+
+const around = async <T>(points: CrashPoints, name: string, work: () => Promise<T>): Promise<T> => {
+  points.reach(`before ${name}`);
+  const result = await work();
+  points.reach(`after ${name}`);
+  return result;
+};
+
+const crashingDb = (points: CrashPoints, db: Db, owner: string): Db => ({
+  ...db,
+  commit: (writes) => around(points, `commit ${owner}: ${kindOf(writes)}`, () => db.commit(writes)),
+});
+
+/** What a commit does, without its values: commits of one kind look alike. */
+const kindOf = (writes: readonly Write[]): string => [...new Set(writes.flatMap(verbOf))].join(', ');
+
+const verbOf = (write: Write): string[] => {
+  if ('insert' in write) return [`insert ${write.insert}`];
+  if ('update' in write) return [`update ${write.update}`];
+  if ('upsert' in write) return [`upsert ${write.upsert}`];
+  if ('event' in write) return [];
+  const [, verb, table] = /^\s*(insert|update|delete)\s+(?:into\s+|from\s+|or\s+\w+\s+into\s+)?(\w+)/i.exec(write.sql) ?? [];
+  // An end of a run and a touch of it are both updates of its row, and not the same place.
+  const to = /status = '(\w+)', |(result = )/.exec(write.sql);
+  return [`${verb?.toLowerCase() ?? 'sql'} ${table ?? ''}${to ? ` (${to[1] ?? 'end'})` : ''}`];
+};
+
+/** A body in the middle of its way, and at its end. */
+const crashingResponse = (points: CrashPoints, purpose: string, response: FetchResponse): FetchResponse => ({
+  ...response,
+  body: pieces(points, purpose, response.body),
+  text: () => around(points, `fetch ${purpose} text`, () => response.text()),
+  json: () => around(points, `fetch ${purpose} json`, () => response.json()),
+  cancel: () => response.cancel(),
+});
+
+async function* pieces(points: CrashPoints, purpose: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const piece of body) {
+    yield piece;
+    if (isFirst) points.reach(`within fetch ${purpose} body`);
+    isFirst = false;
+  }
+  points.reach(`after fetch ${purpose} body`);
+}
+
+const crashingDir = (points: CrashPoints, dir: Dir): Dir => ({
+  path: dir.path,
+  read: (path, options) => dir.read(path, options),
+  readText: (path, options) => dir.readText(path, options),
+  list: (path, options) => dir.list(path, options),
+  stat: (path) => dir.stat(path),
+  write: (path, data, options) => around(points, 'file write', () => dir.write(path, data, options)),
+  remove: (path) => around(points, 'file remove', () => dir.remove(path)),
+  dir: (path) => crashingDir(points, dir.dir(path)),
+});

@@ -1,0 +1,110 @@
+/** One life of the daemon in a process of its own, from its start to whatever ends it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { OPEN_RATE, releaseFile } from '@svc/testing';
+import { COUNTABLE } from './countable-tools.js';
+
+const PROGRAM = join(dirname(releaseFile()), 'test/test/crash/daemon.program.js');
+
+/** What outlives the daemon: its home, and beside it the effects and the names of the points it reached. */
+export interface Place {
+  readonly home: string;
+  readonly effects: string;
+  readonly database: string;
+  points(life: number): string;
+  clean(): void;
+}
+
+export const createPlace = (providerUrl: string): Place => {
+  const root = mkdtempSync(join(tmpdir(), 'svc-crash-'));
+  const [home, effects] = [join(root, 'home'), join(root, 'effects')];
+  mkdirSync(home);
+  mkdirSync(effects);
+  writeFileSync(join(home, 'config.toml'), configFor(providerUrl));
+  return { home, effects, database: join(home, 'data', 'svc.db'), points: (life) => join(root, `points-${life}.txt`), clean: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }) };
+};
+
+const configFor = (providerUrl: string): string =>
+  [
+    OPEN_RATE,
+    '[extensions]',
+    `enable = ["${COUNTABLE}"]`,
+    '[default_model]',
+    'provider = "openai"',
+    'model = "gpt-4o"',
+    '[provider_urls]',
+    `openai = "${providerUrl}/v1"`,
+    '[web.fetch]',
+    'ssrf_allowed_hosts = ["127.0.0.1"]',
+    '',
+  ].join('\n');
+
+export interface Life {
+  readonly pid: number;
+  /** The address, or undefined when it died before it was ready. */
+  readonly url: Promise<string | undefined>;
+  readonly gone: Promise<{ readonly code: number | null; readonly signal: string | null; readonly errors: string }>;
+  isOver(): boolean;
+  kill(): void;
+}
+
+const alive = new Set<ChildProcess>();
+
+export const beginLife = (place: Place, life: number, crashAt?: number): Life => {
+  const child = spawn(process.execPath, ['--enable-source-maps', PROGRAM], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: place.home,
+      SVC_HOME: place.home,
+      OPENAI_API_KEY: 'sk-crash-test',
+      CRASH_POINTS: place.points(life),
+      CRASH_EFFECTS: place.effects,
+      ...(crashAt === undefined ? {} : { CRASH_AT: String(crashAt) }),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  alive.add(child);
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-4_000);
+  });
+  const gone = once(child, 'close').then(([code, signal]) => {
+    alive.delete(child);
+    return { code: code as number | null, signal: signal as string | null, errors };
+  });
+  let isOver = false;
+  void gone.then(() => {
+    isOver = true;
+  });
+  return { pid: child.pid ?? 0, url: Promise.race([readyUrl(child), gone.then(() => undefined)]), gone, isOver: () => isOver, kill: () => void child.kill('SIGKILL') };
+};
+
+const readyUrl = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    let said = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      const ready = /^ready (\S+)$/m.exec(said);
+      if (ready?.[1]) resolve(ready[1]);
+    });
+  });
+
+/** For afterEach: no daemon outlives the test that started it. */
+export const endLives = async (): Promise<void> => {
+  const ended = [...alive].map((child) => once(child, 'close'));
+  for (const child of alive) child.kill('SIGKILL');
+  await Promise.all(ended);
+};
+
+/** Polls until `done`; false when it is not by then. */
+export const until = async (done: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> => {
+  const end = Date.now() + timeoutMs;
+  while (!(await done())) {
+    if (Date.now() > end) return false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return true;
+};

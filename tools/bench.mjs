@@ -1,0 +1,62 @@
+#!/usr/bin/env node
+/**
+ * Measures svc on this machine, without network, and prints a table. What counts are ratios within one run:
+ * to the floor (the same work without us) and to `node -e 0`.
+ *
+ *   node tools/bench.mjs                 everything, some minutes
+ *   node tools/bench.mjs messages        one measurement (several may be named)
+ *   node tools/bench.mjs --quick         shorter windows
+ *
+ * Raw figures are kept in bench/results/.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { MEASUREMENTS, runMeasurement } from './bench/index.mjs';
+import { renderTable } from './bench/table.mjs';
+import { build } from './build/index.mjs';
+import { fromRoot, inRoot } from './build/paths.mjs';
+import { reportBuild } from './build/report.mjs';
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean', default: false } } });
+
+const measureAll = async (names) => {
+  const results = [];
+  for (const name of names) {
+    process.stderr.write(`bench: ${name} …\n`);
+    results.push(await runMeasurement(name, { isQuick: values.quick }));
+  }
+  return results;
+};
+
+const keep = (results) => {
+  const machine = { cpus: os.cpus().length, model: os.cpus()[0]?.model, memory: os.totalmem(), load: os.loadavg(), node: process.version, platform: `${os.platform()} ${os.release()}` };
+  const at = new Date().toISOString();
+  const file = inRoot('bench/results', `${at.replaceAll(':', '-')}.json`);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify({ at, machine, isQuick: values.quick, results }, null, 2));
+  return file;
+};
+
+const main = async () => {
+  const unknown = positionals.find((name) => !MEASUREMENTS.includes(name));
+  if (unknown) throw new Error(`there is no measurement "${unknown}"; known: ${MEASUREMENTS.join(', ')}`);
+  const built = await build({});
+  reportBuild(built);
+  if (built.failures.length) return 1;
+  const results = await measureAll(positionals.length ? positionals : MEASUREMENTS);
+  console.log(renderTable(results.flatMap((result) => result.rows)));
+  console.log(`\nraw figures: ${fromRoot(keep(results))}; ${os.cpus().length} CPUs, load ${os.loadavg()[0].toFixed(1)} at the end`);
+  const failed = results.filter((result) => result.error);
+  for (const { name, error } of failed) console.error(`bench: ${name} could not be measured: ${error}`);
+  return failed.length ? 1 : 0;
+};
+
+try {
+  // A measurement's own children are gone by now; sockets that linger are not worth waiting for.
+  process.exit(await main());
+} catch (error) {
+  console.error(`bench: ${error.message}`);
+  process.exit(1);
+}

@@ -1,0 +1,16 @@
+/** The little arithmetic of measuring: medians, percentiles, and numbers as people read them. */
+
+export const median = (values) => percentile(values, 50);
+
+/** Nearest rank; 0 when there is nothing. */
+export const percentile = (values, rank) => {
+  if (values.length === 0) return 0;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil((rank / 100) * sorted.length) - 1)];
+};
+
+export const round = (value, digits = 2) => Number(value.toFixed(digits));
+export const perSecond = (value) => `${Math.round(value).toLocaleString('en')}/s`;
+export const milliseconds = (value) => `${value < 20 ? round(value, 1) : Math.round(value)} ms`;
+export const megabytes = (bytes) => `${round(bytes / 1_048_576, 1)} MB`;
+export const times = (value) => `${round(value)} ×`;
