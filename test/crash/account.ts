@@ -1,7 +1,7 @@
 /** Counts from outside what a story of deaths has lost, repeated or left standing. */
+import type { Effects } from './countable-tools.js';
 import type { Message, Seen } from './doors.js';
-import { type Effects } from './countable-tools.js';
-import { type EntryRow, type Ledger } from './ledger.js';
+import type { EntryRow, Ledger } from './ledger.js';
 import { answerTo, type Plan } from './planned-model.js';
 
 /** One message and everything its client ever saw of it, oldest first. */

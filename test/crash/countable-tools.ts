@@ -1,7 +1,7 @@
 /** Tools whose effects stand in files outside the daemon's home, where they can be counted after any death of it. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AnyTool, type Replay, Type, defineTool } from '@svc/api';
+import { type AnyTool, type ExtensionContext, type Replay, Type, defineTool } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
 import { fixtureExtension } from '@svc/testing';
 import type { CrashPoints } from './crash-points.js';
@@ -17,21 +17,22 @@ export const countableTools = (points: CrashPoints, folder: string): InstalledFi
     contributions: { tools: REPLAYS.map((replay) => ({ name: `count_${replay}`, risk: 'write', replay })).sort((a, b) => (a.name < b.name ? -1 : 1)) },
     definition: {
       activate: (ctx) => {
-        ctx.tools.add(...REPLAYS.map((replay) => countTool(points, folder, replay)));
+        ctx.tools.add(...REPLAYS.map((replay) => countTool(ctx, points, folder, replay)));
       },
     },
   });
 
-const countTool = (points: CrashPoints, folder: string, replay: Replay): AnyTool =>
+const countTool = (ctx: ExtensionContext, points: CrashPoints, folder: string, replay: Replay): AnyTool =>
   defineTool({
     name: `count_${replay}`,
     description: `Counts once under its mark; declared ${replay}.`,
-    params: Type.Object({ mark: Type.String() }),
+    params: Type.Object({ mark: Type.String(), pause_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })) }),
     risk: 'write',
     replay,
     // One kind that runs in turn, two that run beside each other.
     parallel: replay !== 'never',
-    run: async ({ mark }, call) => {
+    run: async ({ mark, pause_ms: pauseMs }, call) => {
+      if (pauseMs !== undefined) await ctx.clock.sleep(pauseMs, call.signal);
       points.reach(`before effect ${replay}`);
       if (replay === 'keyed') receiveOnce(folder, call.callId, mark);
       else appendFileSync(join(folder, `${replay}.log`), `${call.callId} ${mark}\n`);

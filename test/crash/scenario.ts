@@ -23,12 +23,12 @@ export const enumeratePoints = async (model: PlannedModel): Promise<string[]> =>
   const place = createPlace(model.url);
   try {
     const life = beginLife(place, 1);
-    const stories = storiesOf();
+    const stories = storiesOf(model);
     await tellOnce(life, stories);
     life.kill();
-    await life.gone;
+    const { errors } = await life.gone;
     const missing = stories.find(({ seen }) => seen[0]?.answer === undefined);
-    if (missing) throw new Error(`without any crash, ${missing.message.door} was not answered: ${missing.seen[0]?.problem}`);
+    if (missing) throw new Error(`without any crash, ${missing.message.door} was not answered: ${missing.seen[0]?.problem} ${errors}`);
     return linesOf(place.points(1));
   } finally {
     place.clean();
@@ -39,17 +39,15 @@ export const enumeratePoints = async (model: PlannedModel): Promise<string[]> =>
 export const dieAndReturn = async (model: PlannedModel, crashAt: number): Promise<Death> => {
   const place = createPlace(model.url);
   try {
-    const stories = storiesOf();
+    const stories = storiesOf(model);
     const first = beginLife(place, 1, crashAt);
     await Promise.race([tellOnce(first, stories), first.gone]);
-    // A point after the last answer (the end of a body) may be a moment away.
-    await until(() => first.isOver(), 1_000);
-    const isReached = first.isOver();
+    // The last points (a commit that has answered, the end of a body) may be a moment away.
+    const isReached = await until(() => first.isOver(), 500);
     first.kill();
     const { signal, code, errors } = await first.gone;
     if (signal !== 'SIGKILL') throw new Error(`the daemon ended by itself with code ${code}: ${errors}`);
-    const point = isReached ? linesOf(place.points(1)).at(-1) : undefined;
-    return { point, account: await liveAgain(place, stories) };
+    return { point: isReached ? linesOf(place.points(1)).at(-1) : undefined, account: await liveAgain(place, stories) };
   } finally {
     place.clean();
   }
@@ -74,21 +72,24 @@ const liveAgain = async (place: Place, stories: Story[]): Promise<Account> => {
 };
 
 /** Waits until nothing runs, asks each session once more, and counts. */
-export const closeBooks = async (place: Place, url: string, agentId: string, stories: Story[]): Promise<Account> => {
-  const stuck = emptyAccount();
+export const closeBooks = async (place: Place, url: string, agentId: string, stories: readonly Story[]): Promise<Account> => {
+  const before = emptyAccount();
   const isSettled = await until(async () => (await unfinishedRuns(place.database)) === 0, SETTLED_MS);
-  if (!isSettled) stuck.problems.push('not every run came to its end');
+  if (!isSettled) before.problems.push('not every run came to its end');
+  const last: Story[] = [];
   for (const sessionId of new Set(stories.map(({ message }) => message.sessionId))) {
     const next = storyOf('rest', sessionId, []);
-    next.seen.push(await send(url, agentId, next.message));
-    stories.push(next);
-    if (next.seen[0]?.answer === answerTo(next.plan.mark)) continue;
-    stuck.stuck += 1;
-    stuck.problems.push(`stuck: session ${sessionId} does not answer the next message: ${next.seen[0]?.problem ?? next.seen[0]?.answer}`);
+    const seen = await send(url, agentId, next.message);
+    next.seen.push(seen);
+    last.push(next);
+    if (seen.answer === answerTo(next.plan.mark)) continue;
+    before.stuck += 1;
+    before.problems.push(`stuck: session ${sessionId} does not answer the next message: ${seen.problem ?? seen.answer}`);
   }
-  const account = settle(stories, await readLedger(place.database), readEffects(place.effects));
-  account.stuck += stuck.stuck;
-  account.problems.push(...stuck.problems);
+  const account = settle([...stories, ...last], await readLedger(place.database), readEffects(place.effects));
+  account.acknowledged -= last.length;
+  account.stuck += before.stuck;
+  account.problems.push(...before.problems);
   return account;
 };
 
@@ -96,6 +97,7 @@ export const closeBooks = async (place: Place, url: string, agentId: string, sto
 const tellOnce = async (life: Life, stories: readonly Story[]): Promise<void> => {
   const url = await life.url;
   if (url === undefined) return;
+  // It may die before there is an agent: nobody has been told anything then.
   const agentId = await ensureAgent(url).catch(() => undefined);
   if (agentId === undefined) return;
   for (const story of stories) {
@@ -104,19 +106,23 @@ const tellOnce = async (life: Life, stories: readonly Story[]): Promise<void> =>
   }
 };
 
-const storiesOf = (): Story[] => {
-  const never = (mark: string): PlannedCall => ({ name: 'count_never', args: { mark: `${mark}-${randomUUID()}` } });
-  const keyed = (mark: string): PlannedCall => ({ name: 'count_keyed', args: { mark: `${mark}-${randomUUID()}` } });
-  const safe: PlannedCall = { name: 'count_safe', args: { mark: 'safe' } };
+const storiesOf = (model: PlannedModel): Story[] => {
   const write: PlannedCall = { name: 'file_write', args: { path: 'notes.txt', content: 'counted' } };
   const shell: PlannedCall = { name: 'shell_exec', args: { command: 'echo counted' } };
+  const page: PlannedCall = { name: 'web_fetch', args: { url: `${model.url}/v1/models` } };
   return [
-    storyOf('rest', randomUUID(), [[never('a'), keyed('b'), safe, never('c')], [write]]),
-    storyOf('sse', randomUUID(), [[never('d')], [shell, never('e')]]),
-    storyOf('ws', randomUUID(), [[keyed('f'), keyed('g')], [never('h')]]),
-    storyOf('openai', undefined, [[never('i'), { name: 'web_fetch', args: { url: 'http://127.0.0.1:9/' } }]]),
+    storyOf('rest', randomUUID(), [[count('never'), count('keyed', 4), count('safe'), count('safe', 2), count('never')], [write]]),
+    storyOf('sse', randomUUID(), [[count('never')], [shell, count('never')]]),
+    storyOf('ws', randomUUID(), [[count('keyed'), count('keyed', 3)], [count('never')]]),
+    storyOf('openai', undefined, [[count('never'), page]]),
   ];
 };
+
+/** A counted call under a mark of its own. */
+export const count = (replay: 'never' | 'keyed' | 'safe', pauseMs?: number): PlannedCall => ({
+  name: `count_${replay}`,
+  args: { mark: `${replay}-${randomUUID()}`, ...(pauseMs === undefined ? {} : { pause_ms: pauseMs }) },
+});
 
 /** A message with a plan of its own; every door but the socket takes a key. */
 export const storyOf = (door: ClientDoor, sessionId: string | undefined, rounds: Plan['rounds']): Story => {

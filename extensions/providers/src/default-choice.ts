@@ -80,6 +80,6 @@ const ableModel = async (names: readonly string[], provider: string, models: Mod
 const standIn = (): DefaultModel => ({
   provider: 'builtin',
   model: 'rehearsal',
-  why: 'No provider key is set and no model server answers on this machine, so the built-in stand-in does.',
+  why: 'No provider key is set and no local model server answers, so the built-in stand-in does. `svc providers set-key <provider>` changes that.',
   isStandIn: true,
 });

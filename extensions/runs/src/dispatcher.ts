@@ -37,11 +37,26 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const start = (run: LeasedRun, hold: Hold, isNew: boolean): void => {
     active.add(run.id);
     const done = driveOne(deps, run, isNew).finally(() => {
+      // Whoever found no room before is told by nobody else that there is some now.
+      const wasFull = active.size >= deps.maxActive();
       active.delete(run.id);
       driving.delete(done);
       hold.release();
+      if (wasFull) poke();
     });
     driving.add(done);
+  };
+
+  const poke = (): void => {
+    again = true;
+    if (claiming) return;
+    claiming = claim()
+      .catch((cause: unknown) => deps.log.error('runs could not be claimed', { cause }))
+      .finally(() => {
+        claiming = undefined;
+        // Asked between its last look and now: nobody else would look again.
+        if (again) poke();
+      });
   };
 
   const claim = async (): Promise<void> => {
@@ -68,15 +83,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
       if (hold) start(run, hold, true);
       else void deps.journal.release(run).catch((cause: unknown) => deps.log.error('a run could not be handed on', { run: run.id, cause }));
     },
-    poke: () => {
-      again = true;
-      if (claiming) return;
-      claiming = claim()
-        .catch((cause: unknown) => deps.log.error('runs could not be claimed', { cause }))
-        .finally(() => {
-          claiming = undefined;
-        });
-    },
+    poke,
     idle: async () => {
       while (driving.size > 0) await Promise.all(driving);
     },

@@ -1,5 +1,6 @@
 import { ErrorBody, Type, defineExtension, defineRoute, reply } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
+import { COMPACTION_KIND, createCompactor } from './compaction.js';
 import type {} from './contract.js';
 import { History, historyOf } from './history.js';
 import { projectEntries } from './projection.js';
@@ -13,9 +14,20 @@ export default defineExtension({
   migrations: [init],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
-    const sessions = createSessionsService({ store, clock: ctx.clock, ids: ctx.ids });
     const agents = ctx.services.require('agents');
+    const { forget, ...sessions } = createSessionsService({ store, clock: ctx.clock, ids: ctx.ids, projected: (...seen) => compactor.consider(...seen) });
+    const compactor = createCompactor({
+      journal: ctx.journal,
+      sessions,
+      agents,
+      llm: ctx.services.optional('llm'),
+      log: ctx.log,
+      forget,
+      load: (sessionId) => store.entries(sessionId, 0, MAX_HISTORY_ENTRIES),
+    });
     ctx.services.provide('sessions', sessions);
+    ctx.journal.onReady(COMPACTION_KIND, () => compactor.resume());
+    ctx.timers.after(0, () => compactor.resume());
     ctx.routes.add(
       defineRoute({
         id: 'sessions.current',

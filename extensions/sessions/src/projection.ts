@@ -16,6 +16,8 @@ const CHARS_PER_TOKEN = 4;
 export interface Projected {
   readonly messages: readonly ModelMessage[];
   readonly repaired: number;
+  /** Messages before the budget cut any. */
+  readonly total: number;
 }
 
 export function projectEntries(entries: readonly Entry[], budgetTokens: number): Projected {
@@ -36,7 +38,7 @@ export function projectEntries(entries: readonly Entry[], budgetTokens: number):
     }
   }
   const orphans = entries.filter((entry) => entry.kind === 'tool_result' && !draft.answered.has(entry.callId ?? '')).length;
-  return { messages: fit(draft.messages, budgetTokens), repaired: draft.repaired + orphans };
+  return { messages: fit(draft.messages, budgetTokens), repaired: draft.repaired + orphans, total: draft.messages.length };
 }
 
 /** An estimate, chars/4 and a flat price for images. */

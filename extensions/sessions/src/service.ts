@@ -15,11 +15,13 @@ export interface SessionsDeps {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Hears of every projection; see compaction.ts. */
+  projected(ref: SessionRef, entries: readonly Entry[], countMessages: number): void;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const MAX_CACHED_SESSIONS = 200;
-const MAX_CACHED_ENTRIES = 400;
+const MAX_CACHED_ENTRIES = 1_000;
 /** Entries read for one projection; older ones are beyond any model's window. */
 const MAX_PROJECTED_ENTRIES = 4_000;
 
@@ -29,9 +31,11 @@ interface CachedLog {
   entries: Entry[];
 }
 
-export const createSessionsService = (deps: SessionsDeps): SessionsService => {
+/** `forget` drops what is kept in memory of a session. */
+export const createSessionsService = (deps: SessionsDeps): SessionsService & { forget(sessionId: string): void } => {
   const logs = new Map<string, CachedLog>();
   return {
+    forget: (sessionId) => void logs.delete(sessionId),
     ensure: (actor, agentId, sessionId) => ensure(deps, logs, actor, agentId, sessionId),
     create: async (actor, agentId, options = {}) => {
       const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
@@ -41,7 +45,8 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService => {
     append: async (ref, drafts) => append(deps, logs, ref, drafts),
     project: async (ref, { budgetTokens, staged = [] }) => {
       const entries = await loadStaged(deps, logs, ref, staged);
-      const { messages, repaired } = projectEntries(entries, budgetTokens);
+      const { messages, repaired, total } = projectEntries(entries, budgetTokens);
+      deps.projected(ref, entries, total);
       return { messages, throughSeq: ref.seq, repaired };
     },
     entries: async (actor, sessionId, range = {}) => {
@@ -106,9 +111,11 @@ async function loadLog(deps: SessionsDeps, logs: Map<string, CachedLog>, ref: Se
   if (ref.seq === 0) return [];
   const summary = await deps.store.lastSummary(ref.id);
   const after = Math.max(summary?.coversThrough ?? 0, ref.seq - MAX_PROJECTED_ENTRIES);
-  const entries = (await deps.store.entries(ref.id, after, MAX_PROJECTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');
+  const stored = await deps.store.entries(ref.id, after, MAX_PROJECTED_ENTRIES);
+  const entries = stored.filter((entry) => entry.kind !== 'summary');
+  // It stands where it was written, and is read before what it does not cover.
   if (summary) entries.unshift(summary);
-  const last = entries.at(-1);
+  const last = stored.at(-1);
   if (last) keep(logs, ref.id, { seq: last.seq, mark: `${last.seq}/${last.runId ?? ''}/${last.at}`, entries });
   return entries;
 }

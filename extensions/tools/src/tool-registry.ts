@@ -15,6 +15,8 @@ export interface ToolRegistry {
 
 export const createToolRegistry = (kernel: Pick<KernelView, 'tools' | 'extensions'>, toolList: HookHandle<HookMap['tool.list']>): ToolRegistry => {
   const contributed = (): readonly AnyTool[] => kernel.tools().map(({ tool }) => tool);
+  // A contributed tool keeps its owner for as long as the object lives, and every message lists them all.
+  const known = new WeakMap<AnyTool, ToolInfo>();
   return {
     all: async (forAgent) => {
       const tools = contributed();
@@ -27,17 +29,26 @@ export const createToolRegistry = (kernel: Pick<KernelView, 'tools' | 'extension
       return (await toolList.call([], { agentId })).find((tool) => tool.name === name);
     },
     isContributed: (name) => kernel.tools().some(({ tool }) => tool.name === name),
-    info: (tool) => ({
-      name: tool.name,
-      description: tool.description,
-      input_schema: tool.params,
-      source: sourceOf(kernel, tool.name),
-      risk: tool.risk,
-      replay: tool.replay,
-      parallel: tool.parallel,
-    }),
+    info: (tool) => {
+      const before = known.get(tool);
+      if (before) return before;
+      const info = infoOf(tool, sourceOf(kernel, tool.name));
+      // One that only a list names may be contributed later.
+      if (info.source !== 'mcp') known.set(tool, info);
+      return info;
+    },
   };
 };
+
+const infoOf = (tool: AnyTool, source: string): ToolInfo => ({
+  name: tool.name,
+  description: tool.description,
+  input_schema: tool.params,
+  source,
+  risk: tool.risk,
+  replay: tool.replay,
+  parallel: tool.parallel,
+});
 
 /** `builtin`, the extension of a third party, or `mcp` for what only a list names. */
 const sourceOf = (kernel: Pick<KernelView, 'tools' | 'extensions'>, name: string): string => {

@@ -66,7 +66,11 @@ describe('journal', () => {
   const intent = (seq: number, replay: 'safe' | 'keyed' | 'never' = 'safe') => ({ seq, kind: 'tool', key: `call-${seq}`, replay, intent: { n: seq } });
   /** Lets due signals and the reads behind them happen. */
   const settled = async (): Promise<void> => {
-    for (let i = 0; i < 5; i += 1) await db.read('SELECT 1');
+    for (let i = 0; i < 5; i += 1) {
+      await db.read('SELECT 1');
+      // The queue is in order: what was written before this is committed when this is.
+      await db.commit([{ sql: 'UPDATE journal_runs SET kind = kind WHERE id = ?', args: ['none'] }]);
+    }
   };
 
   describe('J1 accepts', () => {

@@ -62,10 +62,10 @@ export class TestHttp {
     const events: SseEvent[] = [];
     for await (const event of readEvents(response)) {
       events.push(event);
-      if (!enough(event)) continue;
-      abort.abort();
-      break;
+      // Leaving the loop cancels the body; an abort on top of it would reject here.
+      if (enough(event)) break;
     }
+    abort.abort();
     return events;
   }
 }

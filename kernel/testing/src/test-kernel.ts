@@ -21,6 +21,7 @@ export interface TestKernelOptions {
   readonly factories?: BootOptions['factories'];
   readonly clock?: BootOptions['clock'];
   readonly ids?: BootOptions['ids'];
+  readonly onShutdown?: (reason: string) => void;
   /** Bearer key that `http` sends. */
   readonly key?: string;
 }
@@ -51,7 +52,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
     foreground: false,
     checkReplies: true,
     port: 0,
-    ...pick(options, ['extra', 'factories', 'clock', 'ids']),
+    ...pick(options, ['extra', 'factories', 'clock', 'ids', 'onShutdown']),
   });
   const kernel: TestKernel = {
     daemon,

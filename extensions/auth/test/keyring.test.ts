@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { presentedKey } from '../src/index.js';
+import { createKeyring } from '../src/keyring.js';
+import { mayDo } from '../src/roles.js';
+
+const hash = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
+const ring = createKeyring({ apiKey: 'root-key', apiKeyHash: '', users: [{ name: 'alice', role: 'user', api_key_hash: hash('alice-key') }] });
+
+describe('the keyring', () => {
+  it('U1 knows whose key it is, and nobody else’s', () => {
+    expect(ring.find('root-key')).to.include({ role: 'owner', ownerId: 'owner' });
+    expect(ring.find('alice-key')).to.deep.equal({ id: 'user:alice', role: 'user', ownerId: 'user:alice' });
+    expect(ring.find('root-ke')).to.equal(undefined);
+  });
+
+  it('takes a hash in place of the key itself', () => {
+    expect(createKeyring({ apiKey: '', apiKeyHash: hash('k'), users: [] }).find('k')?.role).to.equal('owner');
+  });
+
+  it('U2 is open only without any key', () => {
+    expect(createKeyring({ apiKey: '', apiKeyHash: '', users: [] }).isOpen).to.equal(true);
+    expect(ring.isOpen).to.equal(false);
+  });
+
+  it('reads a key from the bearer header, x-api-key and the WebSocket subprotocol', () => {
+    expect(presentedKey({ headers: { authorization: 'Bearer k1' } })).to.equal('k1');
+    expect(presentedKey({ headers: { 'x-api-key': 'k2' } })).to.equal('k2');
+    expect(presentedKey({ headers: { 'sec-websocket-protocol': 'chat, bearer.k3' } })).to.equal('k3');
+    expect(presentedKey({ headers: { authorization: 'Basic abc' } })).to.equal(undefined);
+  });
+
+  it('lets a viewer read, a user write and send, and only owners and admins administer', () => {
+    expect(['agents.read', 'runs.send', 'agents.write', 'kernel.admin'].map((permission) => [mayDo('viewer', permission), mayDo('user', permission), mayDo('admin', permission)])).to.deep.equal([
+      [true, true, true],
+      [false, true, true],
+      [false, true, true],
+      [false, false, true],
+    ]);
+  });
+});

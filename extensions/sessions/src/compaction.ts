@@ -1,0 +1,151 @@
+/**
+ * Compaction: when a session has grown long, its older part is summarised by the agent's own model.
+ *
+ * C1  It appends a summary and rewrites nothing; what was said stays in the log.
+ * C2  It begins at a user's message and never parts a tool call from its result. The newest messages stay as they are.
+ * C3  It runs beside the conversation, as a run of its own in the journal, and no message waits for it.
+ * C4  When no model can summarise, a note says how many messages were left out; a session never stops answering.
+ */
+import { type Actor, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, actorOf, isSvcError } from '@svc/api';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { LlmService } from '@svc/ext-llm/contract';
+import type { Entry, SessionRef, SessionsService } from './contract.js';
+import { projectEntries } from './projection.js';
+
+export const COMPACTION_KIND = 'compaction';
+
+/** interface.md, Limits: more messages than this begin a compaction. */
+const MAX_MESSAGES = 80;
+const KEPT_MESSAGES = 20;
+const MAX_TRANSCRIPT_CHARS = 80_000;
+const MAX_SUMMARY_TOKENS = 1_024;
+const MAX_APPEND_TRIES = 5;
+const INSTRUCTION =
+  'Summarise the conversation below for the assistant that will continue it. Keep facts, decisions, names, numbers, files and open tasks; leave out small talk. Write in the language of the user, in at most 600 words.';
+
+export interface CompactionDeps {
+  readonly journal: Journal;
+  readonly sessions: Pick<SessionsService, 'append' | 'ensure'>;
+  readonly agents: AgentsService;
+  readonly llm: OptionalHandle<LlmService>;
+  readonly log: Logger;
+  load(sessionId: string): Promise<readonly Entry[]>;
+  /** The log is another one now: what was kept of it in memory is stale. */
+  forget(sessionId: string): void;
+}
+
+interface CompactionInput {
+  readonly agentId: string;
+  readonly sessionId: string;
+  /** The last entry the summary covers. */
+  readonly through: number;
+}
+
+/** Where the older part ends: the entry before the user message with which the kept part begins; undefined while the session is short. */
+export function cutOf(entries: readonly Entry[], countMessages: number): number | undefined {
+  if (countMessages <= MAX_MESSAGES) return undefined;
+  let kept = 0;
+  for (let i = entries.length - 1; i > 0; i--) {
+    const entry = entries[i] as Entry;
+    if (entry.kind === 'user' || entry.kind === 'assistant') kept += 1;
+    if (entry.kind === 'user' && kept >= KEPT_MESSAGES) return entry.seq - 1;
+  }
+  return undefined;
+}
+
+export interface Compactor {
+  /** Looks whether the session has grown long; returns at once. */
+  consider(ref: SessionRef, entries: readonly Entry[], countMessages: number): void;
+  /** Takes up what an earlier life of the daemon left. */
+  resume(): Promise<void>;
+}
+
+export const createCompactor = (deps: CompactionDeps): Compactor => {
+  const busy = new Set<string>();
+  return {
+    consider: (ref, entries, countMessages) => {
+      const through = busy.has(ref.id) ? undefined : cutOf(entries, countMessages);
+      if (through === undefined) return;
+      busy.add(ref.id);
+      void begin(deps, ref, through)
+        .catch((cause: unknown) => deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: ref.id, cause }))
+        .finally(() => busy.delete(ref.id));
+    },
+    resume: async () => {
+      for (const run of await deps.journal.claim(COMPACTION_KIND, 10)) await compact(deps, run);
+    },
+  };
+};
+
+async function begin(deps: CompactionDeps, ref: SessionRef, through: number): Promise<void> {
+  const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through };
+  const { leased } = await deps.journal.open({ kind: COMPACTION_KIND, actor: actorOf(ref.ownerId), lane: `compaction:${ref.id}`, input });
+  if (leased) await compact(deps, leased);
+}
+
+async function compact(deps: CompactionDeps, run: LeasedRun): Promise<void> {
+  const input = run.input as CompactionInput; // what `begin` stored
+  const actor = actorOf(run.ownerId);
+  const entries = (await deps.load(input.sessionId)).filter((entry) => entry.seq <= input.through);
+  const summary = await deps.journal.step(run, { seq: 1, kind: 'model', key: run.id, replay: 'safe', intent: { through: input.through } }, async () => {
+    const { text, settle } = await summarise(deps, run, actor, input, entries);
+    return { value: text, outcome: text, also: settle };
+  });
+  await append(deps, run, actor, input, summary);
+  deps.forget(input.sessionId);
+  deps.log.debug('a session was compacted', { session: input.sessionId, through: input.through });
+}
+
+async function append(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, summary: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const ref = await deps.sessions.ensure(actor, input.agentId, input.sessionId);
+      const { writes } = await deps.sessions.append(ref, [{ kind: 'summary', runId: run.id, content: summary, coversThrough: input.through }]);
+      await deps.journal.advance(run, { finish: { status: 'done' }, also: writes });
+      return;
+    } catch (error) {
+      // A message was appended at the same moment; the summary goes behind it.
+      if (tries === MAX_APPEND_TRIES || !isSvcError(error) || error.code !== 'storage_conflict') throw error;
+    }
+  }
+}
+
+async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, entries: readonly Entry[]): Promise<{ text: string; settle: readonly Write[] }> {
+  const llm = deps.llm.value;
+  const dropped = { text: `${projectEntries(entries, Number.MAX_SAFE_INTEGER).messages.length} earlier messages were left out; no model could summarise them.`, settle: [] };
+  if (!llm) return dropped;
+  try {
+    const agent = await deps.agents.get(actor, input.agentId);
+    const { provider } = await llm.resolve(agent.manifest.model);
+    if (provider === 'builtin') return dropped;
+    const answer = await llm.complete(requestOf(agent, transcriptOf(entries)), { actor, agentId: agent.id, runId: run.id, purpose: 'compaction', signal: run.signal });
+    return answer.text.trim() === '' ? dropped : { text: answer.text, settle: answer.settle };
+  } catch (cause) {
+    deps.log.warn('no model could summarise a session; a note stands in its place', { session: input.sessionId, cause });
+    return dropped;
+  }
+}
+
+const requestOf = (agent: Agent, transcript: string) => ({
+  provider: agent.manifest.model.provider,
+  model: agent.manifest.model.model,
+  fallbacks: agent.manifest.fallback_models,
+  system: INSTRUCTION,
+  messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: transcript }] }],
+  tools: [],
+  maxTokens: MAX_SUMMARY_TOKENS,
+  temperature: 0.3,
+});
+
+/** The newest part when it is too long: the summary before it covers the rest. */
+function transcriptOf(entries: readonly Entry[]): string {
+  const lines = entries.map((entry) => {
+    const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : ['[image]'])).join(' ');
+    if (entry.kind === 'user') return `User: ${text}`;
+    if (entry.kind === 'assistant') return `Assistant: ${text}`;
+    if (entry.kind === 'summary') return `Earlier: ${entry.content ?? ''}`;
+    if (entry.kind === 'tool_call') return `Assistant called ${entry.tool ?? ''} ${JSON.stringify(entry.args ?? {}).slice(0, 500)}`;
+    return `Result of ${entry.tool ?? ''}: ${(entry.content ?? '').slice(0, 500)}`;
+  });
+  return lines.join('\n').slice(-MAX_TRANSCRIPT_CHARS);
+}

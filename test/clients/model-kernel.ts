@@ -1,0 +1,45 @@
+/** A daemon whose model is a server in this process that speaks a provider's wire. */
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel, type TestKernelOptions } from '@svc/testing';
+import { type ProviderServer, type Script, type ScriptedAnswer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+
+export interface ModelKernel {
+  readonly kernel: TestKernel;
+  readonly http: TestHttp;
+  readonly model: ProviderServer;
+  /** The agent that is there from the first start. */
+  readonly agent: { readonly id: string; readonly name: string; readonly session_id: string };
+}
+
+/** Retries within milliseconds, so that a test of them takes no longer. */
+export const QUICK_LLM = '[llm]\nretry_base_ms = 1\nmax_retries = 2\nmax_wait_ms = 50\n';
+export const MODEL_KEY = 'sk-model-key-of-the-tests-0001';
+
+/** Config that sends every model call to `url`. */
+export const modelConfig = (url: string, llm = QUICK_LLM): string => `[default_model]\nprovider = "openai"\nmodel = "gpt-4o"\n[provider_urls]\nopenai = "${url}/v1"\n${llm}`;
+
+const servers = new Set<ProviderServer>();
+
+/** `options.config` is put before the sections about the model: keys of the top level may stand in it. */
+export const bootWithModel = async (script?: Script | ScriptedAnswer | readonly ScriptedAnswer[], options: TestKernelOptions & { llm?: string } = {}): Promise<ModelKernel> => {
+  const model = await startOpenAiServer(script);
+  servers.add(model);
+  const { llm, ...rest } = options;
+  const kernel = await bootTestKernel({ ...rest, config: `${options.config ?? OPEN_RATE}\n${modelConfig(model.url, llm)}`, env: { OPENAI_API_KEY: MODEL_KEY, ...options.env } });
+  const { body } = await kernel.http.expect(200, 'GET', '/api/agents');
+  return { kernel, http: kernel.http, model, agent: body.agents[0] };
+};
+
+/** Stops the kernels first: a run that hangs on a model must not outlive its test. */
+export const stopModelKernels = async (): Promise<void> => {
+  try {
+    await stopTestKernels();
+  } finally {
+    await Promise.all([...servers].map((server) => server.close()));
+    servers.clear();
+  }
+};
+
+/** Waits until `ready` says so; the runner's own limit ends a wait that is in vain. */
+export const until = async (ready: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 5));
+};
