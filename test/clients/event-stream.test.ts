@@ -160,10 +160,13 @@ describe('an event stream', () => {
     });
     const one = svc.http.events('POST', streamPath(svc), { message: 'go' });
     await until(() => svc.model.requests.length === 1);
-    const two = svc.http.events('GET', `/api/agents/${svc.agent.id}/sessions/${svc.agent.session_id}/stream`);
+    const two = await svc.http.raw('GET', `/api/agents/${svc.agent.id}/sessions/${svc.agent.session_id}/stream`, undefined);
+    expect(two.status).to.equal(200);
     open();
     expect(textOf(await one)).to.equal('for both');
-    expect(textOf(await two)).to.equal('for both');
+    expect(await two.text())
+      .to.contain('for both')
+      .and.to.contain('event: done');
     expect(svc.model.requests).to.have.length(1);
   });
 });

@@ -58,7 +58,15 @@ describe('the openai client', () => {
     it('takes images as parts with a data URL, streamed and not', async () => {
       const svc = await bootWithModel({ text: 'a pixel' });
       const url = `data:image/png;base64,${PIXEL}`;
-      const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'what is it?' }, { type: 'image_url' as const, image_url: { url } }] }];
+      const messages = [
+        {
+          role: 'user' as const,
+          content: [
+            { type: 'text' as const, text: 'what is it?' },
+            { type: 'image_url' as const, image_url: { url } },
+          ],
+        },
+      ];
       const whole = await clientOf(svc).chat.completions.create({ model: 'svc:assistant', messages });
       expect(whole.choices[0]?.message.content).to.equal('a pixel');
       expect(JSON.stringify(svc.model.requests[0]?.body.messages)).to.contain(PIXEL);
@@ -78,6 +86,50 @@ describe('the openai client', () => {
       expect(completion.choices[0]?.message.content).to.equal('nothing there');
       expect(completion.usage?.total_tokens).to.equal(30);
     });
+  });
+
+  it('may send all that other servers take: nulls, tools, formats, earlier turns', async () => {
+    const svc = await bootWithModel({ text: 'taken' });
+    const completion = await clientOf(svc).chat.completions.create({
+      model: 'svc:assistant',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'earlier' },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: 'c1', content: 'done' },
+        { role: 'user', content: 'now', name: 'ada' },
+      ],
+      stream: null,
+      temperature: null,
+      max_tokens: null,
+      n: 1,
+      tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }],
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+      response_format: { type: 'text' },
+      seed: 1,
+      top_p: 0.5,
+      stop: ['.'],
+      user: 'ada',
+      metadata: { a: 'b' },
+      store: false,
+      logprobs: false,
+    });
+    expect(completion.choices[0]?.message.content).to.equal('taken');
+    expect(JSON.stringify(svc.model.requests[0]?.body.messages.at(-1)))
+      .to.contain('now')
+      .and.not.contain('earlier');
+  });
+
+  it('gets a JSON 404 for what agents do not offer: embeddings, responses', async () => {
+    const client = clientOf(await bootWithModel());
+    for (const work of [client.embeddings.create({ model: 'x', input: 'y' }), client.responses.create({ model: 'x', input: 'y' })]) {
+      const error = await work.then(
+        () => undefined,
+        (caught: unknown) => caught,
+      );
+      expect(error).to.be.instanceOf(NotFoundError);
+    }
   });
 
   describe('streams', () => {
@@ -136,7 +188,9 @@ describe('the openai client', () => {
 
     it('come as the classes of the client', async () => {
       const client = clientOf(await bootWithModel({ status: 500 }));
-      expect(await failing(client.chat.completions.create({ model: 'svc:assistant', messages: [{ role: 'assistant', content: 'hello' }] }))).to.be.instanceOf(BadRequestError).with.property('status', 400);
+      expect(await failing(client.chat.completions.create({ model: 'svc:assistant', messages: [{ role: 'assistant', content: 'hello' }] })))
+        .to.be.instanceOf(BadRequestError)
+        .with.property('status', 400);
       expect(await failing(client.chat.completions.create({ ...say('x'), n: 2 }))).to.be.instanceOf(BadRequestError);
       expect(await failing(client.models.retrieve('svc:nobody'))).to.be.instanceOf(NotFoundError);
       const broken = await failing(client.chat.completions.create(say('hello')));
@@ -222,6 +276,28 @@ describe('the openai client', () => {
       expect(svc.model.requests).to.have.length(1);
     });
 
+    it('a stream that broke off, and gets all of the same answer', async () => {
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const svc = await bootWithModel(async () => {
+        await held;
+        return { deltas: ['all ', 'of ', 'it'] };
+      });
+      const body = { ...say('tell me'), stream: true as const };
+      const cut = new AbortController();
+      const first = await svc.http.raw('POST', '/v1/chat/completions', body, {}, cut.signal);
+      await until(() => svc.model.requests.length === 1);
+      cut.abort();
+      await first.body?.cancel().catch(() => undefined);
+      release();
+      let text = '';
+      for await (const chunk of await clientOf(svc).chat.completions.create(body, { headers: { 'x-stainless-retry-count': '1' } })) text += chunk.choices[0]?.delta.content ?? '';
+      expect(text).to.equal('all of it');
+      expect(svc.model.requests).to.have.length(1);
+    });
+
     it('are told from a second question with the same words', async () => {
       const svc = await bootWithModel({ text: 'yes' });
       const client = clientOf(svc);
@@ -247,7 +323,12 @@ describe('the openai client', () => {
   it('is refused without the right key, as an authentication error', async () => {
     const { url } = await bootTestKernel({ config: 'api_key = "k"\n' });
     const wrong = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'wrong', maxRetries: 0 });
-    expect(await wrong.models.list().then(() => undefined, (error: unknown) => error)).to.be.instanceOf(AuthenticationError);
+    expect(
+      await wrong.models.list().then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ).to.be.instanceOf(AuthenticationError);
     expect((await new OpenAI({ baseURL: `${url}/v1`, apiKey: 'k' }).models.list()).data).to.have.length(1);
   });
 });

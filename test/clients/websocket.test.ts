@@ -83,7 +83,16 @@ describe('a WebSocket chat', () => {
   it('answers each malformed frame with one error and stays usable', async () => {
     const { kernel, agent, model } = await bootWithModel({ text: 'still here' });
     const chat = await openChat(kernel.url, agent.id);
-    const malformed = [{ type: 'nonsense' }, { no: 'type' }, { type: 'message' }, { type: 'message', content: 7 }, { type: 'message', content: '' }, { type: 'message', content: '   ' }, { type: null }, []];
+    const malformed = [
+      { type: 'nonsense' },
+      { no: 'type' },
+      { type: 'message' },
+      { type: 'message', content: 7 },
+      { type: 'message', content: '' },
+      { type: 'message', content: '   ' },
+      { type: null },
+      [],
+    ];
     for (const frame of malformed) {
       chat.send(frame);
       const error = await chat.next('error', 'response');
@@ -240,6 +249,15 @@ describe('a WebSocket chat', () => {
     expect(JSON.stringify(one.frames)).to.not.contain('pears');
     one.socket.close();
     two.socket.close();
+  });
+
+  it('whose client does not answer the close is hung up on: the daemon does not wait for it', async function () {
+    this.timeout(6_000); // the drain of a stop lasts 10 s
+    const { kernel, agent } = await bootWithModel();
+    const chat = await openChat(kernel.url, agent.id);
+    chat.socket.pause();
+    await kernel.stop();
+    chat.socket.terminate();
   });
 
   it('hears which provider failed and what to do, and nothing secret', async () => {

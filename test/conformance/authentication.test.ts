@@ -44,18 +44,39 @@ describe('authentication', () => {
       expect(open.sort()).to.deep.equal([...PUBLIC].sort());
     });
 
-    it('every other route refuses a call without the header', () => tryAll((one) => !isPublic(one), {}, (status, what) => expect(status, what).to.equal(401)));
+    it('every other route refuses a call without the header', () =>
+      tryAll(
+        (one) => !isPublic(one),
+        {},
+        (status, what) => expect(status, what).to.equal(401),
+      ));
 
     it('every other route refuses a wrong key', async () => {
-      for (const headers of [bearer('wrong'), bearer(`${KEYS.owner}x`), bearer(hash(KEYS.user)), { authorization: KEYS.owner }, { authorization: `Basic ${btoa(`owner:${KEYS.owner}`)}` }, { 'x-api-key': 'wrong' }])
-        await tryAll((one) => !isPublic(one), headers, (status, what) => expect(status, what).to.equal(401));
+      for (const headers of [
+        bearer('wrong'),
+        bearer(`${KEYS.owner}x`),
+        bearer(hash(KEYS.user)),
+        { authorization: KEYS.owner },
+        { authorization: `Basic ${btoa(`owner:${KEYS.owner}`)}` },
+        { 'x-api-key': 'wrong' },
+      ])
+        await tryAll(
+          (one) => !isPublic(one),
+          headers,
+          (status, what) => expect(status, what).to.equal(401),
+        );
     });
 
     it('public routes answer with, without and with a wrong key', async () => {
       for (const headers of [{}, bearer('wrong'), bearer(KEYS.owner)]) await tryAll(isPublic, headers, (status, what) => expect(status, what).to.equal(200));
     });
 
-    it('the root key opens every route', () => tryAll(() => true, bearer(KEYS.owner), (status, what) => expect(status, what).to.not.be.oneOf([401, 403, 500, 503])));
+    it('the root key opens every route', () =>
+      tryAll(
+        () => true,
+        bearer(KEYS.owner),
+        (status, what) => expect(status, what).to.not.be.oneOf([401, 403, 500, 503]),
+      ));
 
     it('the key in x-api-key and as a WebSocket subprotocol counts too', async () => {
       expect((await new TestHttp(kernel.url).get('/api/agents', { 'x-api-key': KEYS.owner })).status).to.equal(200);
@@ -75,7 +96,11 @@ describe('authentication', () => {
 
     for (const role of ['viewer', 'user', 'admin'] as const)
       it(`a ${role} gets what the role allows, and 403 naming the role for the rest`, async () => {
-        await tryAll((one) => !isPublic(one), bearer(KEYS[role]), (status, what, one) => expect(status === 403, `${what} needs ${one.decl.permission}`).to.equal(!mayDo(role, one.decl.permission)));
+        await tryAll(
+          (one) => !isPublic(one),
+          bearer(KEYS[role]),
+          (status, what, one) => expect(status === 403, `${what} needs ${one.decl.permission}`).to.equal(!mayDo(role, one.decl.permission)),
+        );
         const refused = await kernel.as(KEYS.viewer).post('/api/agents', {});
         expect(refused.status).to.equal(403);
         expect(refused.body.error).to.contain('viewer');
@@ -87,10 +112,29 @@ describe('authentication', () => {
     });
 
     it('what stops, reconfigures or holds keys is for admins', () => {
-      const administrative = routes.filter((one) => /\/(shutdown|providers\/\{name\}\/(key|url)|extensions\/\{name\}\/(enable|disable|reset|reload)|config)/.test(one.template) && one.method !== 'GET');
+      const administrative = routes.filter(
+        (one) => /\/(shutdown|providers\/\{name\}\/(key|url)|extensions\/\{name\}\/(enable|disable|reset|reload)|config)/.test(one.template) && one.method !== 'GET',
+      );
       expect(administrative.length).to.be.above(6);
       expect(administrative.filter((one) => !one.decl.permission.endsWith('.admin')).map((one) => one.id)).to.deep.equal([]);
     });
+  });
+
+  describe('is asked for', () => {
+    afterEach(stopTestKernels);
+
+    for (const [what, config, env, key] of [
+      ['the key itself', 'api_key = "k1"\n', {}, 'k1'],
+      ['the hash of a key', `api_key_hash = "${hash('k2')}"\n`, {}, 'k2'],
+      ['the key of a person, and none of the owner', person('user'), {}, KEYS.user],
+      ['a key in SVC_API_KEY', '', { SVC_API_KEY: 'k4' }, 'k4'],
+    ] as const)
+      it(`as soon as the daemon knows ${what}`, async () => {
+        const kernel = await bootTestKernel({ config, env });
+        expect((await kernel.http.get('/api/agents')).status).to.equal(401);
+        expect((await kernel.as('').get('/api/agents', { authorization: 'Bearer ' })).status).to.equal(401);
+        expect((await kernel.as(key).get('/api/agents')).status).to.equal(200);
+      });
   });
 
   describe('without an API key', () => {

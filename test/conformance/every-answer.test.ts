@@ -114,6 +114,19 @@ describe('every answer', () => {
     expect(text).to.contain('"code":"invalid_request"');
   });
 
+  it('is the usual one when the client offers a protocol that is not spoken here, as curl and Java do', async () => {
+    const { daemon, http } = await bootTestKernel({ config: OPEN_RATE });
+    const offer = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n';
+    const health = await raw(daemon.port, `GET /api/health HTTP/1.1\r\nHost: localhost\r\n${offer}\r\nGET /api/version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    expect(health.match(/HTTP\/1\.1 200 OK/g)).to.have.length(2);
+    const [agent] = (await http.expect(200, 'GET', '/api/agents')).body.agents;
+    const body = JSON.stringify({ message: 'sent with an offer' });
+    const head = `POST /api/agents/${agent.id}/message HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${offer}\r\n`;
+    const said = await raw(daemon.port, head, body.slice(0, 9), `${body.slice(9)}GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    expect(said.match(/HTTP\/1\.1 200 OK/g), said).to.have.length(2);
+    expect(said).to.contain('"response"');
+  });
+
   it('of a method that a path does not take names those it takes, on every path', async () => {
     const kernel = await bootTestKernel({ config: OPEN_RATE });
     const routes = walk(kernel);
@@ -167,10 +180,17 @@ const untilFree = async (kernel: TestKernel): Promise<void> => {
   while (kernel.daemon.parts.http.openSockets() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-const raw = (port: number, text: string): Promise<string> =>
+/** Writes the pieces one after another, and gives what came back until the daemon hangs up. */
+const raw = (port: number, ...pieces: string[]): Promise<string> =>
   new Promise((resolve) => {
     let all = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    const socket = connect(port, '127.0.0.1', async () => {
+      socket.setNoDelay(true);
+      for (const piece of pieces) {
+        socket.write(piece);
+        await new Promise((next) => setTimeout(next, 5));
+      }
+    });
     socket.on('data', (data) => {
       all += data.toString();
     });

@@ -76,9 +76,18 @@ describe('openapi.json', () => {
       const own = walk(kernel).filter((one) => kernel.daemon.kernel.routes().some((row) => row.owner === id && row.id === one.id));
       await kernel.daemon.kernel.disable(id, { force: true });
       const { body } = await kernel.http.expect(200, 'GET', '/api/openapi.json');
-      expect(operationsOf(body).filter(({ operation }) => operation.tags.includes(id)), id).to.deep.equal([]);
-      expect(kernel.daemon.kernel.routes().filter((row) => row.owner === id), id).to.deep.equal([]);
-      expect(kernel.daemon.kernel.tools().filter((row) => row.owner === id), id).to.deep.equal([]);
+      expect(
+        operationsOf(body).filter(({ operation }) => operation.tags.includes(id)),
+        id,
+      ).to.deep.equal([]);
+      expect(
+        kernel.daemon.kernel.routes().filter((row) => row.owner === id),
+        id,
+      ).to.deep.equal([]);
+      expect(
+        kernel.daemon.kernel.tools().filter((row) => row.owner === id),
+        id,
+      ).to.deep.equal([]);
       for (const one of own) expect((await kernel.http.send(one.method, one.path, one.method === 'GET' ? undefined : {})).status, `${id}: ${one.template}`).to.equal(404);
     }
     for (const { id } of off) await kernel.daemon.kernel.enable(id);

@@ -13,13 +13,16 @@ interface Answer {
 /** fetch sets Host and Origin by itself: a page that lies about them is played by a plain request. */
 const send = (kernel: TestKernel, method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const asked = request({ port: kernel.daemon.port, host: '127.0.0.1', method, path, headers: body === undefined ? headers : { 'content-length': String(Buffer.byteLength(body)), ...headers } }, (response) => {
-      let text = '';
-      response.on('data', (data: Buffer) => {
-        text += data.toString();
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
-    });
+    const asked = request(
+      { port: kernel.daemon.port, host: '127.0.0.1', method, path, headers: body === undefined ? headers : { 'content-length': String(Buffer.byteLength(body)), ...headers } },
+      (response) => {
+        let text = '';
+        response.on('data', (data: Buffer) => {
+          text += data.toString();
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+      },
+    );
     asked.on('error', reject);
     asked.end(body);
   });
@@ -45,7 +48,8 @@ describe('a page from elsewhere', () => {
       const kernel = await bootTestKernel({ config: OPEN_RATE });
       for (const host of ['evil.example', `evil.example:${kernel.daemon.port}`, 'localhost.evil.example', '127.0.0.1.evil.example', '169.254.169.254', 'localhost:1@evil.example'])
         expect((await send(kernel, 'GET', '/api/agents', { host })).status, host).to.equal(403);
-      for (const host of [`127.0.0.1:${kernel.daemon.port}`, `localhost:${kernel.daemon.port}`, 'LOCALHOST', '[::1]:4545', 'localhost.']) expect((await send(kernel, 'GET', '/api/agents', { host })).status, host).to.equal(200);
+      for (const host of [`127.0.0.1:${kernel.daemon.port}`, `localhost:${kernel.daemon.port}`, 'LOCALHOST', '[::1]:4545', 'localhost.'])
+        expect((await send(kernel, 'GET', '/api/agents', { host })).status, host).to.equal(200);
     });
 
     it('may not preflight, nor open a WebSocket', async () => {

@@ -1,6 +1,6 @@
 /**
  * Where the process can die: every commit of every owner, and every call of a door, before and after.
- * They are found by running, not listed: each is numbered as it is reached.
+ * They are found by running, not listed: each is named as it is reached, and the name with its turn is the point.
  */
 import { appendFileSync } from 'node:fs';
 import type { Db, Dir, FetchResponse, Write } from '@svc/api';
@@ -11,14 +11,17 @@ export interface CrashPoints {
   reach(name: string): void;
 }
 
-/** Appends each name to `file`; at number `killAt` (1 is the first) the process kills itself, with no chance to tidy up. */
-export const createCrashPoints = (file: string, killAt: number | undefined): CrashPoints => {
+/** Appends each point to `file`; at `killAt` the process kills itself, with no chance to tidy up. `any #7` is the seventh of all. */
+export const createCrashPoints = (file: string, killAt: string | undefined): CrashPoints => {
+  const turns = new Map<string, number>();
   let reached = 0;
   return {
     reach(name) {
+      const turn = (turns.get(name) ?? 0) + 1;
+      turns.set(name, turn);
       reached += 1;
-      appendFileSync(file, `${name}\n`);
-      if (reached === killAt) process.kill(process.pid, 'SIGKILL');
+      appendFileSync(file, `${name} #${turn}\n`);
+      if (killAt === `${name} #${turn}` || killAt === `any #${reached}`) process.kill(process.pid, 'SIGKILL');
     },
   };
 };

@@ -1,27 +1,59 @@
-/** The table that the crash test prints, as Markdown whose columns stand in line on a terminal too. */
-import type { Account } from './account.js';
+/** The table that the crash test prints: Markdown, whose columns stand in line on a terminal too. */
+import { type Account, addAccounts, emptyAccount } from './account.js';
 
 export interface Row {
   readonly where: string;
-  readonly points: number | string;
-  readonly kills: number;
+  /** 0 where the moments were random. */
+  points: number;
+  kills: number;
   readonly account: Account;
 }
 
-const HEAD = ['died at', 'points', 'kills', 'acknowledged', 'lost', 'repeated', 'told unknown', 'stuck sessions', 'answered twice'];
+const HEAD = ['killed at', 'points', 'kills', 'acknowledged', 'lost', 'repeated', 'told unknown', 'stuck sessions', 'answered twice'];
 
 export const crashTable = (rows: readonly Row[]): string => {
-  const cells = rows.map(({ where, points, kills, account: a }) => [where, points, kills, a.acknowledged, a.lost, a.repeated, a.unknownTold, a.stuck, a.answeredTwice].map(String));
+  const total: Row = { where: 'all', points: 0, kills: 0, account: emptyAccount() };
+  for (const row of rows) {
+    total.points += row.points;
+    total.kills += row.kills;
+    addAccounts(total.account, row.account);
+  }
+  const cells = [...rows, total].map(cellsOf);
   const widths = HEAD.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]): string => `| ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
   const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
   return [line(HEAD), rule, ...cells.map(line)].join('\n');
 };
 
+const cellsOf = ({ where, points, kills, account }: Row): string[] => [
+  where,
+  points === 0 ? '-' : String(points),
+  ...[kills, account.acknowledged, account.lost, account.repeated, account.unknownTold, account.stuck, account.answeredTwice].map(String),
+];
+
+/** Rows by family of point. */
+export class CrashRows {
+  readonly #rows = new Map<string, Row>();
+
+  of(where: string): Row {
+    const row = this.#rows.get(where) ?? { where, points: 0, kills: 0, account: emptyAccount() };
+    this.#rows.set(where, row);
+    return row;
+  }
+
+  all(): Row[] {
+    return [...this.#rows.values()];
+  }
+
+  problems(): string[] {
+    return this.all().flatMap(({ account }) => account.problems);
+  }
+}
+
 /** The family of a point: what its name says before the details. */
 export const familyOf = (point: string): string => {
-  const [, what = point] = /^(?:before|after|within) (.*)$/.exec(point) ?? [];
-  if (what.startsWith('commit')) return what.endsWith('migration') ? 'migrations' : what.startsWith('commit journal') ? 'journal commits' : 'other commits';
+  const what = point.replace(/^(before|after|within) /, '');
+  if (what.startsWith('commit')) return what.includes(': migration') ? 'migrations' : what.startsWith('commit journal') ? 'journal commits' : 'other commits';
   if (what.startsWith('fetch')) return `fetch (${what.split(' ')[1]})`;
   if (what.startsWith('exec')) return 'processes';
   if (what.startsWith('file')) return 'files';

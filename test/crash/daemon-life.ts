@@ -53,7 +53,7 @@ export interface Life {
 
 const alive = new Set<ChildProcess>();
 
-export const beginLife = (place: Place, life: number, crashAt?: number): Life => {
+export const beginLife = (place: Place, life: number, crashAt?: string): Life => {
   const child = spawn(process.execPath, ['--enable-source-maps', PROGRAM], {
     env: {
       PATH: process.env.PATH,
@@ -62,7 +62,7 @@ export const beginLife = (place: Place, life: number, crashAt?: number): Life =>
       OPENAI_API_KEY: 'sk-crash-test',
       CRASH_POINTS: place.points(life),
       CRASH_EFFECTS: place.effects,
-      ...(crashAt === undefined ? {} : { CRASH_AT: String(crashAt) }),
+      ...(crashAt === undefined ? {} : { CRASH_AT: crashAt }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

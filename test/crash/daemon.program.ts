@@ -5,7 +5,7 @@ import { countableTools } from './countable-tools.js';
 import { crashingFactories, createCrashPoints } from './crash-points.js';
 
 const { CRASH_POINTS: file = '', CRASH_AT: killAt, CRASH_EFFECTS: effects = '', ...env } = process.env;
-const points = createCrashPoints(file, killAt === undefined ? undefined : Number(killAt));
+const points = createCrashPoints(file, killAt);
 
 const daemon = await bootDaemon({
   env,

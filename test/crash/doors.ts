@@ -83,8 +83,8 @@ const overSocket = (url: string, agentId: string, message: Message, seen: Seen):
     });
   });
 
-const MANIFEST = `
-name = "counter"
+const manifestOf = (name: string): string => `
+name = "${name}"
 description = "Counts."
 [model]
 provider = "openai"
@@ -93,13 +93,14 @@ model = "gpt-4o"
 tools = ["*"]
 network = ["*"]
 shell = ["*"]
+agent_message = ["*"]
 file_system = true
 [autonomous]
 max_iterations = 40
 `;
 
-/** The agent of the test: spawned once, under a key, in whichever life that succeeds. Throws when the daemon dies meanwhile. */
-export const ensureAgent = async (url: string): Promise<string> => {
-  const { body } = await new TestHttp(url).expect(201, 'POST', '/api/agents', { manifest_toml: MANIFEST }, { 'idempotency-key': 'spawn-counter' });
+/** An agent of the test: spawned once, under a key, in whichever life that succeeds. Throws when the daemon dies meanwhile. */
+export const ensureAgent = async (url: string, name = 'counter'): Promise<string> => {
+  const { body } = await new TestHttp(url).expect(201, 'POST', '/api/agents', { manifest_toml: manifestOf(name) }, { 'idempotency-key': `spawn-${name}` });
   return body.agent_id;
 };

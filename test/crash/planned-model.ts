@@ -24,25 +24,26 @@ interface WireMessage {
   readonly tool_call_id?: string;
 }
 
+type Listener = (request: RecordedRequest) => Partial<ScriptedAnswer> | undefined;
+
 export interface PlannedModel {
   readonly url: string;
   /** Requests in which a call stood without its result, or a result without its call. */
   readonly faults: readonly string[];
-  /** Called with each request before it is answered. */
-  onRequest(fn: ((request: RecordedRequest) => void | Promise<void>) | undefined): void;
+  /** Called with each request before it is answered; what it gives changes the answer. */
+  onRequest(fn: Listener | undefined): void;
   close(): Promise<void>;
 }
 
 /** `eventDelayMs` is the time between the pieces of an answer. */
 export const startPlannedModel = async (eventDelayMs = 0): Promise<PlannedModel> => {
   const faults: string[] = [];
-  let listener: ((request: RecordedRequest) => void | Promise<void>) | undefined;
-  const server = await startOpenAiServer(async (request) => {
+  let listener: Listener | undefined;
+  const server = await startOpenAiServer((request) => {
     const messages = request.body.messages as readonly WireMessage[];
     const fault = unpaired(messages);
     if (fault) faults.push(fault);
-    await listener?.(request);
-    return { ...answerOf(messages), eventDelayMs };
+    return { eventDelayMs, ...answerOf(messages), ...listener?.(request) };
   });
   return {
     url: server.url,
@@ -63,15 +64,12 @@ const answerOf = (messages: readonly WireMessage[]): ScriptedAnswer => {
   return calls ? { text: `round ${round} `, toolCalls: calls } : { deltas: ['answered ', plan.mark] };
 };
 
-/** The last plan in the message: an earlier one that was never answered may stand before it. */
+/** The last line that is a plan: an earlier one that was never answered may stand before it. */
 const planIn = (message: WireMessage | undefined): Plan | undefined => {
-  const text = typeof message?.content === 'string' ? message.content : JSON.stringify(message?.content ?? '');
-  const found = text.slice(text.lastIndexOf('plan {') + 'plan '.length);
-  try {
-    return JSON.parse(found) as Plan;
-  } catch {
-    return undefined; // no plan: the caller answers without one
-  }
+  const { content } = message ?? {};
+  const text = Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('\n') : String(content ?? '');
+  const line = text.split('\n').findLast((one) => one.startsWith('plan {'));
+  return line === undefined ? undefined : (JSON.parse(line.slice('plan '.length)) as Plan);
 };
 
 const unpaired = (messages: readonly WireMessage[]): string | undefined => {

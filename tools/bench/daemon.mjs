@@ -9,7 +9,7 @@ import { inRoot } from '../build/paths.mjs';
 import { startNode } from './processes.mjs';
 
 const READY_WAIT_MS = 30_000;
-const POLL_MS = 2;
+const POLL_MS = 5;
 
 const configText = (providerUrl) => `[api]
 rate_limit_per_second = 100000

@@ -30,6 +30,23 @@ const withoutDialects = {
   },
 };
 
+/**
+ * koa takes along a table of all MIME types, twice, for questions that our pipeline never asks; building it is a tenth
+ * of a start. Here the packages behind it are loaded when the first such question comes.
+ */
+const MIME_QUESTION = /^const (\w+) = require\('(accepts|type-is|mime-types)'\)(\.\w+)?$/gm;
+const withoutMimeTables = {
+  name: 'without-mime-tables',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]koa[\\/]lib[\\/](request|response)\.js$/ }, (args) => {
+      const source = readFileSync(args.path, 'utf8');
+      const contents = source.replaceAll(MIME_QUESTION, (_, name, required, member = '') => `const ${name} = (...args) => require('${required}')${member}(...args)`);
+      if (contents === source) throw new Error(`${args.path} has changed: the way it loads its MIME tables was not found`);
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
 const isEsModule = (file) => file.endsWith('.mjs') || /^\s*export\s*(?:[{*]|\s\w)/m.test(readFileSync(file, 'utf8'));
 
 /**
@@ -66,8 +83,11 @@ const programOptions = (target) => ({
   format: 'esm',
   splitting: true,
   chunkNames: '[name]-[hash]',
+  // What is not there need not be read at each start; the source maps know the rest.
+  minifyWhitespace: true,
+  minifySyntax: true,
   external: LEFT_OUTSIDE,
-  plugins: [withoutDialects, namedDynamicImports],
+  plugins: [withoutDialects, withoutMimeTables, namedDynamicImports],
   banner: { js: REQUIRE },
 });
 

@@ -34,8 +34,20 @@ const measure = (request: ModelRequest, tokensOf: (text: string) => number): num
     tokens += MESSAGE_TOKENS;
     for (const part of parts) tokens += part.type === 'image' ? IMAGE_TOKENS : tokensOf(textOf(part));
   }
-  for (const { name, description, parameters } of request.tools) tokens += MESSAGE_TOKENS + tokensOf(name + description + JSON.stringify(parameters));
+  for (const { name, description, parameters } of request.tools) tokens += MESSAGE_TOKENS + tokensOf(name) + tokensOf(description) + tokensOf(jsonOf(parameters));
   return Math.ceil(tokens);
+};
+
+/** The schemas of tools are the same objects in every call, as long as their tool lives. */
+const schemaTexts = new WeakMap<object, string>();
+
+const jsonOf = (schema: unknown): string => {
+  if (typeof schema !== 'object' || schema === null) return JSON.stringify(schema) ?? '';
+  const known = schemaTexts.get(schema);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(schema);
+  schemaTexts.set(schema, text);
+  return text;
 };
 
 const textOf = (part: Exclude<ContentPart, { type: 'image' }>): string => (part.type === 'text' ? part.text : part.type === 'tool_call' ? part.name + JSON.stringify(part.args ?? {}) : part.content);

@@ -8,6 +8,7 @@ export const providerErrors = defineErrors('providers', {
     hint: 'GET /api/providers lists them. A server of your own becomes one by a line under [provider_urls] in config.toml.',
   },
   empty_key: { status: 400, retry: false, message: () => "The key is empty: send `api_key` with the provider's key.", hint: 'Body: {"api_key": "…"}' },
+  bad_key: { status: 400, retry: false, message: () => 'The key holds spaces or characters that no provider key has.', hint: 'Copy it again, as one line without quotes or line breaks.' },
   no_key_needed: { status: 400, retry: false, message: (name: string) => `${name} needs no key, so none is kept for it.` },
   keys_unreadable: {
     status: 503,

@@ -195,6 +195,8 @@ const setKey = async (deps: ProvidersDeps, state: State, changed: (name: string)
   if (entry.env_var === null) throw providerErrors.no_key_needed(name);
   const trimmed = key.trim();
   if (trimmed === '') throw providerErrors.empty_key();
+  // It travels in a header: anything else would fail at each call, and far from its cause.
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) throw providerErrors.bad_key();
   const before = await defaultModel(deps, state);
   await deps.secrets.put(secretOf(entry).secret, trimmed);
   state.refused.delete(name);

@@ -1,5 +1,5 @@
 /** How the frames of a run look on each protocol, and what a client that comes back after a restart still has to get. */
-import { type Frame, type FrameEncoder, type JournalRun, type JournalStep, sse } from '@svc/api';
+import { type Frame, type FrameEncoder, type JournalRun, type JournalStep, type Streams, sse } from '@svc/api';
 import type { Entry } from '@svc/ext-sessions/contract';
 import type { RunResult } from './contract.js';
 import type { ModelOutcome, ToolOutcome } from './run-input.js';
@@ -9,8 +9,23 @@ export const encodeSse = (frame: Frame): string => sse(frame.type, frame.type ==
 
 export const sseEncoder: FrameEncoder = { contentType: 'text/event-stream', encode: encodeSse };
 
-/** The same stream for a client that has to be given `missed` first. */
-export const sseEncoderAfter = (missed: readonly Frame[]): FrameEncoder => ({ ...sseEncoder, preamble: missed.map(encodeSse).join('') });
+/** The same stream for a client that has to be given `missed` first: they say already that `attempt` has begun. */
+export const sseEncoderAfter = (missed: readonly Frame[], attempt: number): FrameEncoder => ({
+  ...sseEncoder,
+  preamble: missed.map(encodeSse).join(''),
+  encode: (frame) => (isRestartOf(frame, attempt) ? undefined : encodeSse(frame)),
+});
+
+const isRestartOf = (frame: Frame, attempt: number): boolean => {
+  const { phase, attempt: begun } = frame.data as { phase?: string; attempt?: number };
+  return frame.type === 'phase' && phase === 'restarted' && begun === attempt;
+};
+
+/** Where a run's topic stands: what a step's outcome keeps, so that a client that comes back is given what it has not seen. */
+export const placeIn = (streams: Streams, topic: string): { frames: number; attempt: number } => {
+  const { seq, attempt } = streams.state(topic) ?? { seq: 0, attempt: 0 };
+  return { frames: seq, attempt };
+};
 
 const publicDone = (data: unknown): object => {
   const { usage, result } = data as { usage: unknown; result: RunResult };
@@ -70,20 +85,29 @@ export function parseFrameId(id: string): (Seen & { readonly runId: string }) | 
 }
 
 /**
- * Frames of completed steps that a client which saw `seen` of an earlier attempt has not had whole.
- * Text of a step that it saw in part is sent again after the `restarted` phase, which voids it.
+ * Frames of completed steps that a client which saw `seen` of an earlier attempt has not had whole, but for those
+ * that the topic itself still holds (`live`). The `restarted` phase voids the text after the last tool frame, and that
+ * text is sent again. Each id names a place from which the rest can be asked for once more.
  */
-export function missedFrames(run: JournalRun, steps: readonly JournalStep[], entries: readonly Entry[], seen: Seen): Frame[] {
-  const drafts: Array<{ type: string; data: unknown }> = [{ type: 'phase', data: { phase: 'restarted', attempt: run.attempt } }];
-  for (const step of steps) {
-    if (step.status === 'intent') continue;
-    const outcome = step.outcome as ModelOutcome | ToolOutcome;
-    if (step.attempt === seen.attempt && outcome.frames <= seen.seq) continue;
-    if (step.attempt < seen.attempt) continue;
-    drafts.push(...framesOf(step, entries));
+export function missedFrames(run: JournalRun, steps: readonly JournalStep[], entries: readonly Entry[], seen: Seen, view: { readonly attempt: number; readonly live: number | undefined }): Frame[] {
+  const drafts: Array<{ type: string; data: unknown; place: Seen }> = [{ type: 'phase', data: { phase: 'restarted', attempt: view.attempt }, place: seen }];
+  const ended = steps.flatMap((step) => (step.status === 'intent' ? [] : [{ step, ...endOf(step) }])).sort((a, b) => a.attempt - b.attempt || a.seq - b.seq);
+  for (const { step, attempt, seq } of ended) {
+    if (attempt === view.live || hasSeen(seen, { attempt, seq }, step.kind === 'model')) continue;
+    const frames = framesOf(step, entries);
+    // The last frame stands where the step ended, the one before it (the beginning of a call) just before that.
+    drafts.push(...frames.map((frame, index) => ({ ...frame, place: { attempt, seq: seq - (frames.length - 1 - index) } })));
   }
-  return drafts.map((draft, index) => ({ ...draft, id: `${run.id}.${run.attempt}.0`, seq: index, attempt: run.attempt, final: false }));
+  return drafts.map(({ type, data, place: at }) => ({ type, data, id: `${run.id}.${at.attempt}.${at.seq}`, seq: at.seq, attempt: at.attempt, final: false }));
 }
+
+function endOf(step: JournalStep): Seen {
+  const { attempt = step.attempt, frames } = step.outcome as Partial<ModelOutcome | ToolOutcome> & { frames: number };
+  return { attempt, seq: frames };
+}
+
+/** Text with nothing after it was voided, however much of it came. */
+const hasSeen = (seen: Seen, end: Seen, isText: boolean): boolean => end.attempt < seen.attempt || (end.attempt === seen.attempt && (isText ? end.seq < seen.seq : end.seq <= seen.seq));
 
 function framesOf(step: JournalStep, entries: readonly Entry[]): Array<{ type: string; data: unknown }> {
   if (step.kind === 'model') {

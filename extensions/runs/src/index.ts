@@ -53,8 +53,9 @@ export default defineExtension({
       restore: async (run) => {
         const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
         // A topic that lives on from an earlier generation goes on as it is, unless text of an open step has to be voided.
-        if (ctx.streams.state(run.id) && !cutOff) return;
-        ctx.streams.open(run.id, { attempt: run.attempt });
+        if ((ctx.streams.state(run.id)?.seq ?? 0) > 0 && !cutOff) return;
+        // Numbers begin anew, so the attempt must be one that no client has seen: the token grows with each claim, and 1 was the first life's.
+        ctx.streams.open(run.id, { attempt: run.token + 1 });
         if (run.steps.length > 0) ctx.streams.publish(run.id, { type: 'phase', data: { phase: 'restarted', attempt: run.attempt } });
       },
     });

@@ -4,6 +4,7 @@ import type { LlmService, ModelAnswer, ModelRequest } from '@svc/ext-llm/contrac
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { runErrors } from './errors.js';
+import { placeIn } from './frames.js';
 import { type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
 import type { ModelOutcome } from './run-input.js';
 
@@ -92,7 +93,7 @@ function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: n
     calls: answer.calls.length,
     from: progress.session.seq,
     through: progress.session.seq + entries.length,
-    frames: deps.streams.state(runId)?.seq ?? 0,
+    ...placeIn(deps.streams, runId),
   };
   countModel(progress, outcome);
   return { answer, seq, outcome, entries, settle: answer.settle };

@@ -5,7 +5,7 @@ import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Door, RunDraft, RunFrames, RunsService, Submitted } from './contract.js';
 import { runErrors } from './errors.js';
 import { missedFrames, parseFrameId, sseEncoder, sseEncoderAfter } from './frames.js';
-import type { RunInput } from './run-input.js';
+import type { ModelOutcome, RunInput } from './run-input.js';
 import { attach, maySee } from './service.js';
 
 export interface RouteDeps {
@@ -15,6 +15,9 @@ export interface RouteDeps {
   readonly journal: Journal;
   readonly streams: Streams;
 }
+
+/** Entries of one run that a client which comes back may be given at once. */
+const MAX_RESUMED_ENTRIES = 4_000;
 
 const AgentPath = Type.Object({ id: Type.String() });
 const MessageBody = Type.Object({
@@ -151,18 +154,17 @@ async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<Reply
 }
 
 async function catchUp(deps: RouteDeps, req: Req, runId: string, seen: { attempt: number; seq: number }): Promise<FrameEncoder> {
+  const steps = await deps.journal.steps(runId);
+  const began = steps.flatMap((step) => (step.kind === 'model' && step.outcome ? [(step.outcome as ModelOutcome).from] : []));
   const run = await deps.journal.get(runId);
   if (!run) throw runErrors.not_found(runId);
-  const steps = await deps.journal.steps(runId);
-  const entries = await deps.sessions.entries(req.actor, (run.input as RunInput).sessionId);
-  return sseEncoderAfter(
-    missedFrames(
-      run,
-      steps,
-      entries.filter((entry) => entry.runId === runId),
-      seen,
-    ),
-  );
+  const entries = began.length > 0 ? await deps.sessions.entries(req.actor, (run.input as RunInput).sessionId, { after: Math.min(...began), limit: MAX_RESUMED_ENTRIES }) : [];
+  // Looked at last: a step that ends from here on is in the topic, and nowhere else.
+  const live = deps.streams.state(runId);
+  const willRestart = run.status === 'running' && (live?.seq ?? 0) === 0;
+  const attempt = willRestart ? run.attempt + 1 : run.attempt;
+  const own = entries.filter((entry) => entry.runId === runId);
+  return sseEncoderAfter(missedFrames(run, steps, own, seen, { attempt, live: live?.attempt }), attempt);
 }
 
 async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<Reply> {

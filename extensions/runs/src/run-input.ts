@@ -29,8 +29,9 @@ export interface ModelOutcome {
   /** Session entries this step wrote: after `from`, through `through`. */
   readonly from: number;
   readonly through: number;
-  /** Newest frame of the topic when the step ended. */
+  /** Newest frame of the topic when the step ended, and the attempt that numbered it. */
   readonly frames: number;
+  readonly attempt: number;
 }
 
 export interface ToolIntent {
@@ -44,6 +45,7 @@ export interface ToolIntent {
 export interface ToolOutcome {
   readonly status: ToolStatus;
   readonly frames: number;
+  readonly attempt: number;
 }
 
 export const toMicrosUsd = (micros: number): number => Math.round(micros) / 1_000_000;

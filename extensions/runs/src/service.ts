@@ -139,7 +139,8 @@ export function attach(deps: Pick<RunsDeps, 'streams'>, run: JournalRun, session
   const isOver = run.status === 'done' || run.status === 'failed' || run.status === 'cancelled';
   const known = deps.streams.state(run.id);
   if (!known || (isOver && !known.ended)) {
-    if (!known) deps.streams.open(run.id, { attempt: run.attempt + 1 });
+    // Attempt 0 holds no frame that anybody has seen: whoever drives the run begins the next one.
+    if (!known) deps.streams.open(run.id, { attempt: 0 });
     if (isOver) publishEnd(deps, run);
   }
   return { runId: run.id, topic: run.id, sessionId: (run.input as RunInput).sessionId ?? sessionId, replayed: true, position: 0 };

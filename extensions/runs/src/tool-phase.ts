@@ -10,6 +10,7 @@ import type { ExtensionContext, JournalStep, StepSpec, Streams } from '@svc/api'
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { CallRequest, Judgement, ToolResult, ToolsService } from '@svc/ext-tools/contract';
 import { runErrors } from './errors.js';
+import { placeIn } from './frames.js';
 import { type CommitDeps, type Progress, commitProgress, stepSpec } from './progress.js';
 import type { ToolIntent, ToolOutcome } from './run-input.js';
 
@@ -106,7 +107,7 @@ function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, resul
   if (!spec) return;
   deps.streams.publish(progress.run.id, { type: 'tool_result', data: { tool: call.name, id: call.id, input: call.args, is_error: result.isError, result: result.content } });
   deps.streams.flush(progress.run.id);
-  const outcome: ToolOutcome = { status: result.status, frames: deps.streams.state(progress.run.id)?.seq ?? 0 };
+  const outcome: ToolOutcome = { status: result.status, ...placeIn(deps.streams, progress.run.id) };
   const entry: EntryDraft = { kind: 'tool_result', runId: progress.run.id, callId: call.id, tool: call.name, content: result.content, isError: result.isError, status: result.status };
   progress.staged = undefined;
   progress.pendingEntries = [...progress.pendingEntries, entry];

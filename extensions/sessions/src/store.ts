@@ -53,10 +53,11 @@ export const createSessionStore = (db: Db): SessionStore => {
       const row = await db.readOne<RawEntry>(`SELECT seq, kind, run_id, body, at FROM ${entries} WHERE session_id = ? AND kind = 'summary' ORDER BY seq DESC LIMIT 1`, [sessionId]);
       return row ? toEntry(sessionId, row) : undefined;
     },
+    // One that exists stays as it is; the assignment that changes nothing makes it one row in either case, which need not be counted.
     insertSession: (row) => ({
-      insert: sessions,
-      rows: [{ id: row.id, agent_id: row.agentId, owner_id: row.ownerId, label: row.label, created_at: row.at }],
-      ifAbsent: true,
+      sql: `INSERT INTO ${sessions}(id, agent_id, owner_id, label, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET id = excluded.id`,
+      args: [row.id, row.agentId, row.ownerId, row.label, row.at],
+      expect: 1,
     }),
     insertEntries: (ref, drafts, at) => ({
       insert: entries,

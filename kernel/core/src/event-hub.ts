@@ -1,4 +1,4 @@
-/** Live events: facts after commit, heard by listeners one after the other per listener, never by the one who caused them. */
+/** Live events: facts after commit, each listener hears them in order, one at a time, and never inside the call that caused them. */
 import type { Disposable, Events, Write } from '@svc/api';
 import { ContributionRegistry } from './contribution-registry.js';
 import { type Owner, runAs } from './owner.js';

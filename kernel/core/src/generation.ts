@@ -2,7 +2,7 @@
  * One generation from load to disposal.
  *
  * G1  A candidate registers where nobody sees it; what it adds must be what its manifest and contributions.json say.
- * G2  The swap of routes, taps, tools, services and timers is one synchronous step; a start that fails swaps back.
+ * G2  Conflicts with what is visible are judged in the same step as the swap. The swap of routes, taps, tools, services and timers is one synchronous step; a start that fails swaps back.
  * G3  A retired generation leaves no row and no label; what remains is reported as a leak.
  */
 import type { ExtensionContext, ExtensionDefinition, StopReason } from '@svc/api';
@@ -39,9 +39,11 @@ export class PhaseError extends Error {
 
 const ACTIVATE_BUDGET_MS = 2_000;
 const START_BUDGET_MS = 15_000;
+/** What came in while a candidate that failed was visible may finish. */
+const FAILED_DRAIN_MS = 5_000;
 
 /** Loads, migrates and activates a candidate that nobody sees yet. On failure nothing of it is left. */
-export async function prepare(deps: GenerationDeps, installed: Installed, number: number, previous: Generation | undefined, onPhase: (phase: Phase) => void): Promise<Generation> {
+export async function prepare(deps: GenerationDeps, installed: Installed, number: number, onPhase: (phase: Phase) => void): Promise<Generation> {
   const owner: Owner = { id: installed.id, generation: number, lifetime: new Lifetime(`${installed.id}@${number}`) };
   let phase: Phase = 'load';
   const enter = (next: Phase) => {
@@ -50,32 +52,42 @@ export async function prepare(deps: GenerationDeps, installed: Installed, number
   };
   try {
     enter('load');
-    const definition = await installed.load();
+    const definition = await runAs(owner, undefined, () => installed.load());
     enter('migrate');
     await deps.migrate(installed, definition);
     enter('activate');
     const context = deps.createContext(owner, installed);
     await within(ACTIVATE_BUDGET_MS, 'activate', () => runAs(owner, undefined, () => definition.activate(context)));
     compareWithManifest(deps.registries, owner, installed);
-    for (const registry of deps.registries) registry.verify(owner, previous?.owner);
     return { owner, installed, definition, context };
   } catch (error) {
-    for (const registry of deps.registries) registry.drop(owner);
-    await owner.lifetime.close();
+    await discard(deps, owner);
     throw new PhaseError(phase, error);
   }
 }
 
+async function discard(deps: GenerationDeps, owner: Owner): Promise<void> {
+  for (const registry of deps.registries) registry.drop(owner);
+  await owner.lifetime.close();
+}
+
 /** Makes the candidate visible in place of `previous` and starts it; a start that fails swaps back. */
 export async function publish(deps: GenerationDeps, next: Generation, previous: Generation | undefined, onPhase: (phase: Phase) => void): Promise<void> {
-  for (const registry of deps.registries) registry.swap(previous?.owner, next.owner);
+  const { definition, context, owner } = next;
+  try {
+    // Judged now and not before: of two candidates that start side by side the second sees the first.
+    for (const registry of deps.registries) registry.verify(owner, previous?.owner);
+  } catch (error) {
+    await discard(deps, owner);
+    throw new PhaseError('activate', error);
+  }
+  for (const registry of deps.registries) registry.swap(previous?.owner, owner);
   onPhase('start');
   try {
-    const { definition, context, owner } = next;
     if (definition.start) await within(START_BUDGET_MS, 'start', () => runAs(owner, undefined, () => definition.start?.(context)));
   } catch (error) {
-    for (const registry of deps.registries) registry.swap(next.owner, previous?.owner);
-    await retire(deps, next, 'failed', 0);
+    for (const registry of deps.registries) registry.swap(owner, previous?.owner);
+    await retire(deps, next, 'failed', FAILED_DRAIN_MS);
     throw error instanceof Error && error.name === 'NotReady' ? error : new PhaseError('start', error);
   }
 }

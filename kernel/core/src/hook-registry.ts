@@ -6,6 +6,7 @@ import type { AnyHook, Disposable, HookHandle, Hooks, HookSpec, Stage, TapOption
 import { ContributionRegistry, type Contribution } from './contribution-registry.js';
 import { HookSlot, type HookWatch, type Tap } from './hook-slot.js';
 import type { Owner } from './owner.js';
+import { orderTaps } from './tap-order.js';
 
 const STAGES: Readonly<Record<string, number>> = { first: -200, policy: -100, normal: 0, late: 100, last: 200 };
 
@@ -25,6 +26,8 @@ export class HookRegistry {
   readonly #slots = new Map<string, HookSlot>();
   readonly #kernelNames: ReadonlySet<string>;
   readonly #watch: HookWatch;
+  /** Hooks on which a generation is not called any more. */
+  readonly #suspended = new WeakMap<Owner, Set<string>>();
   #nextTap = 1;
 
   constructor(kernelHooks: Readonly<Record<string, HookSpec>>, watch: HookWatch) {
@@ -66,12 +69,34 @@ export class HookRegistry {
       },
       define: (name: string, spec: HookSpec): HookHandle<AnyHook> => {
         this.definitions.add(owner, { name, spec });
-        return this.handle(name);
+        return this.#ownHandle(name);
       },
       use: (name: string): HookHandle<AnyHook> => this.handle(name),
     };
     // The typed face of Hooks is derived from HookMap, which this generic plumbing does not know.
     return facade as unknown as Hooks;
+  }
+
+  /** Calls this generation no more on a hook that only observes. False where a tap may not be left out: it goes on failing as the policy says. */
+  suspend(owner: Owner, name: string): boolean {
+    if (this.#slots.get(name)?.spec.policy !== 'observe') return false;
+    const names = this.#suspended.get(owner) ?? new Set();
+    this.#suspended.set(owner, names.add(name));
+    this.#order();
+    return true;
+  }
+
+  /** For the owner of a hook: what it still finishes after it was switched off goes by the checks it began with. */
+  #ownHandle(name: string): HookHandle<AnyHook> {
+    let last: HookSlot | undefined;
+    const slot = (): HookSlot | undefined => {
+      last = this.#slots.get(name) ?? last;
+      return last;
+    };
+    return {
+      call: ((...args: unknown[]) => (slot() ?? this.#need(name)).call(...args)) as AnyHook['call'],
+      isEmpty: () => slot()?.isEmpty ?? true,
+    };
   }
 
   #need(name: string): HookSlot {
@@ -92,13 +117,18 @@ export class HookRegistry {
     for (const name of this.#slots.keys()) {
       if (!this.#kernelNames.has(name) && !wanted.has(name)) this.#slots.delete(name);
     }
-    for (const [name, spec] of wanted) this.#slots.set(name, new HookSlot(name, spec, this.#watch));
+    for (const [name, spec] of wanted) {
+      const slot = this.#slots.get(name);
+      // A reload of the owner that changes nothing about the hook leaves it as it is.
+      if (!slot || !sameSpec(slot.spec, spec)) this.#slots.set(name, new HookSlot(name, spec, this.#watch));
+    }
     this.#order();
   }
 
   #order(): void {
     const byHook = new Map<string, Tap[]>();
-    for (const { value } of this.taps.active()) {
+    for (const { owner, value } of this.taps.active()) {
+      if (this.#suspended.get(owner)?.has(value.hook)) continue;
       const list = byHook.get(value.hook) ?? [];
       list.push(value.tap);
       byHook.set(value.hook, list);
@@ -110,25 +140,8 @@ export class HookRegistry {
   }
 }
 
-/** Stage, then before/after, then extension id: the same on every boot, whatever the order of loading. */
-export function orderTaps(taps: readonly Tap[]): readonly Tap[] {
-  const sorted = [...taps].sort((a, b) => a.stage - b.stage || (a.owner.id < b.owner.id ? -1 : a.owner.id > b.owner.id ? 1 : 0));
-  const result: Tap[] = [];
-  for (const tap of sorted) {
-    let index = result.length;
-    for (let i = 0; i < result.length; i++) {
-      const other = result[i] as Tap;
-      if (other.stage !== tap.stage) continue;
-      if (tap.before.includes(other.owner.id) || other.after.includes(tap.owner.id)) {
-        index = i;
-        break;
-      }
-    }
-    result.splice(index, 0, tap);
-  }
-  return result;
-}
-
 const stageNumber = (stage: Stage | undefined): number => (typeof stage === 'number' ? stage : (STAGES[stage ?? 'normal'] ?? 0));
 
 const sameList = (a: readonly Tap[], b: readonly Tap[]): boolean => a.length === b.length && a.every((tap, i) => tap === b[i]);
+
+const sameSpec = (a: HookSpec, b: HookSpec): boolean => a.kind === b.kind && a.policy === b.policy && a.budgetMs === b.budgetMs;

@@ -2,12 +2,13 @@
  * One hook: an ordered list of taps behind a tapable hook that is rebuilt when the list changes.
  *
  * H1  tapable has no untap, so the compiled hook is thrown away and built anew; calls in flight finish on the old one.
- * H2  Each tap runs under a hold and an owner, within the hook's budget, and fails as the hook's policy says.
+ * H2  All taps of a call are held while it lasts: one that is replaced meanwhile still answers, and none is left out unseen.
+ *     Each runs as its owner, within the hook's budget, and fails as the hook's policy says.
  * H3  In a veto nobody can allow: silence is no objection, a deny ends it, a suspend is remembered and deny beats it.
- * H4  null from a pipe is a fault of the tap: tapable would take it as the value.
+ * H4  null, and a verdict that is none, are faults of the tap: tapable would take null as a value.
  * H5  An empty slot costs one comparison.
  */
-import { type HookSpec, type TapControl, type Verdict, isSvcError } from '@svc/api';
+import { type HookSpec, type SvcError, type TapControl, type Verdict, isSvcError } from '@svc/api';
 import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import type { Owner } from './owner.js';
 import { currentRequest, runAs } from './owner.js';
@@ -32,6 +33,9 @@ type Invoke = (args: readonly unknown[]) => unknown;
 type GatherRow = { owner: string; value?: unknown; error?: string };
 
 const SKIPPED = Symbol('skipped');
+
+/** The one status by which an area says that the fault is its own. */
+const INTERNAL_ERROR = 500;
 
 export class HookSlot {
   readonly name: string;
@@ -111,15 +115,17 @@ export class HookSlot {
         return undefined;
       });
     }
-    return async ([subject]) => {
+    return this.#held(async ([subject]) => {
       const memory: { suspended: Verdict | undefined } = { suspended: undefined };
       return (await hook.promise(subject, memory)) ?? memory.suspended;
-    };
+    });
   }
 
   #denyOf(error: unknown): Verdict | undefined {
+    if (isRefusal(error)) return { deny: error.message, code: error.code, status: error.status, headers: error.headers };
     if (this.spec.policy !== 'closed') return undefined;
-    return { deny: `A check of ${this.name} could not be made, so it is refused: ${messageOf(error)}`, code: 'hook_failed' };
+    // Whoever is refused may be a stranger: what went wrong stands in the log.
+    return { deny: `A check of ${this.name} could not be made, so it is refused; the log says why.`, code: 'hook_failed' };
   }
 
   #pipe(): Invoke {
@@ -130,7 +136,7 @@ export class HookSlot {
         return next === SKIPPED || next === undefined ? value : next;
       });
     }
-    return ([value, context]) => hook.promise(value, context);
+    return this.#held(([value, context]) => hook.promise(value, context));
   }
 
   #pipeSync(): Invoke {
@@ -151,7 +157,7 @@ export class HookSlot {
         await this.#guarded(tap, [subject], (error) => this.#rethrowIfClosed(error));
       });
     }
-    return ([subject]) => hook.promise(subject);
+    return this.#held(([subject]) => hook.promise(subject));
   }
 
   #ask(): Invoke {
@@ -162,7 +168,7 @@ export class HookSlot {
         return answer === SKIPPED ? undefined : answer;
       });
     }
-    return ([question]) => hook.promise(question);
+    return this.#held(([question]) => hook.promise(question));
   }
 
   #gather(): Invoke {
@@ -178,11 +184,11 @@ export class HookSlot {
         if ('value' in row || 'error' in row) rows.push(row);
       });
     }
-    return async ([question]) => {
+    return this.#held(async ([question]) => {
       const rows: GatherRow[] = [];
       await hook.promise(question, rows);
-      return rows.sort((a, b) => (a.owner < b.owner ? -1 : 1));
-    };
+      return rows.sort((a, b) => (a.owner < b.owner ? -1 : a.owner > b.owner ? 1 : 0));
+    });
   }
 
   #note(): Invoke {
@@ -195,27 +201,41 @@ export class HookSlot {
     return ([fact]) => hook.call(fact);
   }
 
-  /** Runs one tap under hold, owner and budget; `failed` turns its fault into what the policy says. */
+  #held(invoke: (args: readonly unknown[]) => Promise<unknown>): Invoke {
+    const taps = this.#taps;
+    const label = `hook ${this.name}`;
+    return async (args) => {
+      const leaves = taps.map((tap) => tap.owner.lifetime.enterAnyway(label));
+      try {
+        return await invoke(args);
+      } finally {
+        for (const leave of leaves) leave?.();
+      }
+    };
+  }
+
+  /** Runs one tap as its owner within the budget; `failed` turns its fault into what the policy says. */
   async #guarded(tap: Tap, args: readonly unknown[], failed: (error: unknown) => unknown): Promise<unknown> {
-    const leave = tap.owner.lifetime.enterAnyway(`hook ${this.name}`);
-    if (!leave) return SKIPPED;
+    // Only who was stopped by force, or held up its own end too long, is gone in the middle of a call.
+    if (isGone(tap)) return this.spec.policy === 'closed' ? failed(goneError(tap, this.name)) : SKIPPED;
     const started = performance.now();
     try {
-      const result = await runAs(tap.owner, currentRequest(), () => withinBudget(tap.fn, args, this.spec.budgetMs, this.name));
+      const control = new BudgetControl();
+      const given = runAs(tap.owner, currentRequest(), () => (tap.fn as (...a: readonly unknown[]) => unknown)(...args, control));
+      const result = isThenable(given) ? await withinBudget(given, control, this.spec.budgetMs, this.name) : given;
       if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.name}; undefined means "no change"`);
+      if (this.spec.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.name} with something that neither denies nor suspends`);
       return result;
     } catch (error) {
       if (!isRefusal(error)) this.#watch.strike(tap.owner, this.name, error);
       return failed(error);
     } finally {
       this.#watch.timing(tap.owner, this.name, performance.now() - started);
-      leave();
     }
   }
 
   #guardedSync(tap: Tap, args: readonly unknown[]): unknown {
-    const leave = tap.owner.lifetime.enterAnyway(`hook ${this.name}`);
-    if (!leave) return SKIPPED;
+    if (isGone(tap)) return this.#rethrowIfClosed(goneError(tap, this.name));
     try {
       const result = runAs(tap.owner, currentRequest(), () => (tap.fn as (...a: readonly unknown[]) => unknown)(...args));
       if (result === null || isThenable(result)) throw new Error(`${tap.owner.id} returned ${result === null ? 'null' : 'a promise'} from ${this.name}, which is synchronous`);
@@ -223,8 +243,6 @@ export class HookSlot {
     } catch (error) {
       if (!isRefusal(error)) this.#watch.strike(tap.owner, this.name, error);
       return this.#rethrowIfClosed(error);
-    } finally {
-      leave();
     }
   }
 
@@ -234,16 +252,28 @@ export class HookSlot {
   }
 }
 
-async function withinBudget(fn: Tap['fn'], args: readonly unknown[], budgetMs: number, hook: string): Promise<unknown> {
-  const abort = new AbortController();
-  const control: TapControl = { signal: abort.signal };
-  const result = (fn as (...a: readonly unknown[]) => unknown)(...args, control);
-  if (!isThenable(result)) return result;
+/** Most taps answer at once and never look at their signal: it is made for those that do. */
+class BudgetControl implements TapControl {
+  #abort: AbortController | undefined;
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+
+  end(reason: Error): void {
+    // A signal asked for only now says that it is too late.
+    this.#abort ??= new AbortController();
+    this.#abort.abort(reason);
+  }
+}
+
+async function withinBudget(result: PromiseLike<unknown>, control: BudgetControl, budgetMs: number, hook: string): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const error = new Error(`a tap of ${hook} did not answer within ${budgetMs} ms`);
-      abort.abort(error);
+      control.end(error);
       reject(error);
     }, budgetMs);
   });
@@ -256,7 +286,14 @@ async function withinBudget(fn: Tap['fn'], args: readonly unknown[], budgetMs: n
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> => typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 
-/** A tap that tells a caller what is wrong with the request is not at fault itself. */
-const isRefusal = (error: unknown): boolean => isSvcError(error) && error.status < 500;
+/** An error of an area's own table says what is wrong with the request, or with the machine (a full disk, a locked vault): whoever says so works. */
+const isRefusal = (error: unknown): error is SvcError => isSvcError(error) && error.status !== INTERNAL_ERROR;
+
+const isGone = ({ owner }: Tap): boolean => owner.lifetime.state === 'closing' || owner.lifetime.state === 'closed';
+
+const goneError = ({ owner }: Tap, hook: string): Error => new Error(`${owner.id} stopped while ${hook} was being called`);
+
+const isVerdict = (value: unknown): value is Verdict =>
+  typeof value === 'object' && value !== null && (('deny' in value && typeof value.deny === 'string') || ('suspend' in value && typeof value.suspend === 'object' && value.suspend !== null));
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -14,3 +14,4 @@ export * from './owner.js';
 export * from './resolver.js';
 export * from './service-registry.js';
 export * from './strike-book.js';
+export * from './tap-order.js';

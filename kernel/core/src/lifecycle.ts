@@ -59,7 +59,7 @@ export class Lifecycle {
   readonly #deps: LifecycleDeps;
   readonly #units = new Map<string, Unit>();
   /** Generations that were replaced and still finish what they hold. */
-  readonly #draining = new Set<Promise<void>>();
+  readonly #draining = new Map<Promise<void>, Generation>();
   #turn: Promise<unknown> = Promise.resolve();
   #stopping = false;
 
@@ -136,6 +136,10 @@ export class Lifecycle {
 
   async stopAll(reason: StopReason, drainMs: number): Promise<void> {
     this.#stopping = true;
+    // What an earlier change still waits for gets no longer than what is stopped now.
+    const unhurry = this.#deps.later(drainMs, () => {
+      for (const generation of this.#draining.values()) generation.owner.lifetime.hurry();
+    });
     await this.#exclusive(async () => {
       for (const unit of this.#units.values()) unit.cancelRetry?.();
       const running = [...this.#units.values()].filter((unit) => unit.generation);
@@ -144,7 +148,8 @@ export class Lifecycle {
         await Promise.all(wave.map((id) => this.#stopOne(this.#need(id), reason, drainMs)));
       }
     });
-    await Promise.all(this.#draining);
+    await Promise.all(this.#draining.keys());
+    unhurry();
   }
 
   plan(action: ExtensionPlan['action'], id: string): ExtensionPlan {
@@ -170,10 +175,10 @@ export class Lifecycle {
     return this.#units.get(id)?.state === 'active';
   }
 
-  /** The generations in place, newest first; for checks that nothing else is left. */
+  /** Resolves when no change is going on and every replaced generation has ended. */
   async settled(): Promise<void> {
     await this.#turn;
-    await Promise.all(this.#draining);
+    await Promise.all(this.#draining.keys());
   }
 
   async #change(id: string, work: (unit: Unit) => Promise<void>): Promise<ExtensionStatus> {
@@ -204,7 +209,8 @@ export class Lifecycle {
     if (unit.state === 'failed' && this.#intent(unit.installed.id).enabled) return;
     if (unit.generation) await this.#stopWithDependents(unit.installed.id, 'disable', undefined);
     if (reason !== undefined) this.#set(unit, 'pending', { reason, recoverable: true });
-    else if (unit.state !== 'quarantined') this.#set(unit, 'inactive', { reason: this.#deps.wanted(unit.installed) ? null : `its condition ${unit.installed.manifest.when} is not set`, recoverable: true });
+    else if (unit.state !== 'quarantined')
+      this.#set(unit, 'inactive', { reason: this.#deps.wanted(unit.installed) ? null : `its condition ${unit.installed.manifest.when} is not set`, recoverable: true });
   }
 
   #shouldRun(unit: Unit): boolean {
@@ -223,7 +229,7 @@ export class Lifecycle {
     unit.cancelRetry?.();
     this.#set(unit, 'starting', { reason: null, recoverable: true });
     try {
-      const generation = await prepare(this.#deps, unit.installed, ++unit.generations, undefined, (phase) => this.#phase(unit, phase));
+      const generation = await prepare(this.#deps, unit.installed, ++unit.generations, (phase) => this.#phase(unit, phase));
       await publish(this.#deps, generation, undefined, (phase) => this.#phase(unit, phase));
       this.#begun(unit, generation, started);
     } catch (error) {
@@ -234,10 +240,10 @@ export class Lifecycle {
   async #replace(unit: Unit, previous: Generation): Promise<void> {
     const started = this.#deps.clock.now();
     try {
-      const next = await prepare(this.#deps, unit.installed, ++unit.generations, previous, () => undefined);
+      const next = await prepare(this.#deps, unit.installed, ++unit.generations, () => undefined);
       await publish(this.#deps, next, previous, () => undefined);
       this.#begun(unit, next, started);
-      this.#retireLater(unit, previous, 'reload');
+      void this.#retire(unit, previous, 'reload', drainMsOf(unit));
     } catch (error) {
       unit.reason = `the last reload failed in ${phaseOf(error) ?? 'start'} and the running generation serves on: ${messageOf(error)}`;
       this.#deps.log.error('reload failed; the running generation serves on', { extension: unit.installed.id, cause: error });
@@ -246,11 +252,11 @@ export class Lifecycle {
     }
   }
 
-  /** Lets the replaced generation finish by itself; nobody waits for it. */
-  #retireLater(unit: Unit, generation: Generation, why: StopReason): void {
-    const done = retire(this.#deps, generation, why, drainMsOf(unit)).then((leaks) => this.#leaked(unit, generation, leaks));
-    this.#draining.add(done);
-    void done.finally(() => this.#draining.delete(done));
+  /** Lets a generation finish what it holds, then ends it. A replaced one does so by itself: nobody waits for it. */
+  async #retire(unit: Unit, generation: Generation, why: StopReason, drainMs: number): Promise<void> {
+    const done = retire(this.#deps, generation, why, drainMs).then((leaks) => this.#leaked(unit, generation, leaks));
+    this.#draining.set(done, generation);
+    await done.finally(() => this.#draining.delete(done));
   }
 
   async #stopWithDependents(id: string, why: StopReason, drainMs: number | undefined): Promise<void> {
@@ -271,8 +277,8 @@ export class Lifecycle {
     unit.generation = undefined;
     unpublish(this.#deps, generation);
     // A request that switches its own area off would wait for itself.
-    if (currentOwner() === generation.owner) this.#retireLater(unit, generation, why);
-    else this.#leaked(unit, generation, await retire(this.#deps, generation, why, drainMs ?? drainMsOf(unit)));
+    const retiring = this.#retire(unit, generation, why, drainMs ?? drainMsOf(unit));
+    if (currentOwner() !== generation.owner) await retiring;
     this.#set(unit, 'inactive', { reason: null, recoverable: true });
   }
 
@@ -282,7 +288,10 @@ export class Lifecycle {
     unit.startMs = this.#deps.clock.now() - startedMs;
     unit.retryMs = FIRST_RETRY_MS;
     unit.degraded = false;
+    const isReload = unit.state === 'active';
     this.#set(unit, 'active', { reason: null, recoverable: true });
+    // Another generation is news to whoever waits for this extension, although the state has the same name.
+    if (isReload) this.#deps.changed(unit.installed.id, 'active');
   }
 
   #failed(unit: Unit, error: unknown): void {

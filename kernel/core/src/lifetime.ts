@@ -1,7 +1,8 @@
 /**
  * A lifetime is the ordered list of what one generation opened.
  *
- * L1  What is closed opens nothing: `add` on a lifetime that is not open disposes at once and throws.
+ * L1  What is closed opens nothing: `add` on a lifetime that is closing or closed disposes at once and throws.
+ *     While it drains, what it still finishes may open and close things.
  * L2  Disposers run newest first, one awaited after the other, each with its own budget.
  * L3  A disposer that fails or hangs is reported by its label; the rest still runs.
  * L4  `enter` keeps a lifetime from closing until its leave function is called; draining lets nobody in.
@@ -26,15 +27,19 @@ const DISPOSE_BUDGET_MS = 5_000;
 
 export class Lifetime {
   readonly name: string;
+  readonly #disposeBudgetMs: number;
   readonly #abort = new AbortController();
   readonly #opened: Opened[] = [];
   readonly #holds = new Map<number, string>();
   readonly #idle: Array<() => void> = [];
+  readonly #hurries = new Set<() => void>();
   #state: LifetimeState = 'open';
   #nextHold = 1;
 
-  constructor(name: string) {
+  /** `disposeBudgetMs`: how long each disposer has. */
+  constructor(name: string, disposeBudgetMs = DISPOSE_BUDGET_MS) {
     this.name = name;
+    this.#disposeBudgetMs = disposeBudgetMs;
   }
 
   get state(): LifetimeState {
@@ -88,14 +93,29 @@ export class Lifetime {
   async drain(ms: number): Promise<boolean> {
     if (this.#state === 'open') this.#state = 'draining';
     if (this.#holds.size === 0) return true;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), ms);
-    });
-    const idle = new Promise<true>((resolve) => this.#idle.push(() => resolve(true)));
-    const result = await Promise.race([idle, late]);
+    let isLate = false;
+    let wake = (): void => undefined;
+    const giveUp = (): void => {
+      isLate = true;
+      wake();
+    };
+    const timer = setTimeout(giveUp, ms);
+    this.#hurries.add(giveUp);
+    // Whoever left may have come back in before this goes on: only an empty list of holds counts.
+    while (this.#holds.size > 0 && !isLate) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        this.#idle.push(resolve);
+      });
+    }
     clearTimeout(timer);
-    return result;
+    this.#hurries.delete(giveUp);
+    return this.#holds.size === 0;
+  }
+
+  /** Ends a drain that is going on as if its time were up. */
+  hurry(): void {
+    for (const giveUp of this.#hurries) giveUp();
   }
 
   async close(): Promise<LifetimeProblem[]> {
@@ -106,7 +126,7 @@ export class Lifetime {
     for (let opened = this.#opened.pop(); opened; opened = this.#opened.pop()) {
       if (opened.done) continue;
       opened.done = true;
-      const problem = await disposeWithin(opened, DISPOSE_BUDGET_MS);
+      const problem = await disposeWithin(opened, this.#disposeBudgetMs);
       if (problem) problems.push(problem);
     }
     this.#state = 'closed';

@@ -3,7 +3,7 @@
  * Judged from manifests alone, before any code runs.
  */
 import type { Manifest } from '@svc/api';
-import { satisfies } from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
 
 export interface Resolution {
   /** Ids that can start once those of earlier waves have; ids in a wave do not need each other. */
@@ -90,29 +90,29 @@ function missingReason(service: string, range: string, enabled: readonly Manifes
   return `it requires the service ${service} ${range}, which no installed extension provides`;
 }
 
+/** Requirements first; then wishes, each only where it closes no ring: a wish gives way, a requirement never does. */
 function nodesOf(manifests: readonly Manifest[]): Node[] {
-  const ids = new Set(manifests.map((manifest) => manifest.id));
-  return manifests.map((manifest) => {
-    const needs = new Set<string>();
-    for (const [service, range] of Object.entries({ ...manifest.optional, ...manifest.requires })) {
-      const provider = providerOf(service, range, manifests);
-      const hard = manifest.requires?.[service] !== undefined;
-      // A wish gives way where it would close a ring; a requirement never does.
-      if (provider && provider.id !== manifest.id && (hard || !reaches(provider, manifest, manifests))) needs.add(provider.id);
+  const sorted = [...manifests].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const needs = new Map(sorted.map((manifest) => [manifest.id, new Set(providersOf(manifest, manifest.requires, sorted))]));
+  for (const manifest of sorted) {
+    for (const wish of [...providersOf(manifest, manifest.optional, sorted), ...(manifest.after ?? [])]) {
+      if (needs.has(wish) && !reaches(wish, manifest.id, needs)) needs.get(manifest.id)?.add(wish);
     }
-    for (const id of manifest.after ?? []) if (ids.has(id)) needs.add(id);
-    return { id: manifest.id, needs };
-  });
+  }
+  return sorted.map(({ id }) => ({ id, needs: needs.get(id) ?? new Set() }));
 }
 
-function reaches(from: Manifest, to: Manifest, among: readonly Manifest[], seen = new Set<string>()): boolean {
-  if (from.id === to.id) return true;
-  if (seen.has(from.id)) return false;
-  seen.add(from.id);
-  return Object.entries(from.requires ?? {}).some(([service, range]) => {
-    const next = providerOf(service, range, among);
-    return next !== undefined && reaches(next, to, among, seen);
+const providersOf = (manifest: Manifest, services: Readonly<Record<string, string>> | undefined, among: readonly Manifest[]): string[] =>
+  Object.entries(services ?? {}).flatMap(([service, range]) => {
+    const provider = providerOf(service, range, among);
+    return provider && provider.id !== manifest.id ? [provider.id] : [];
   });
+
+function reaches(from: string, to: string, needs: ReadonlyMap<string, ReadonlySet<string>>, seen = new Set<string>()): boolean {
+  if (from === to) return true;
+  if (seen.has(from)) return false;
+  seen.add(from);
+  return [...(needs.get(from) ?? [])].some((next) => reaches(next, to, needs, seen));
 }
 
 function findRing(nodes: readonly Node[]): string[] | undefined {

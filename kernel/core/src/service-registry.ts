@@ -24,9 +24,12 @@ export class ServiceRegistry {
   readonly provided: ContributionRegistry<Provided>;
   readonly #facades = new Map<string, Record<string, Method>>();
   readonly #listeners = new Set<Listener>();
+  readonly #failed: (owner: Owner, service: string, error: unknown) => void;
   #current = new Map<string, Contribution<Provided>>();
 
-  constructor() {
+  /** `failed` hears what a watcher of a service threw: whoever comes and goes is not disturbed by it. */
+  constructor(failed: (owner: Owner, service: string, error: unknown) => void) {
+    this.#failed = failed;
     this.provided = new ContributionRegistry<Provided>('service', {
       describe: ({ name }) => name,
       check: (candidate, others) => {
@@ -80,20 +83,27 @@ export class ServiceRegistry {
 
   #fill(name: string, facade: Record<string, Method>, impl: Impl): void {
     for (const [method, value] of Object.entries(impl)) {
-      if (typeof value === 'function' && !(method in facade)) facade[method] = (...args) => this.#invoke(name, method, args);
+      if (typeof value !== 'function' || Object.hasOwn(facade, method)) continue;
+      // All consumers share the facade: none may put its own method in another's way.
+      Object.defineProperty(facade, method, { value: (...args: unknown[]) => this.#invoke(name, method, args), enumerable: true });
     }
   }
 
-  async #invoke(name: string, method: string, args: unknown[]): Promise<unknown> {
+  /** A message makes some twenty of these calls: one promise each, beside the method's own. */
+  #invoke(name: string, method: string, args: unknown[]): Promise<unknown> {
     const row = this.#current.get(name);
     const fn = row?.value.impl[method];
     const leave = row?.owner.lifetime.enterAnyway(`service ${name}.${method}`);
-    if (!row || typeof fn !== 'function' || !leave) throw serviceGone(name, method);
+    if (!row || typeof fn !== 'function' || !leave) return Promise.reject(serviceGone(name, method));
+    let result: unknown;
     try {
-      return await runAs(row.owner, currentRequest(), () => (fn as Method)(...args));
-    } finally {
+      result = runAs(row.owner, currentRequest(), () => (fn as Method)(...args));
+    } catch (error) {
       leave();
+      return Promise.reject(error);
     }
+    // A promise comes back as it is; anything else, other thenables too, as a promise.
+    return leaveAfter(Promise.resolve(result), leave);
   }
 
   #changed(active: ReadonlyArray<Contribution<Provided>>): void {
@@ -105,10 +115,27 @@ export class ServiceRegistry {
     }
     for (const listener of [...this.#listeners]) {
       if (before.get(listener.name) === this.#current.get(listener.name)) continue;
-      listener.fn(this.#current.has(listener.name) ? this.#facadeOf(listener.name) : undefined);
+      const facade = this.#current.has(listener.name) ? this.#facadeOf(listener.name) : undefined;
+      try {
+        runAs(listener.owner, undefined, () => listener.fn(facade));
+      } catch (error) {
+        this.#failed(listener.owner, listener.name, error);
+      }
     }
   }
 }
+
+const leaveAfter = <T>(result: Promise<T>, leave: () => void): Promise<T> =>
+  result.then(
+    (value) => {
+      leave();
+      return value;
+    },
+    (error: unknown) => {
+      leave();
+      throw error;
+    },
+  );
 
 const serviceGone = (name: string, method: string): SvcError =>
   new SvcError('service_gone', `${name}.${method} cannot be called now: no extension provides ${name}.`, {

@@ -230,7 +230,7 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     choose: choices.set,
     intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
   });
-  ground.strays.attach(lifecycle, wiring.strikes);
+  ground.strays.attach(lifecycle, wiring.strikes, wiring.hooks);
   const view = createKernelView({
     ...parts,
     version: ground.release.version,

@@ -9,7 +9,10 @@ import { daemonErrors } from './errors.js';
 export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistry): Journal {
   const held = new Map<string, LeasedRun>();
   owner.lifetime.add('leases of runs', async () => {
-    for (const run of held.values()) await journal.release(run);
+    // One that cannot be given back must not keep the others: its lease runs out by itself.
+    const given = await Promise.allSettled([...held.values()].map((run) => journal.release(run)));
+    const failed = given.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
   });
   const open = <T>(result: T): T => {
     if (owner.lifetime.state === 'closed') throw daemonErrors.extension_stopped(owner.id);

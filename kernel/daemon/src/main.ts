@@ -11,6 +11,8 @@ const EXIT_FAILED = 1;
 
 /** `--foreground` tees the log to the terminal and prints the banner. Resolves when the daemon is ready; the process lives on. */
 export async function main(argv: readonly string[]): Promise<void> {
+  // `npm start` may have built first, in this same process.
+  const begun = performance.now();
   const foreground = argv.includes('--foreground');
   const state: { daemon?: Daemon } = {};
   const stop = (reason: string, code: number): void => void stopProcess(state.daemon, reason, code);
@@ -25,8 +27,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   });
   state.daemon = daemon;
   guardProcess(daemon, stop);
-  daemon.log.logger('kernel').info('ready', { url: daemon.url, ms: Math.round(performance.now()) });
-  if (foreground) process.stdout.write(await bannerOf(daemon, Math.round(performance.now())));
+  daemon.log.logger('kernel').info('ready', { url: daemon.url, ms: Math.round(performance.now() - begun) });
+  if (foreground) process.stdout.write(await bannerOf(daemon, Math.round(performance.now() - begun)));
 }
 
 async function stopProcess(daemon: Daemon | undefined, reason: string, code: number): Promise<void> {

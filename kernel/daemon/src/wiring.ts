@@ -23,7 +23,7 @@ export interface Wiring {
 export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable: (extensionId: string, event: string) => boolean): Wiring {
   return {
     hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }),
-    services: new ServiceRegistry(),
+    services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error)),
     events: new EventHub({
       failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
       dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),

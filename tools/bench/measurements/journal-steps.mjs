@@ -10,6 +10,12 @@ export const run = async ({ isQuick }) => {
   const plan = { clients: CLIENTS, steps: STEPS, windows: isQuick ? 3 : 5, seconds: isQuick ? 1 : 3 };
   const raw = await runProgram('journal-steps', plan);
   const rate = median(raw.rates);
-  const row = { what: `journaled steps, ${STEPS}-step runs, ${CLIENTS} clients`, value: perSecond(rate), target: '≥ 4,000/s', met: rate >= TARGET, method: `empty steps, intent and outcome kept, open and finish included; median of ${plan.windows} windows of ${plan.seconds} s` };
+  const row = {
+    what: `journaled steps, ${STEPS}-step runs, ${CLIENTS} clients`,
+    value: perSecond(rate),
+    target: '≥ 4,000/s',
+    met: rate >= TARGET,
+    method: `empty steps, intent and outcome kept, open and finish included; median of ${plan.windows} windows of ${plan.seconds} s`,
+  };
   return { rows: [row], raw };
 };

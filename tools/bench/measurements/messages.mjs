@@ -10,6 +10,7 @@ import { startNode } from '../processes.mjs';
 
 const CLIENTS = 32;
 const COUNTED_MESSAGES = 50;
+const WARM_UP_SECONDS = 8;
 
 const startFloor = async (providerUrl) => {
   const dir = await mkdtemp(path.join(tmpdir(), 'svc-floor-'));
@@ -27,20 +28,26 @@ const startFloor = async (providerUrl) => {
   };
 };
 
-/** Commits that reach the disk while one client talks: each is a wait, because nothing else writes. */
+const batchesOf = async (daemon) => (await call(daemon.url, 'GET', '/api/status')).svc_storage_batches;
+
+/** Batches that reach the disk during each message of one client. The median, because now and then a timer writes something as well. */
 const waitsPerMessage = async (daemon, agent) => {
-  const before = await call(daemon.url, 'GET', '/api/status');
-  for (let index = 0; index < COUNTED_MESSAGES; index += 1) await say(daemon.url, agent, 'How many waits is this?');
-  const after = await call(daemon.url, 'GET', '/api/status');
-  return (after.svc_storage_batches - before.svc_storage_batches) / COUNTED_MESSAGES;
+  const waits = [];
+  for (let index = 0; index < COUNTED_MESSAGES; index += 1) {
+    const before = await batchesOf(daemon);
+    await say(daemon.url, agent, 'How many waits is this?');
+    waits.push((await batchesOf(daemon)) - before);
+  }
+  return median(waits);
 };
 
 const gather = async (daemon, floor, agents, { windows, seconds }) => {
   const seen = { floor: [], product: [], floorOne: [], productOne: [] };
   const productPaths = agents.map((id) => `/api/agents/${id}/message`);
   const floorPaths = agents.map(() => '/');
-  await loadWindow(floor, floorPaths, seconds / 2);
-  await loadWindow(daemon, productPaths, seconds / 2);
+  // Both have compiled what they run before anything counts: the product needs some thousand messages for that.
+  await loadWindow(floor, floorPaths, WARM_UP_SECONDS / 2);
+  await loadWindow(daemon, productPaths, WARM_UP_SECONDS);
   for (let index = 0; index < windows; index += 1) {
     seen.floor.push(await loadWindow(floor, floorPaths, seconds));
     seen.product.push(await loadWindow(daemon, productPaths, seconds));
@@ -58,11 +65,35 @@ const rowsOf = (seen, waits, method) => {
   const one = of(seen.productOne, 'p50') / of(seen.floorOne, 'p50');
   const p99 = of(seen.product, 'p99');
   return [
-    { what: 'CPU per blocking message', value: `${round(of(seen.product, 'cpuMsPerRequest'))} ms`, floor: `${round(of(seen.floor, 'cpuMsPerRequest'))} ms`, ratio: times(cpu), target: '≤ 4 ×, better ≤ 3 ×', met: cpu <= 4, method },
-    { what: 'durable waits per plain message', value: String(round(waits)), target: '≤ 3', met: waits <= 3, method: `batches of the writer over ${COUNTED_MESSAGES} messages of one client` },
-    { what: `blocking messages, ${CLIENTS} clients`, value: perSecond(of(seen.product, 'rate')), floor: perSecond(of(seen.floor, 'rate')), ratio: times(rate), target: '≥ 0.3 ×', met: rate >= 0.3, method },
+    {
+      what: 'CPU per blocking message',
+      value: `${round(of(seen.product, 'cpuMsPerRequest'))} ms`,
+      floor: `${round(of(seen.floor, 'cpuMsPerRequest'))} ms`,
+      ratio: times(cpu),
+      target: '≤ 4 ×, better ≤ 3 ×',
+      met: cpu <= 4,
+      method,
+    },
+    { what: 'durable waits per plain message', value: String(round(waits)), target: '≤ 3', met: waits <= 3, method: `batches of the writer, median of ${COUNTED_MESSAGES} messages of one client` },
+    {
+      what: `blocking messages, ${CLIENTS} clients`,
+      value: perSecond(of(seen.product, 'rate')),
+      floor: perSecond(of(seen.floor, 'rate')),
+      ratio: times(rate),
+      target: '≥ 0.3 ×',
+      met: rate >= 0.3,
+      method,
+    },
     { what: 'their p99', value: milliseconds(p99), floor: milliseconds(of(seen.floor, 'p99')), target: '≤ 200 ms', met: p99 <= 200, method },
-    { what: 'one client, p50', value: milliseconds(of(seen.productOne, 'p50')), floor: milliseconds(of(seen.floorOne, 'p50')), ratio: times(one), target: '≤ 3 ×', met: one <= 3, method: `${method}, half as long` },
+    {
+      what: 'one client, p50',
+      value: milliseconds(of(seen.productOne, 'p50')),
+      floor: milliseconds(of(seen.floorOne, 'p50')),
+      ratio: times(one),
+      target: '≤ 3 ×',
+      met: one <= 3,
+      method: `${method}, half as long`,
+    },
   ];
 };
 

@@ -13,7 +13,13 @@ export const run = async ({ isQuick }) => {
   try {
     const raw = await runProgram('reload-heap', { ...plan, home: home.home, releaseFile: inRoot('dist/release.json') }, ['--expose-gc']);
     const growth = raw.after - raw.before;
-    const row = { what: `${plan.reloads.toLocaleString('en')} reloads, heap growth`, value: megabytes(growth), target: '< 2 MB', met: growth < TARGET_BYTES, method: `area ${AREA}, after ${plan.warmUp} to warm up, heap after collections` };
+    const row = {
+      what: `${plan.reloads.toLocaleString('en')} reloads, heap growth`,
+      value: megabytes(growth),
+      target: '< 2 MB',
+      met: growth < TARGET_BYTES,
+      method: `area ${AREA}, after ${plan.warmUp} to warm up, heap after collections`,
+    };
     return { rows: [row], raw };
   } finally {
     await home.remove();

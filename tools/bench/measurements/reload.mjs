@@ -55,6 +55,12 @@ export const run = async ({ isQuick }) => {
     await home.remove();
   }
   const isClean = seen.failures.length === 0 && seen.cuts.length === 0 && seen.reloads > 0;
-  const row = { what: 'reload of an area under load', value: `${seen.failures.length} failed, ${seen.cuts.length} cut`, target: '0 failed requests, 0 cut streams', met: isClean, method: `${seen.reloads} reloads, each area ${rounds} times, beside ${seen.requests} messages and ${seen.streams} streams` };
+  const row = {
+    what: 'reload of an area under load',
+    value: `${seen.failures.length} failed, ${seen.cuts.length} cut`,
+    target: '0 failed requests, 0 cut streams',
+    met: isClean,
+    method: `${seen.reloads} reloads, each area ${rounds} times, beside ${seen.requests} messages and ${seen.streams} streams`,
+  };
   return { rows: [row], raw: seen };
 };

@@ -49,7 +49,15 @@ export const run = async ({ isQuick }) => {
   const node = median(raw.node);
   const row = (what, values, limit) => {
     const value = median(values);
-    return { what, value: milliseconds(value), floor: milliseconds(node), ratio: times(value / node), target: `≤ ${limit} ×`, met: value / node <= limit, method: `median of ${rounds} starts, each beside one \`node -e 0\`` };
+    return {
+      what,
+      value: milliseconds(value),
+      floor: milliseconds(node),
+      ratio: times(value / node),
+      target: `≤ ${limit} ×`,
+      met: value / node <= limit,
+      method: `median of ${rounds} starts, each beside one \`node -e 0\``,
+    };
   };
   return { rows: [row('process start to /api/ready 200', raw.ready, 3), row('process start to first answered message', raw.answered, 6)], raw };
 };

@@ -29,6 +29,14 @@ export const run = async ({ isQuick }) => {
   }
   const node = median(raw.node);
   const status = median(raw.status);
-  const row = { what: '`svc status` against a running daemon', value: milliseconds(status), floor: milliseconds(node), ratio: times(status / node), target: `≤ ${LIMIT} ×`, met: status / node <= LIMIT, method: `median of ${rounds}, each beside one \`node -e 0\`` };
+  const row = {
+    what: '`svc status` against a running daemon',
+    value: milliseconds(status),
+    floor: milliseconds(node),
+    ratio: times(status / node),
+    target: `≤ ${LIMIT} ×`,
+    met: status / node <= LIMIT,
+    method: `median of ${rounds}, each beside one \`node -e 0\``,
+  };
   return { rows: [row], raw };
 };

@@ -5,7 +5,11 @@ const { writers, windows, seconds } = JSON.parse(process.argv[2]);
 const { storage, close } = await openBenchStorage();
 const owner = { id: 'bench', tables: ['rows'] };
 await storage.migrate(owner, [
-  { name: '0001_init', up: (m) => m.createTable('rows', { id: { kind: 'text', primaryKey: true }, writer: { kind: 'integer', notNull: true }, body: { kind: 'json', notNull: true }, at: { kind: 'text', notNull: true } }) },
+  {
+    name: '0001_init',
+    up: (m) =>
+      m.createTable('rows', { id: { kind: 'text', primaryKey: true }, writer: { kind: 'integer', notNull: true }, body: { kind: 'json', notNull: true }, at: { kind: 'text', notNull: true } }),
+  },
 ]);
 const db = storage.dbFor(owner);
 const table = db.table('rows');

@@ -64,9 +64,11 @@ async function* stream(deps: ExchangeDeps, target: DriverTarget, request: ModelR
     keyHeader: 'x-api-key',
     body: anthropicBody(target, request, adaptation),
   };
-  for await (const { data } of exchange(deps, target, outgoing, signal, () => reading.isStopped)) {
-    const event = take(reading, eventJson(data));
-    if (event) yield event;
+  for await (const events of exchange(deps, target, outgoing, signal, () => reading.isStopped)) {
+    for (const { data } of events) {
+      const event = take(reading, eventJson(data));
+      if (event) yield event;
+    }
   }
   if (!reading.isStopped) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
   for (const { id, name, args } of reading.calls.values()) yield { type: 'call', id, name, argsText: args };

@@ -28,10 +28,10 @@ export interface ServerEvent {
 }
 
 /**
- * Sends and gives the events of the answer as they come, until the body ends or `isComplete` says that the
+ * Sends and gives the events of the answer as they come, those of one network packet together, until the body ends or `isComplete` says that the
  * protocol's last event was seen. Throws ModelFailure for anything but a stream of events.
  */
-export async function* exchange(deps: ExchangeDeps, target: DriverTarget, outgoing: Outgoing, signal: AbortSignal, isComplete: () => boolean): AsyncGenerator<ServerEvent> {
+export async function* exchange(deps: ExchangeDeps, target: DriverTarget, outgoing: Outgoing, signal: AbortSignal, isComplete: () => boolean): AsyncGenerator<readonly ServerEvent[]> {
   const response = await send(deps, target, outgoing, signal);
   if (response.status !== 200) throw failureOfAnswer(response.status, response.headers, await bodyText(response, signal), deps.now());
   const type = response.headers['content-type'] ?? '';
@@ -68,7 +68,7 @@ const send = async (deps: ExchangeDeps, target: DriverTarget, { url, headers, bo
   }
 };
 
-async function* events(response: FetchResponse, isComplete: () => boolean): AsyncGenerator<ServerEvent> {
+async function* events(response: FetchResponse, isComplete: () => boolean): AsyncGenerator<readonly ServerEvent[]> {
   // One decoder for the whole body: a letter may be cut in two by a packet.
   const decoder = new TextDecoder();
   let ready: ServerEvent[] = [];
@@ -87,7 +87,7 @@ async function* events(response: FetchResponse, isComplete: () => boolean): Asyn
     if (ready.length === 0) continue;
     const batch = ready;
     ready = [];
-    yield* batch;
+    yield batch;
     if (isComplete()) {
       drain(chunks).catch(() => response.cancel());
       return;
@@ -95,7 +95,7 @@ async function* events(response: FetchResponse, isComplete: () => boolean): Asyn
   }
   // Some servers leave out the blank line after their last event.
   parser.reset({ consume: true });
-  yield* ready;
+  if (ready.length > 0) yield ready;
 }
 
 /**

@@ -52,19 +52,21 @@ async function* stream(deps: ExchangeDeps, target: DriverTarget, request: ModelR
     keyPrefix: 'Bearer ',
     body: openaiBody(target, request, adaptation),
   };
-  for await (const { data } of exchange(deps, target, outgoing, signal, () => isDone)) {
-    if (data === '[DONE]') {
-      isDone = true;
-      continue;
+  for await (const events of exchange(deps, target, outgoing, signal, () => isDone)) {
+    for (const { data } of events) {
+      if (data === '[DONE]') {
+        isDone = true;
+        continue;
+      }
+      const chunk: WireChunk = eventJson(data);
+      if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error);
+      const choice = chunk.choices?.[0];
+      const content = choice?.delta?.content;
+      if (typeof content === 'string' && content !== '') yield { type: 'text', text: content };
+      for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
+      if (choice?.finish_reason) reason = choice.finish_reason;
+      if (chunk.usage) yield { type: 'usage', ...tokens(chunk.usage) };
     }
-    const chunk: WireChunk = eventJson(data);
-    if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error);
-    const choice = chunk.choices?.[0];
-    const content = choice?.delta?.content;
-    if (typeof content === 'string' && content !== '') yield { type: 'text', text: content };
-    for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
-    if (choice?.finish_reason) reason = choice.finish_reason;
-    if (chunk.usage) yield { type: 'usage', ...tokens(chunk.usage) };
   }
   if (reason === undefined && !isDone) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
   for (const { id, name, args } of calls.values()) yield { type: 'call', id, name, argsText: args };

@@ -5,7 +5,9 @@ import { describe, isTable, type JsonSchema, schemaAt, splitUnknown, withDefault
 
 const MAX_HINT_DISTANCE = 3;
 const MAX_SHOWN_CHARS = 60;
-const SECRET_NAME = /(key|secret|token|pass(word)?|credential)s?$/i;
+const MAX_NAMED = 10;
+/** Also names of variables that hold one: people paste the key itself there. */
+const SECRET_NAME = /(key|secret|token|pass(word)?|credential)s?(_env|_hash)?$/i;
 
 export interface Finding {
   /** Below the section. */
@@ -49,7 +51,7 @@ const check = (ajv: Ajv2020, name: string, schema: JsonSchema, raw: unknown): Ch
   const { value: known, unknown } = splitUnknown(schema, raw);
   const findings: Finding[] = unknown.map((key) => ({
     path: key.path,
-    message: `${label(name, key.path)} is not a setting.${didYouMean(key.path.at(-1) ?? '', key.known)}`,
+    message: `${label(name, key.path)} is not a setting.${didYouMean(key.path.at(-1) ?? '', key.known) || alternatives(key.known)}`,
     expected: key.known.length > 0 ? `one of ${key.known.join(', ')}` : 'nothing',
     // Elsewhere the settings beside a misspelt one still count; a security section is judged as a whole.
     fatal: schema['x-security'] === true,
@@ -59,6 +61,9 @@ const check = (ajv: Ajv2020, name: string, schema: JsonSchema, raw: unknown): Ch
   if (!validate(value)) findings.push(...invalid(name, schema, value, validate.errors ?? []));
   return { value, findings, ok: !findings.some((finding) => finding.fatal) };
 };
+
+/** What may stand there instead, where nothing is near and the list is short enough to read. */
+const alternatives = (names: readonly string[]): string => (names.length > 0 && names.length <= MAX_NAMED ? ` There are: ${names.join(', ')}.` : '');
 
 /** One finding per place: a union reports each of its branches, of which a person needs one sentence. */
 const invalid = (name: string, schema: JsonSchema, value: unknown, errors: readonly ErrorObject[]): Finding[] => {

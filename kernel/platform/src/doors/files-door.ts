@@ -203,6 +203,13 @@ const asFilesError = (error: unknown, asked: string): unknown => {
       return filesErrors.wrong_kind(asked, 'file').with({ cause: error });
     case 'ELOOP':
       return filesErrors.link_denied(asked).with({ cause: error });
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return filesErrors.disk_full(asked).with({ cause: error });
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return filesErrors.not_permitted(asked).with({ cause: error });
     default:
       return error;
   }

@@ -31,9 +31,17 @@ export const readBytes = (req: IncomingMessage, maxBytes: number): Promise<Buffe
       reject(httpErrors.body_too_large(maxBytes));
     };
     req.on('data', take);
-    req.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    req.once('error', () => reject(httpErrors.body_aborted()));
-    req.once('close', () => reject(httpErrors.body_aborted()));
+    // Every request is closed at last: an error is made only for one that did not end before.
+    let isWhole = false;
+    const broken = () => {
+      if (!isWhole) reject(httpErrors.body_aborted());
+    };
+    req.once('end', () => {
+      isWhole = true;
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
+    req.once('error', broken);
+    req.once('close', broken);
   });
 
 /** True when the request announces a body. */

@@ -30,11 +30,12 @@ export const createEarlyListener = (ids: Ids): EarlyListener => {
   server.on('upgrade', (req, socket, head) => {
     // Without a listener a reset of the peer would end the process.
     socket.on('error', () => socket.destroy());
-    upgrade(req, socket, head);
+    if (req.headers.upgrade?.toLowerCase() === 'websocket') upgrade(req, socket, head);
+    else serveWithoutUpgrade(server, req, socket, head);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else refuseUpgrade(socket, httpErrors.invalid_request('The request is not valid HTTP.'), ids.uuid());
+    else refuseUpgrade(socket, httpErrors.invalid_request(error.code === 'HPE_HEADER_OVERFLOW' ? 'The request line and headers are too long.' : 'The request is not valid HTTP.'), ids.uuid());
   });
   return {
     server,
@@ -53,6 +54,21 @@ export const createEarlyListener = (ids: Ids): EarlyListener => {
     },
   };
 };
+
+/**
+ * An offer to go on in a protocol that is not spoken here is passed over (RFC 9110, 7.8): curl and Java offer `h2c` by
+ * themselves. node has taken the connection out of HTTP by now, so the request is put back without its offer.
+ */
+const serveWithoutUpgrade = (server: Server, req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];
+  for (let at = 0; at < req.rawHeaders.length; at += 2) {
+    if (!OFFER_HEADERS.has(String(req.rawHeaders[at]).toLowerCase())) lines.push(`${req.rawHeaders[at]}: ${req.rawHeaders[at + 1]}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+};
+
+const OFFER_HEADERS = new Set(['upgrade', 'connection', 'http2-settings']);
 
 export const answerStarting = (req: IncomingMessage, res: ServerResponse, id: string): void => {
   const head = { id, origin: undefined };

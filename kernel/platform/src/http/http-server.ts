@@ -16,6 +16,8 @@ import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './ro
 import { createValidators } from './validators.js';
 
 const GOING_AWAY = 1001;
+/** How long a socket's client has to answer the close frame. */
+const GOODBYE_MS = 1_000;
 const KEEP_ALIVE_MS = 15_000;
 const PING_MS = 30_000;
 
@@ -202,6 +204,11 @@ async function close(parts: Parts, drainMs: number): Promise<void> {
   parts.application?.sockets.closeAll(GOING_AWAY);
   parts.followers.close();
   const late = new AbortController();
+  // A client that does not answer the close frame, asleep or gone, holds nobody up.
+  void parts.options.clock.sleep(GOODBYE_MS, late.signal).then(
+    () => parts.application?.sockets.terminateAll(),
+    () => undefined, // all was over before
+  );
   await Promise.race([idle(parts), parts.options.clock.sleep(drainMs, late.signal).catch(() => undefined)]); // the sleep ends when the race does
   late.abort();
   parts.application?.sockets.terminateAll();

@@ -82,11 +82,18 @@ const renew = async (parts: JournalParts): Promise<void> => {
 
 const advance = async (parts: JournalParts, run: LeasedRun, progress: Advance): Promise<void> => {
   const at = parts.clock.iso();
-  const guard = progress.finish ? parts.writes.finish(run, progress.finish, at) : parts.writes.touch(run, at);
-  await commitHeld(parts, run, guard, progress, at);
+  if (progress.finish) await commitHeld(parts, run, parts.writes.finish(run, progress.finish, at), progress, at);
+  else await commitTouched(parts, run, progress, at);
   if (!progress.finish) return;
   parts.held.drop(run.id);
   parts.lanes.remove(run.lane, run.id);
+};
+
+/** Progress in the middle of a run: a new input travels in the guard's own statement. */
+const commitTouched = (parts: JournalParts, run: LeasedRun, progress: Advance, at: string): Promise<void> => {
+  if (!('input' in progress)) return commitHeld(parts, run, parts.writes.touch(run, at), progress, at);
+  const { input, ...rest } = progress;
+  return commitHeld(parts, run, parts.writes.touchInput(run, input, at), rest, at);
 };
 
 /** The guard stands first, so its failure is told apart from that of what follows. */

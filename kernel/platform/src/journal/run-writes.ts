@@ -38,6 +38,13 @@ export const createRunWrites = ({ runs, steps }: Tables) => ({
     expect: 1,
   }),
 
+  /** The same, with the input replaced. */
+  touchInput: (run: LeasedRun, input: unknown, at: string): Write => ({
+    sql: `UPDATE ${runs} SET updated_at = ?, input = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
+    args: [at, toJson(input), run.id, run.token],
+    expect: 1,
+  }),
+
   finish: (run: LeasedRun, finish: Finish, at: string): Write => ({
     sql: `UPDATE ${runs} SET status = ?, result = ?, error = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
     args: [finish.status, toJson(finish.result), toJson(finish.error), at, run.id, run.token],

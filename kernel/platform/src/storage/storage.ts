@@ -9,7 +9,7 @@ import { migrate, readApplied, type AppliedMigrations } from './migrations.js';
 import { createReaderPool, type ReaderPool } from './reader-pool.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { tableNames, type TableNames, type TableOwner } from './table-names.js';
-import { CHANGES_TABLE, createCompiler, type Compiler, type CompilerOptions } from './write-compiler.js';
+import { CHANGES_TABLE, createCompiler, type Compiler, type CompilerOptions, type Unit } from './write-compiler.js';
 import { createWriteQueue, type WriteQueue, type WriteStats } from './write-queue.js';
 
 const DEFAULT_READERS = 2;
@@ -107,10 +107,14 @@ const createDb = (parts: Parts, names: TableNames): Db => {
     read,
     // Reads to the end: a statement left on its first row would keep an old snapshot open.
     readOne: async (sql, args) => (await read<never>(sql, args))[0],
-    commit: async (writes: readonly Write[]) => {
-      const unit = parts.compile(writes, compilerOptions);
-      if (unit.sql === '' && unit.events.length === 0) return { changes: unit.changes };
-      return parts.queue.commit(unit);
+    commit: (writes: readonly Write[]) => {
+      let unit: Unit;
+      try {
+        unit = parts.compile(writes, compilerOptions);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      return unit.sql === '' && unit.events.length === 0 ? Promise.resolve({ changes: unit.changes }) : parts.queue.commit(unit);
     },
   };
 };

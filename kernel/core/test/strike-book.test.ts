@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { StrikeBook } from '../src/strike-book.js';
+
+describe('the strike book', () => {
+  const create = () => {
+    const time = { ms: 0 };
+    const book = new StrikeBook(() => time.ms);
+    const strike = (count: number, place: string, everyMs: number): string[] =>
+      Array.from({ length: count }, () => {
+        time.ms += everyMs;
+        return book.strike('memory', place);
+      });
+    return { book, time, strike };
+  };
+
+  it('suspends at the fifth strike in one place within a minute', () => {
+    const { strike } = create();
+    expect(strike(5, 'doctor.check', 1_000)).to.deep.equal(['noted', 'noted', 'noted', 'noted', 'suspend']);
+  });
+
+  it('does not add up strikes in several places, nor those of an earlier minute', () => {
+    expect(create().strike(8, 'doctor.check', 16_000)).to.not.include('suspend');
+    const { strike } = create();
+    expect([...strike(4, 'doctor.check', 10), ...strike(4, 'health.probe', 10)]).to.not.include('suspend');
+  });
+
+  it('quarantines at the twentieth within five minutes, wherever they were', () => {
+    const { strike } = create();
+    const verdicts = Array.from({ length: 20 }, (_, n) => strike(1, `place ${n}`, 14_000)[0]);
+    expect(verdicts.slice(0, 19).every((verdict) => verdict === 'noted')).to.equal(true);
+    expect(verdicts[19]).to.equal('quarantine');
+    expect(create().strike(60, 'rare', 16_000)).to.not.include('quarantine');
+  });
+
+  it('keeps no more than it needs, and forgets when a person says so', () => {
+    const { book, strike } = create();
+    strike(200, 'a tight loop', 1);
+    expect(book.count('memory')).to.equal(20);
+    book.forget('memory');
+    expect(book.count('memory')).to.equal(0);
+    expect(strike(1, 'a tight loop', 1)).to.deep.equal(['noted']);
+  });
+});

@@ -1,0 +1,79 @@
+/** A disk that is full: what cannot be kept is not acknowledged, and nothing that was kept is lost. */
+import { expect } from 'chai';
+import { openDir } from '@svc/platform/doors/files-door';
+import { bootWithModel, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
+import { expectClear, expectGoesOn } from './aftermath.js';
+
+type Step = Parameters<ModelKernel['kernel']['daemon']['parts']['storage']['migrate']>[1][number];
+
+/**
+ * SQLite refuses to grow beyond so many pages, as it does when the disk has none; 1 means "as large as now".
+ * Areas cannot send such a statement; a migration can.
+ */
+const limitPages = (name: string, pages: number): Step => ({ name, up: (m) => m.sql(`PRAGMA max_page_count = ${pages}`) });
+const FULL = limitPages('0001_full', 1);
+const ROOM = limitPages('0002_room', 1_000_000);
+
+const fillDisk = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [] }, [FULL]);
+const makeRoom = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [] }, [FULL, ROOM]);
+
+describe('with the disk full', () => {
+  afterEach(stopModelKernels);
+
+  it('a message is refused as long as it cannot be kept, and the session goes on when there is room again', async () => {
+    const svc = await bootWithModel({ text: 'noted '.repeat(2_000) });
+    const message = `/api/agents/${svc.agent.id}/message`;
+    await svc.http.expect(200, 'POST', message, { message: 'kept before' });
+    await fillDisk(svc);
+    let refused = await svc.http.post(message, { message: `lost ${'x'.repeat(50_000)}` });
+    for (let tries = 0; refused.status === 200 && tries < 20; tries++) refused = await svc.http.post(message, { message: `lost ${'x'.repeat(50_000)}` });
+    expectClear(refused, 507, /disk is full.*nothing was written|Free some space/);
+    expect((await svc.http.get('/api/health')).status).to.equal(200);
+    const spawned = await svc.http.post('/api/agents', { manifest_toml: `name = "big"\ndescription = "${'d'.repeat(20_000)}"\n` });
+    expect(spawned.status, spawned.text.slice(0, 200)).to.be.oneOf([400, 507]);
+    await makeRoom(svc);
+    await expectGoesOn(svc, ['kept before']);
+  });
+
+  it('a run that was under way ends with a clear error, in its stream too', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const svc = await bootWithModel(async () => {
+      await held;
+      return { text: 'an answer too large to keep '.repeat(8_000) };
+    });
+    const reading = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'kept before' }, {}, (event) => event.event === 'error' || event.event === 'done');
+    while (svc.model.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await fillDisk(svc);
+    release();
+    const last = (await reading).at(-1);
+    await makeRoom(svc);
+    expect(last?.event).to.equal('error');
+    expect(last?.data.error).to.contain('disk is full');
+    await expectGoesOn(svc, ['kept before']);
+  });
+
+  it('a file the agent writes fails as a tool error that the model reads, and the run goes on', async () => {
+    let isFull = true;
+    const full = async (): Promise<void> => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    };
+    const svc = await bootWithModel([{ toolCalls: [{ name: 'file_write', args: { path: 'a.txt', content: 'hello' } }] }, { text: 'it could not be written' }], {
+      factories: {
+        openDir: (root) => {
+          const wrap = (dir: ReturnType<typeof openDir>): ReturnType<typeof openDir> => ({ ...dir, write: (...args) => (isFull ? full() : dir.write(...args)), dir: (path) => wrap(dir.dir(path)) });
+          return wrap(openDir(root));
+        },
+      },
+    });
+    const { body } = await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'write it' });
+    expect(body.response).to.equal('it could not be written');
+    const told = JSON.stringify(svc.model.requests[1]?.body.messages.at(-1));
+    expect(told).to.match(/error|fail|not be written|full/i);
+    expect(told).to.not.contain('node:').and.not.contain(svc.kernel.home);
+    isFull = false;
+    await expectGoesOn(svc, ['write it']);
+  });
+});

@@ -1,0 +1,58 @@
+/** A process that the daemon started and that outlives its SIGKILL. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startTimeOf } from '@svc/platform/doors/process-identity';
+import { TestHttp } from '@svc/testing';
+import { expect } from 'chai';
+import { type Place, beginLife, createPlace, endLives, until } from './daemon-life.js';
+import { ensureAgent, send } from './doors.js';
+import { answerTo, type PlannedModel, startPlannedModel } from './planned-model.js';
+import { storyOf } from './scenario.js';
+
+describe('a child process that survived the daemon', () => {
+  let model: PlannedModel;
+  let place: Place;
+
+  before(async () => {
+    model = await startPlannedModel();
+    place = createPlace(model.url);
+  });
+  afterEach(endLives);
+  after(async () => {
+    await model.close();
+    place.clean();
+  });
+
+  it('is ended before its run goes on, and the model is told that the outcome is not known', async () => {
+    const pidFile = join(place.effects, 'pid');
+    const story = storyOf('rest', undefined, [[{ name: 'shell_exec', args: { command: `echo $$ > ${pidFile}; exec sleep 300`, timeout_seconds: 400 } }]]);
+    const first = beginLife(place, 1);
+    const url = (await first.url) ?? '';
+    const agentId = await ensureAgent(url);
+    const cut = send(url, agentId, story.message);
+    await until(async () => (await pidIn(pidFile)) > 0, 5_000);
+    const child = await pidIn(pidFile);
+    first.kill();
+    await Promise.all([first.gone, cut]);
+    expect(await isAlive(child), 'the child outlives the daemon').to.equal(true);
+
+    // The request that carries the result is the first that may come from the next life.
+    const aliveAtRequest: Array<Promise<boolean>> = [];
+    model.onRequest(() => {
+      aliveAtRequest.push(isAlive(child));
+      return undefined;
+    });
+    const second = beginLife(place, 2);
+    const again = await send((await second.url) ?? '', agentId, story.message);
+
+    expect(again.answer).to.equal(answerTo(story.plan.mark));
+    expect(await Promise.all(aliveAtRequest)).to.deep.equal([false]);
+    const events = await new TestHttp((await second.url) ?? '').events('POST', `/api/agents/${agentId}/message/stream`, { message: story.message.text }, { 'last-event-id': `${again.runId}.1.1` });
+    expect(events.find((event) => event.event === 'tool_result')?.data.result).to.contain('not known whether it took effect');
+  });
+});
+
+const pidIn = async (file: string): Promise<number> => Number(await readFile(file, 'utf8').catch(() => '0'));
+
+/** One that nobody has reaped yet does not live: it can do nothing any more. */
+const isAlive = async (pid: number): Promise<boolean> => (await startTimeOf(pid)) !== undefined;
