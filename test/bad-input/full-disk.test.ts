@@ -1,5 +1,11 @@
 /** A disk that is full: what cannot be kept is not acknowledged, and nothing that was kept is lost. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { filesErrors } from '@svc/platform/doors/errors';
 import { openDir } from '@svc/platform/doors/files-door';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
 import { expectClear, expectGoesOn } from './aftermath.js';
@@ -16,6 +22,40 @@ const ROOM = limitPages('0002_room', 1_000_000);
 
 const fillDisk = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [] }, [FULL]);
 const makeRoom = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [] }, [FULL, ROOM]);
+
+const run = promisify(execFile);
+
+interface SmallDisk {
+  readonly dir: string;
+  fill(): Promise<void>;
+  empty(): Promise<void>;
+  unmount(): Promise<void>;
+}
+
+const mountSmall = async (): Promise<SmallDisk | undefined> => {
+  const dir = await mkdtemp(join(tmpdir(), 'svc-small-'));
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', dir]);
+  } catch {
+    await rm(dir, { recursive: true, force: true }); // not root, or not Linux
+    return undefined;
+  }
+  const filler = join(dir, 'filler');
+  return {
+    dir,
+    fill: async () => {
+      const handle = await open(filler, 'w');
+      const block = Buffer.alloc(4_096);
+      for (let isFull = false; !isFull; ) isFull = (await handle.write(block).catch(() => ({ bytesWritten: 0 }))).bytesWritten < block.length;
+      await handle.close();
+    },
+    empty: () => rm(filler),
+    unmount: async () => {
+      await run('umount', ['-l', dir]);
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+};
 
 describe('with the disk full', () => {
   afterEach(stopModelKernels);
@@ -55,15 +95,39 @@ describe('with the disk full', () => {
     await expectGoesOn(svc, ['kept before']);
   });
 
+  it('a key that cannot be kept is refused clearly, and the vault is not blamed for it', async function () {
+    // A real file system of a few hundred kilobytes: only root may make one.
+    const small = await mountSmall();
+    if (!small) {
+      Object.assign(this.test ?? {}, { skipReason: 'no tmpfs can be mounted here' });
+      return this.skip();
+    }
+    const { kernel } = await bootWithModel({ text: 'x' }, { home: small.dir });
+    try {
+      await small.fill();
+      for (let time = 0; time < 25; time++) expectClear(await kernel.http.post('/api/providers/openai/key', { api_key: 'sk-0123456789' }), 507, /disk is full[\s\S]*space/);
+      expect(kernel.daemon.kernel.extensions().find((one) => one.id === 'vault')).to.include({ state: 'active' });
+      await small.empty();
+      await kernel.http.expect(200, 'POST', '/api/providers/openai/key', { api_key: 'sk-0123456789' });
+    } finally {
+      await kernel.stop();
+      await small.unmount();
+    }
+  });
+
   it('a file the agent writes fails as a tool error that the model reads, and the run goes on', async () => {
     let isFull = true;
-    const full = async (): Promise<void> => {
-      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    const full = async (path: string): Promise<void> => {
+      throw filesErrors.disk_full(path);
     };
     const svc = await bootWithModel([{ toolCalls: [{ name: 'file_write', args: { path: 'a.txt', content: 'hello' } }] }, { text: 'it could not be written' }], {
       factories: {
         openDir: (root) => {
-          const wrap = (dir: ReturnType<typeof openDir>): ReturnType<typeof openDir> => ({ ...dir, write: (...args) => (isFull ? full() : dir.write(...args)), dir: (path) => wrap(dir.dir(path)) });
+          const wrap = (dir: ReturnType<typeof openDir>): ReturnType<typeof openDir> => ({
+            ...dir,
+            write: (...args) => (isFull ? full(args[0]) : dir.write(...args)),
+            dir: (path) => wrap(dir.dir(path)),
+          });
           return wrap(openDir(root));
         },
       },
@@ -71,7 +135,7 @@ describe('with the disk full', () => {
     const { body } = await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'write it' });
     expect(body.response).to.equal('it could not be written');
     const told = JSON.stringify(svc.model.requests[1]?.body.messages.at(-1));
-    expect(told).to.match(/error|fail|not be written|full/i);
+    expect(told).to.contain('disk is full');
     expect(told).to.not.contain('node:').and.not.contain(svc.kernel.home);
     isFull = false;
     await expectGoesOn(svc, ['write it']);

@@ -42,16 +42,19 @@ export const settle = (stories: readonly Story[], ledger: Ledger, effects: Effec
 
 const countMessage = (account: Account, { message, plan, seen }: Story, ledger: Ledger): void => {
   const acknowledged = seen.filter((one) => one.acknowledged);
-  if (acknowledged.length === 0) return;
-  account.acknowledged += 1;
   const ids = new Set(acknowledged.flatMap((one) => one.runId ?? []));
   const what = `${message.door} ${plan.mark}`;
+  if (acknowledged.length > 0) account.acknowledged += 1;
+  else if (message.key !== undefined) account.problems.push(`${what} was sent ${seen.length} times and never taken: ${seen.map((one) => one.problem).join('; ')}`);
   if (ids.size > 1) fault(account, 'answeredTwice', `${what} was run ${ids.size} times under one key`);
   const rows = ledger.runs.filter((run) => (message.key === undefined ? ids.has(run.id) : run.request_key === message.key));
-  if (message.key !== undefined && rows.length === 0) return fault(account, 'lost', `${what} was acknowledged and has no row`);
+  if (acknowledged.length > 0 && message.key !== undefined && rows.length === 0) fault(account, 'lost', `${what} was acknowledged and has no row`);
   // A run that failed for no reason of its own is as good as lost: nothing in this story but the deaths goes wrong.
-  const ended = rows.filter((run) => run.status !== 'done');
-  for (const run of ended) fault(account, 'lost', `${what} ended as ${run.status} (${run.error ?? 'no error'})`);
+  for (const run of rows) if (run.status !== 'done') fault(account, 'lost', `${what} ended as ${run.status} (${run.error ?? 'no error'})`);
+  if (acknowledged.length > 0) countAnswers(account, what, { message, plan, seen }, ledger);
+};
+
+const countAnswers = (account: Account, what: string, { message, plan, seen }: Story, ledger: Ledger): void => {
   const answers = new Set(seen.flatMap((one) => one.answer ?? []));
   for (const answer of answers) if (!answer.endsWith(answerTo(plan.mark))) fault(account, 'lost', `${what} was answered "${answer}"`);
   if (message.key !== undefined && answers.size === 0) fault(account, 'lost', `${what} never got its answer: ${seen.map((one) => one.problem).join('; ')}`);

@@ -104,7 +104,19 @@ export class HookSlot {
     }
   }
 
+  /** A single tap has no order to keep: the usual case, and on the path of every request. */
+  #single(failed: (error: unknown) => unknown): Invoke | undefined {
+    const [tap, another] = this.#taps;
+    if (!tap || another) return undefined;
+    return async ([subject]) => {
+      const answer = await this.#guarded(tap, [subject], failed);
+      return answer === SKIPPED ? undefined : answer;
+    };
+  }
+
   #veto(): Invoke {
+    const single = this.#single((error) => this.#denyOf(error));
+    if (single) return single;
     const hook = new AsyncSeriesBailHook<[unknown, { suspended: Verdict | undefined }], Verdict | undefined>(['subject', 'memory']);
     for (const tap of this.#taps) {
       hook.tapPromise(tap.name, async (subject, memory) => {
@@ -161,6 +173,8 @@ export class HookSlot {
   }
 
   #ask(): Invoke {
+    const single = this.#single((error) => this.#rethrowIfClosed(error));
+    if (single) return single;
     const hook = new AsyncSeriesBailHook<[unknown], unknown>(['question']);
     for (const tap of this.#taps) {
       hook.tapPromise(tap.name, async (question) => {
@@ -227,7 +241,7 @@ export class HookSlot {
       if (this.spec.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.name} with something that neither denies nor suspends`);
       return result;
     } catch (error) {
-      if (!isRefusal(error)) this.#watch.strike(tap.owner, this.name, error);
+      if (isFault(error)) this.#watch.strike(tap.owner, this.name, error);
       return failed(error);
     } finally {
       this.#watch.timing(tap.owner, this.name, performance.now() - started);
@@ -241,7 +255,7 @@ export class HookSlot {
       if (result === null || isThenable(result)) throw new Error(`${tap.owner.id} returned ${result === null ? 'null' : 'a promise'} from ${this.name}, which is synchronous`);
       return result;
     } catch (error) {
-      if (!isRefusal(error)) this.#watch.strike(tap.owner, this.name, error);
+      if (isFault(error)) this.#watch.strike(tap.owner, this.name, error);
       return this.#rethrowIfClosed(error);
     }
   }
@@ -286,8 +300,11 @@ async function withinBudget(result: PromiseLike<unknown>, control: BudgetControl
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> => typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 
-/** An error of an area's own table says what is wrong with the request, or with the machine (a full disk, a locked vault): whoever says so works. */
-const isRefusal = (error: unknown): error is SvcError => isSvcError(error) && error.status !== INTERNAL_ERROR;
+/** A tap that tells a caller what is wrong with the request. */
+const isRefusal = (error: unknown): error is SvcError => isSvcError(error) && error.status < 500;
+
+/** An area that says what is wrong with the request or with the machine (a full disk, a locked vault) works; a strike is for what nobody declared. */
+const isFault = (error: unknown): boolean => !isSvcError(error) || error.status === INTERNAL_ERROR;
 
 const isGone = ({ owner }: Tap): boolean => owner.lifetime.state === 'closing' || owner.lifetime.state === 'closed';
 

@@ -43,7 +43,9 @@ describe('the module loader', () => {
 
   it('refuses a package that is neither in the bundle nor granted, and a file beside it', async () => {
     await writeFile(join(dir, 'beside.js'), 'module.exports = 1;');
-    expect(await refusal(`require('left-pad'); exports.default = { activate() {} };`)).to.contain('"left-pad"').and.to.contain('hostDependencies');
+    expect(await refusal(`require('left-pad'); exports.default = { activate() {} };`))
+      .to.contain('"left-pad"')
+      .and.to.contain('hostDependencies');
     expect(await refusal(`require('./beside.js'); exports.default = { activate() {} };`)).to.contain('"./beside.js"');
     expect(await refusal(`require('semver-else'); exports.default = { activate() {} };`, ['semver'])).to.contain('"semver-else"');
   });

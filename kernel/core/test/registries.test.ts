@@ -199,7 +199,8 @@ describe('the hook registry', () => {
     }
     publish(hooks, old);
     publish(hooks, other);
-    const values = async (): Promise<unknown> => ((await hooks.slot('doctor.check')?.call(undefined)) as Array<{ owner: string; value: unknown }>).map((row) => `${row.owner}@${row.value}`);
+    const values = async (): Promise<unknown> =>
+      ((await hooks.handle('doctor.check').call(undefined as never, undefined as never)) as unknown as Array<{ owner: string; value: unknown }>).map((row) => `${row.owner}@${row.value}`);
 
     expect(hooks.suspend(old, 'doctor.check')).to.equal(true);
     expect(await values()).to.deep.equal(['files@1']);

@@ -45,7 +45,9 @@ describe('the resolver', () => {
     });
 
     it('who was written for another API', () => {
-      expect(resolved([manifest('a', { api: '^2.0.0' })]).blocked.a).to.contain('^2.0.0').and.to.contain('1.4.0');
+      expect(resolved([manifest('a', { api: '^2.0.0' })]).blocked.a)
+        .to.contain('^2.0.0')
+        .and.to.contain('1.4.0');
     });
 
     it('who conflicts with another that is on', () => {

@@ -135,7 +135,10 @@ describe('a service', () => {
       faceOf(user)
         .optional('memory')
         .onChange(() => heard.push(1));
-      faceOf(ownerOf('other')).optional('memory').onChange(() => heard.push(2)).dispose();
+      faceOf(ownerOf('other'))
+        .optional('memory')
+        .onChange(() => heard.push(2))
+        .dispose();
       await user.lifetime.close();
       provide(ownerOf('memory'), { which: () => 1 });
       expect(heard).to.deep.equal([]);

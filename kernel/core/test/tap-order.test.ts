@@ -23,7 +23,13 @@ const permutations = <T>(items: readonly T[]): T[][] =>
 
 /** The one order that every order of loading gives. */
 const orderOf = (taps: readonly Tap[]): string => {
-  const orders = new Set(permutations(taps).map((loaded) => orderTaps(loaded).map((one) => one.owner.id).join(' ')));
+  const orders = new Set(
+    permutations(taps).map((loaded) =>
+      orderTaps(loaded)
+        .map((one) => one.owner.id)
+        .join(' '),
+    ),
+  );
   expect([...orders]).to.have.length(1);
   return [...orders][0] ?? '';
 };

@@ -63,6 +63,7 @@ export interface Daemon {
   readonly lifecycle: Lifecycle;
   readonly services: ServiceRegistry;
   readonly log: Log;
+  readonly installed: readonly InstalledFiles[];
   readonly parts: ContextParts;
   /** Lines that areas have for whoever starts the daemon. */
   greeting(): Promise<api.GreetingLine[]>;
@@ -283,6 +284,7 @@ const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, ker
   lifecycle,
   services: ground.wiring.services,
   log: ground.log,
+  installed: ground.installed,
   parts,
   stop,
   greeting: async () => (await needHook(ground.wiring.hooks, 'kernel.greet').call(undefined)).flatMap((row) => row.value ?? []),

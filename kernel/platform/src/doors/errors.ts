@@ -58,7 +58,12 @@ export const filesErrors = defineErrors('file', {
     hint: 'Read a smaller file or a part of it.',
   },
   disk_full: { status: 507, retry: true, message: (path: string) => `The disk is full: "${path}" was not written.`, hint: 'Free some space on the disk that holds the home folder, then try again.' },
-  not_permitted: { status: 507, retry: false, message: (path: string) => `The system does not let the daemon at "${path}".`, hint: 'Give the user that runs the daemon the right to read and write its home folder.' },
+  not_permitted: {
+    status: 507,
+    retry: false,
+    message: (path: string) => `The system does not let the daemon at "${path}".`,
+    hint: 'Give the user that runs the daemon the right to read and write its home folder.',
+  },
 });
 
 export const secretErrors = defineErrors('secret', {

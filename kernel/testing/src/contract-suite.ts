@@ -1,0 +1,205 @@
+/**
+ * The suite that every extension passes, first-party or not: it is what it declares,
+ * it refuses strangers, and it leaves nothing behind.
+ */
+/// <reference types="mocha" />
+import { readFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { RouteDecl } from '@svc/api';
+import type { InstalledFiles } from '@svc/daemon';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { OPEN_RATE, type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile, stopTestKernels } from './test-kernel.js';
+
+const KEY = 'contract-suite-key';
+const README_LINES = ['Owns:', 'Service:', 'Taps:', 'Config:', 'Errors:', 'When off:', 'Promises:', 'Look here:', 'Try it:', 'Test it:'];
+
+export interface ContractOptions {
+  /** Folder of the extension's sources, for what is checked by reading: README.md, src/errors.ts. */
+  readonly sources?: string;
+  /** How to boot a kernel in which the extension is installed. Default: as shipped. */
+  readonly boot?: TestKernelOptions;
+}
+
+/** Declares the suite for one extension, inside or outside another `describe`. */
+export function describeExtension(id: string, options: ContractOptions = {}): void {
+  const boot = (rest: TestKernelOptions = {}) => bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${id}"]`, ...options.boot, ...rest });
+  describe(`the extension ${id}`, function () {
+    this.timeout(20_000);
+    afterEach(stopTestKernels);
+    codeClaims(id, boot);
+    routeClaims(id, boot);
+    neighbourClaims(id, boot);
+    if (options.sources !== undefined) readingClaims(id, options.sources);
+  });
+}
+
+type Boot = (rest?: TestKernelOptions) => Promise<TestKernel>;
+
+function codeClaims(id: string, boot: Boot): void {
+  it('is active, and adds what its manifest and contributions.json declare', async () => {
+    const kernel = await boot();
+    const status = statusOf(kernel, id);
+    const { contributions, manifest } = await installedOf(kernel, id);
+
+    expect([status.state, status.reason]).to.deep.equal(['active', null]);
+    expect([...(status.contributes.route ?? [])].sort()).to.deep.equal([...contributions.routes].sort());
+    expect([...(status.contributes.tool ?? [])].sort()).to.deep.equal(contributions.tools.map((tool) => tool.name).sort());
+    expect(Object.keys(status.provides).sort()).to.deep.equal(Object.keys(manifest.provides ?? {}).sort());
+  });
+
+  it('opens nothing when its code is loaded, and is collected when it is dropped', async () => {
+    const kernel = await boot();
+    const installed = await installedOf(kernel, id);
+    const before = process.getActiveResourcesInfo().length;
+
+    const dropped = new WeakRef(await installed.load());
+
+    expect(process.getActiveResourcesInfo().length).to.be.at.most(before + 1);
+    for (let tries = 0; tries < 50 && dropped.deref(); tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      globalThis.gc?.();
+    }
+    expect(dropped.deref(), 'its code is still reachable').to.equal(undefined);
+  });
+
+  it('leaves nothing behind when it is reloaded and switched off and on, three times', async () => {
+    const kernel = await boot();
+    for (let i = 0; i < 3; i++) {
+      await kernel.daemon.kernel.reload(id);
+      await kernel.daemon.kernel.disable(id);
+      await kernel.daemon.kernel.enable(id);
+    }
+    await kernel.daemon.lifecycle.settled();
+
+    const status = statusOf(kernel, id);
+    expect(status.state).to.equal('active');
+    expect(status.leaks).to.deep.equal([]);
+    expect(status.strikes).to.equal(0);
+  });
+
+  it('has config sections whose defaults are valid', async () => {
+    const kernel = await boot();
+    const { contributions } = await installedOf(kernel, id);
+    const ajv = new Ajv2020({ strict: false });
+    for (const [section, schema] of Object.entries(contributions.config)) {
+      const value = kernel.daemon.parts.config.get(section);
+      // contributions.json holds JSON Schemas, made by the build.
+      if (value !== undefined) expect(ajv.validate(schema as object, value), `[${section}] ${ajv.errorsText()}`).to.equal(true);
+    }
+  });
+}
+
+function routeClaims(id: string, boot: Boot): void {
+  it('declares for every route who may call, what it costs, and what it answers', async () => {
+    for (const decl of routesOf(await boot(), id)) {
+      const statuses = Object.keys(decl.responses).map(Number);
+      expect(decl.permission, decl.id).to.match(/^[a-z-]+\.(read|write|send|admin)$/);
+      expect(decl.cost, decl.id).to.be.at.least(0);
+      expect(decl.summary, decl.id).not.to.equal('');
+      expect(
+        statuses.some((status) => status < 400),
+        `${decl.id} declares no success`,
+      ).to.equal(true);
+      if (decl.body) expect(statuses, `${decl.id} takes a body and declares no 400`).to.include(400);
+    }
+  });
+
+  it('refuses every route that is not public without the key', async () => {
+    const kernel = await boot({ config: `api_key = "${KEY}"\n${OPEN_RATE}[extensions]\nenable = ["${id}"]` });
+    for (const decl of routesOf(kernel, id)) {
+      if (decl.auth === 'public') continue;
+      const { status, body } = await kernel.http.send(decl.method, pathOf(decl), decl.method === 'GET' ? undefined : {});
+      expect([status, typeof body.error], decl.id).to.deep.equal([401, 'string']);
+    }
+  });
+
+  it('answers malformed JSON with 400 and a sentence', async () => {
+    const kernel = await boot();
+    for (const decl of routesOf(kernel, id)) {
+      if (!decl.body) continue;
+      const { status, body } = await kernel.http.send(decl.method, pathOf(decl), '{"half": ');
+      expect([status, body.code], decl.id).to.deep.equal([400, 'invalid_json']);
+    }
+  });
+}
+
+function neighbourClaims(id: string, boot: Boot): void {
+  it('works on without each service that it only uses', async () => {
+    const kernel = await boot();
+    const { manifest } = await installedOf(kernel, id);
+    const required = new Set(Object.keys(manifest.requires ?? {}));
+    for (const service of Object.keys(manifest.optional ?? {})) {
+      const provider = kernel.daemon.kernel.extensions().find((one) => one.provides[service] !== undefined);
+      const takesItAlong = provider ? kernel.daemon.kernel.plan('disable', provider.id).stops.includes(id) : true;
+      if (!provider || required.has(service) || takesItAlong) continue;
+      await kernel.daemon.kernel.disable(provider.id);
+      expect([statusOf(kernel, id).state, statusOf(kernel, id).leaks], `without ${service}`).to.deep.equal(['active', []]);
+      await kernel.daemon.kernel.enable(provider.id);
+    }
+  });
+
+  it('asks at run time for nothing but @svc/api, Node and what its manifest takes from the host', async () => {
+    const kernel = await boot();
+    const { manifest, bundled } = await installedOf(kernel, id);
+    if (!bundled) return;
+    const text = await readFile(join(dirname(releaseFile()), 'ext', id, 'index.js'), 'utf8').catch(() => '');
+    const asked = [...text.matchAll(/(?<![.\w])require\("([^"]+)"\)/g)].map((match) => match[1] as string);
+    const foreign = asked.filter((name) => name !== '@svc/api' && !isBuiltin(name) && !(manifest.hostDependencies ?? []).some((allowed) => name === allowed || name.startsWith(`${allowed}/`)));
+    expect(foreign).to.deep.equal([]);
+  });
+}
+
+function readingClaims(id: string, sources: string): void {
+  it('explains itself in a README of the house’s form', async () => {
+    const readme = await readFile(join(sources, 'README.md'), 'utf8');
+    expect(readme.split('\n')[0]).to.equal(`# ${id}`);
+    for (const line of README_LINES) expect(readme, line).to.contain(`\n${line}`);
+  });
+
+  it('names in its README exactly the errors that its table has', async () => {
+    const readme = await readFile(join(sources, 'README.md'), 'utf8');
+    // What a hook's verdict says is no row of the table; the README marks it.
+    const said = [...(/\nErrors:(.*)/.exec(readme)?.[1] ?? '').matchAll(/([a-z][a-z0-9_]*) (\d{3})(?! \(verdict\))/g)].map((match) => `${match[1]} ${match[2]}`);
+    const table = await errorTable(sources);
+
+    expect(
+      table.filter((row) => !said.includes(row)),
+      'in the table, not in the README',
+    ).to.deep.equal([]);
+    expect(
+      said.filter((row) => table.length > 0 && !table.includes(row)),
+      'in the README, not in the table',
+    ).to.deep.equal([]);
+  });
+}
+
+/** `code status` of every row of src/errors.ts, read as text: the bundle does not export it. */
+async function errorTable(sources: string): Promise<string[]> {
+  const text = await readFile(join(sources, 'src/errors.ts'), 'utf8').catch(() => '');
+  const rows: string[] = [];
+  for (const block of text.split(/defineErrors\(/).slice(1)) {
+    const area = /^'([a-z_-]*)'/.exec(block)?.[1] ?? '';
+    for (const [, key, status] of block.matchAll(/^\s{2,}([a-z][a-z0-9_]*): \{\s*status: (\d{3})/gm)) {
+      rows.push(`${area === '' || key?.startsWith(`${area}_`) ? key : `${area}_${key}`} ${status}`);
+    }
+  }
+  return rows;
+}
+
+const statusOf = (kernel: TestKernel, id: string) => {
+  const status = kernel.daemon.kernel.extensions().find((one) => one.id === id);
+  if (!status) throw new Error(`there is no extension ${id}`);
+  return status;
+};
+
+const installedOf = async (kernel: TestKernel, id: string): Promise<InstalledFiles> => {
+  const installed = kernel.daemon.installed.find((one) => one.id === id);
+  if (!installed) throw new Error(`the extension ${id} is not installed`);
+  return installed;
+};
+
+const routesOf = (kernel: TestKernel, id: string): RouteDecl[] => kernel.daemon.parts.http.routes.active().flatMap((row) => (row.owner.id === id ? [row.value] : []));
+
+const pathOf = (decl: RouteDecl): string => decl.path.replaceAll(/\{[^}]+\}/g, '00000000-0000-4000-8000-000000000000');

@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describeExtension, releaseFile } from '@svc/testing';
+
+const root = dirname(dirname(releaseFile()));
+const { extensions } = JSON.parse(readFileSync(releaseFile(), 'utf8')) as { extensions: Array<{ id: string }> };
+
+describe('the contract of extensions', () => {
+  for (const { id } of extensions) describeExtension(id, { sources: join(root, 'extensions', id) });
+});
