@@ -32,7 +32,7 @@ describe('killed with SIGKILL', function () {
   afterEach(endLives);
 
   const check = (missed: readonly string[]): void => {
-    expect(rows.problems()).to.deep.equal([]);
+    expect(rows.problems().join('\n')).to.equal('');
     expect(model.faults).to.deep.equal([]);
     expect(missed.length, `never reached: ${missed.join('; ')}`).to.be.at.most(points.length * MOST_MISSED);
   };

@@ -1,11 +1,12 @@
 /** The slash commands (interface.md, Events). Each answers before anything is queued, so `/stop` never waits behind what it stops. */
-import type { Actor, Db } from '@svc/api';
+import { type Actor, type Db, nearest } from '@svc/api';
 import type { Agent, AgentsService, ModelChoice } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { CommandAnswer, RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
+import { commandErrors } from './errors.js';
 
 export interface CommandDeps {
   readonly agents: AgentsService;
@@ -79,14 +80,19 @@ async function switchModel(deps: CommandDeps, { actor, agent, args }: Asked) {
   return { message: `From now on ${agent.name} uses ${target.provider}/${target.model}.`, data: { provider: target.provider, model: target.model } };
 }
 
-/** `NAME`, an alias, or `PROVIDER/NAME`, where the provider's part must be a provider. */
+/** `NAME` or an alias of the catalog, or `PROVIDER/NAME`, which may name a model that the catalog does not know yet. */
 async function chooseModel(deps: CommandDeps, name: string): Promise<ModelChoice> {
   if (name === 'default') return { provider: 'default', model: 'default' };
   const slash = name.indexOf('/');
   const prefix = slash > 0 ? name.slice(0, slash) : '';
   if (prefix !== '' && (await deps.providers.get(prefix))) return { provider: prefix, model: name.slice(slash + 1) };
   const known = await deps.models.find(name);
-  return known ? { provider: known.provider, model: known.id } : { provider: 'default', model: name };
+  if (known) return { provider: known.provider, model: known.id };
+  const [near] = nearest(
+    name,
+    (await deps.models.list()).map((model) => model.id),
+  );
+  throw commandErrors.unknown_model(name, near);
 }
 
 async function listModels(deps: CommandDeps) {

@@ -10,6 +10,7 @@ import type { RouteDecl } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
+import { peopleClaims } from './contract-suite-people.js';
 import { OPEN_RATE, type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile, stopTestKernels } from './test-kernel.js';
 
 const KEY = 'contract-suite-key';
@@ -20,6 +21,8 @@ export interface ContractOptions {
   readonly sources?: string;
   /** How to boot a kernel in which the extension is installed. Default: as shipped. */
   readonly boot?: TestKernelOptions;
+  /** Tables whose rows of an agent outlive it, because they are its owner's books. */
+  readonly keeps?: readonly string[];
 }
 
 /** Declares the suite for one extension, inside or outside another `describe`. */
@@ -31,6 +34,7 @@ export function describeExtension(id: string, options: ContractOptions = {}): vo
     codeClaims(id, boot);
     routeClaims(id, boot);
     neighbourClaims(id, boot);
+    peopleClaims(id, boot, { keeps: options.keeps ?? [] });
     if (options.sources !== undefined) readingClaims(id, options.sources);
   });
 }
@@ -47,6 +51,17 @@ function codeClaims(id: string, boot: Boot): void {
     expect([...(status.contributes.route ?? [])].sort()).to.deep.equal([...contributions.routes].sort());
     expect([...(status.contributes.tool ?? [])].sort()).to.deep.equal(contributions.tools.map((tool) => tool.name).sort());
     expect(Object.keys(status.provides).sort()).to.deep.equal(Object.keys(manifest.provides ?? {}).sort());
+  });
+
+  it('taps the hooks that its manifest names, at the stages it names, and no others', async () => {
+    const kernel = await boot();
+    const { manifest } = await installedOf(kernel, id);
+    const taps = kernel.daemon.parts.hooks.taps.active().flatMap((row) => (row.owner.id === id ? [row.value] : []));
+    expect([...new Set(taps.map((tap) => tap.hook))].sort()).to.deep.equal((manifest.hooks ?? []).map((hook) => hook.name).sort());
+    for (const { name, stage } of manifest.hooks ?? []) {
+      if (typeof stage !== 'number') continue;
+      for (const { hook, tap } of taps) if (hook === name) expect(tap.stage, name).to.equal(stage);
+    }
   });
 
   it('opens nothing when its code is loaded, and is collected when it is dropped', async () => {
