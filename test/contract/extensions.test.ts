@@ -4,7 +4,9 @@ import { describeExtension, releaseFile } from '@svc/testing';
 
 const root = dirname(dirname(releaseFile()));
 const { extensions } = JSON.parse(readFileSync(releaseFile(), 'utf8')) as { extensions: Array<{ id: string }> };
+/** What an agent spent stays on its owner's books when it goes. */
+const BOOKS: Readonly<Record<string, readonly string[]>> = { llm: ['usage'] };
 
 describe('the contract of extensions', () => {
-  for (const { id } of extensions) describeExtension(id, { sources: join(root, 'extensions', id) });
+  for (const { id } of extensions) describeExtension(id, { sources: join(root, 'extensions', id), keeps: BOOKS[id] ?? [] });
 });

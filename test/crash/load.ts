@@ -51,7 +51,7 @@ export const killUnderLoad = async (model: PlannedModel, options: LoadOptions): 
     await Promise.all(clients);
     return { account: await readBooks(town, last), messages: town.stories.length, kills: options.kills };
   } finally {
-    console.log('KEPT', place.home);
+    place.clean();
   }
 };
 

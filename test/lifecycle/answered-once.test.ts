@@ -1,5 +1,6 @@
 /** While every area is reloaded each message is asked of the model once and answered once. */
 import { expect } from 'chai';
+import { openChat } from '../clients/chat-socket.js';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../clients/model-kernel.js';
 import { echo, lastText, startLoad } from './busy-clients.js';
 
@@ -64,6 +65,36 @@ describe('messages while areas are reloaded', () => {
     expect(events.filter((one) => one.event === 'done')).to.have.length(1);
     expect((await blocking).body.response).to.contain('all done');
     expect(svc.model.requests).to.have.length(4);
+    expect(await remains(svc)).to.deep.equal([]);
+  });
+
+  it('wait while their area is off, and are answered once when it is on again; its sockets close with 1012', async () => {
+    const gates: Array<() => void> = [];
+    const svc = await bootWithModel(async ({ body }) => {
+      const isFirst = body.messages.at(-1).role === 'user';
+      if (isFirst) await new Promise<void>((resolve) => gates.push(resolve));
+      return isFirst ? { text: 'let me look. ', toolCalls: [{ name: 'file_list', args: { path: '.' } }] } : { text: 'all done' };
+    });
+    const { body } = await svc.http.expect(201, 'POST', '/api/agents', { name: 'second' });
+    const chat = await openChat(svc.kernel.url, svc.agent.id);
+    const streaming = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'look' });
+    const blocking = svc.http.post(`/api/agents/${body.agent_id}/message`, { message: 'look' });
+    await until(() => gates.length === 2);
+    const off = svc.kernel.daemon.kernel.disable('runs');
+    await until(() => svc.kernel.daemon.kernel.extensions().some((one) => one.id === 'runs' && one.state === 'stopping'));
+    expect((await svc.http.post(`/api/agents/${svc.agent.id}/message`, { message: 'more' })).status).to.equal(404);
+    expect(await chat.closed()).to.equal(1012);
+    for (const open of gates.splice(0)) open();
+    expect((await off).state).to.equal('inactive');
+    expect((await svc.http.expect(200, 'GET', '/api/agents')).body.agents).to.have.length(2);
+    const asked = svc.model.requests.length;
+    await svc.http.expect(200, 'POST', '/api/extensions/runs/enable');
+
+    const events = await streaming;
+    expect(events.flatMap((one) => (one.event === 'chunk' ? [one.data.content] : [])).join('')).to.equal('let me look. all done');
+    expect(events.filter((one) => one.event === 'done' || one.event === 'error')).to.have.length(1);
+    expect((await blocking).status).to.equal(200);
+    expect(svc.model.requests.length).to.equal(asked + 2);
     expect(await remains(svc)).to.deep.equal([]);
   });
 

@@ -31,7 +31,8 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
         agentId: other.id,
         door: 'agent',
         parts: [{ type: 'text', text: args.message }],
-        key: `call:${call.callId}`,
+        // Small servers number their calls anew in each answer: only with its run is a call's id its own.
+        key: `call:${call.runId}:${call.callId}`,
         depth: call.depth + 1,
         parentRunId: call.runId,
       });

@@ -41,7 +41,7 @@ export async function callModel(deps: ModelDeps, progress: Progress, tools: read
     topic: progress.run.id,
     signal: progress.run.signal,
   });
-  return toTurn(deps, progress, answer, seq);
+  return toTurn(deps, progress, withOwnIds(deps, request, answer), seq);
 }
 
 async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[]): Promise<ModelRequest> {
@@ -75,6 +75,17 @@ async function commitIntent(deps: ModelDeps, progress: Progress, request: ModelR
   });
   await commitProgress(deps, progress, { intents: [spec], also: reserved.writes });
   return spec.seq;
+}
+
+/** Results are paired by id, so one that the conversation already has (some servers begin at 0 in each answer) gets a tail. */
+function withOwnIds({ ids }: ModelDeps, { messages }: ModelRequest, answer: ModelAnswer): ModelAnswer {
+  const taken = new Set(messages.flatMap((message) => message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))));
+  const calls = answer.calls.map((call) => {
+    const id = taken.has(call.id) ? `${call.id}_${ids.hex(6)}` : call.id;
+    taken.add(id);
+    return { ...call, id };
+  });
+  return { ...answer, calls };
 }
 
 function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: number): ModelTurn {

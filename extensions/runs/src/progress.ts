@@ -3,13 +3,16 @@
  * place that commits its progress together with what it adds to the session.
  *
  * R1  Outcomes may wait for the next commit only while nothing outside happens in between.
- * R2  A session that somebody else extended is read again once; the entries are appended after theirs.
+ * R2  A session that somebody else extended (a compaction, say) is read again; the entries are appended after theirs.
  */
 import { type Actor, type Advance, type Journal, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
 import type { RunResult } from './contract.js';
 import { type ModelOutcome, type RunInput, type ToolIntent, type ToolOutcome, toMicrosUsd } from './run-input.js';
+
+/** Others that may append to the session while one commit is tried. */
+const MAX_RACES = 8;
 
 export interface Progress {
   readonly run: LeasedRun;
@@ -109,17 +112,25 @@ export async function commitProgress(deps: CommitDeps, progress: Progress, advan
     return rest.next;
   };
   try {
-    progress.session = await write(progress.session, sent.staged).catch(async (error: unknown) => {
-      if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
-      const fresh = await deps.sessions.ensure(progress.actor, progress.agent.id, progress.session.id);
-      if (fresh.seq === progress.session.seq) throw error;
-      progress.session = fresh;
-      return write(fresh, undefined);
-    });
+    progress.session = await untilAppended(deps, progress, (session, races) => write(session, races === 0 ? sent.staged : undefined));
   } catch (error) {
     progress.pendingEntries = [...sent.entries, ...progress.pendingEntries];
     progress.pendingOutcomes = [...sent.outcomes, ...progress.pendingOutcomes];
     throw error;
+  }
+}
+
+/** Tries again after whoever came first, as long as somebody did. */
+async function untilAppended(deps: CommitDeps, progress: Progress, write: (session: SessionRef, races: number) => Promise<SessionRef>): Promise<SessionRef> {
+  for (let races = 0; ; races++) {
+    try {
+      return await write(progress.session, races);
+    } catch (error) {
+      if (!isSvcError(error) || error.code !== 'storage_conflict' || races === MAX_RACES) throw error;
+      const fresh = await deps.sessions.ensure(progress.actor, progress.agent.id, progress.session.id);
+      if (fresh.seq === progress.session.seq) throw error;
+      progress.session = fresh;
+    }
   }
 }
 

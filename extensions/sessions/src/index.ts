@@ -49,8 +49,9 @@ export default defineExtension({
         },
       }),
     );
-    ctx.hooks.tap('storage.purge', async ({ agentId }) => {
-      if (agentId) await store.purgeAgent(agentId);
+    ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
+      if (agentId !== undefined) await store.purgeAgent(agentId);
+      else if (ownerId !== undefined) await store.purgeOwner(ownerId);
     });
     ctx.hooks.tap('security.report', () => ({ name: 'session_repair', state: repairWorks() ? 'active' : 'failed', detail: 'a call without a result is answered in the projection' }));
   },

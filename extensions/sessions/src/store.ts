@@ -22,6 +22,7 @@ export interface SessionStore {
   insertSession(row: { id: string; agentId: string; ownerId: string; label: string | null; at: string }): Write;
   insertEntries(ref: SessionRef, drafts: readonly EntryDraft[], at: string): Write;
   purgeAgent(agentId: string): Promise<void>;
+  purgeOwner(ownerId: string): Promise<void>;
 }
 
 interface RawEntry {
@@ -35,6 +36,12 @@ interface RawEntry {
 export const createSessionStore = (db: Db): SessionStore => {
   const sessions = db.table('sessions');
   const entries = db.table('entries');
+  const purgeWhere = async (column: 'agent_id' | 'owner_id', value: string): Promise<void> => {
+    await db.commit([
+      { sql: `DELETE FROM ${entries} WHERE session_id IN (SELECT id FROM ${sessions} WHERE ${column} = ?)`, args: [value] },
+      { sql: `DELETE FROM ${sessions} WHERE ${column} = ?`, args: [value] },
+    ]);
+  };
   return {
     find: async (actor, sessionId) => {
       const row = await db.readOne<Row>(
@@ -63,12 +70,8 @@ export const createSessionStore = (db: Db): SessionStore => {
       insert: entries,
       rows: drafts.map((draft, index) => ({ session_id: ref.id, seq: ref.seq + 1 + index, kind: draft.kind, run_id: draft.runId, body: JSON.stringify(bodyOf(draft)), at })),
     }),
-    purgeAgent: async (agentId) => {
-      await db.commit([
-        { sql: `DELETE FROM ${entries} WHERE session_id IN (SELECT id FROM ${sessions} WHERE agent_id = ?)`, args: [agentId] },
-        { sql: `DELETE FROM ${sessions} WHERE agent_id = ?`, args: [agentId] },
-      ]);
-    },
+    purgeAgent: (agentId) => purgeWhere('agent_id', agentId),
+    purgeOwner: (ownerId) => purgeWhere('owner_id', ownerId),
   };
 };
 
