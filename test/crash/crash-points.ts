@@ -34,7 +34,7 @@ export const crashingFactories = (points: CrashPoints): PartFactories => ({
     return {
       ...storage,
       dbFor: (owner) => crashingDb(points, storage.dbFor(owner), owner.id),
-      migrate: (owner, migrations, recorded) => around(points, `commit ${owner.id}: migration`, () => storage.migrate(owner, migrations, recorded)),
+      migrate: (owner, migrations) => around(points, `commit ${owner.id}: migration`, () => storage.migrate(owner, migrations)),
     };
   },
   createFetchDoor: (deps) => {

@@ -33,11 +33,11 @@ describe('messages while areas are reloaded', () => {
     const areas = areasOf(svc);
     expect(areas).to.include.members(['runs', 'llm', 'tools', 'sessions', 'agents', 'auth', 'system', 'extensions-admin', 'webchat']);
     const load = await startLoad(svc.http, svc.kernel.url);
-    for (let n = 0; n < RELOADS; n++) await svc.http.expect(200, 'POST', `/api/extensions/${areas[n % areas.length]}/reload?force=true`);
+    const isBusy = (): boolean => Object.values(load.count()).every((times) => times > 10);
+    for (let n = 0; n < RELOADS || !isBusy(); n++) await svc.http.expect(200, 'POST', `/api/extensions/${areas[n % areas.length]}/reload?force=true`);
     await load.stop();
 
     expect(load.problems).to.deep.equal([]);
-    for (const [kind, times] of Object.entries(load.count())) expect(times, kind).to.be.above(10);
     const asked = svc.model.requests.map((request) => lastText(request.body.messages));
     expect([...asked].sort()).to.deep.equal([...load.sent].sort());
     expect(await remains(svc)).to.deep.equal([]);

@@ -2,7 +2,6 @@
  * Derives contributions.json from the code: loads a freshly built bundle, activates it
  * against recording registries and writes down what it registered, sorted.
  */
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import vm from 'node:vm';
@@ -58,7 +57,7 @@ export const deriveContributions = async (file, manifest, version, api) => {
     routes,
     sockets: sorted(seen.sockets.map((socket) => socket.path)),
     tools: seen.tools.map(({ name, risk, replay }) => ({ name, risk, replay })).sort((a, b) => byText(a.name, b.name)),
-    migrations: (definition.migrations ?? []).map(({ name, up }) => ({ name, sha256: createHash('sha256').update(up.toString()).digest('hex') })),
+    migrations: (definition.migrations ?? []).map(({ name }) => name),
     config: sortedKeys(plain(config)),
   };
 };

@@ -4,6 +4,7 @@ import { LlmConfig } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
 import { createBuiltinDriver } from './drivers/builtin.js';
 import { createOpenAiDriver } from './drivers/openai.js';
+import { createResolutionCache } from './resolution-cache.js';
 import { createLlmService } from './service.js';
 import { createUsageStore } from './store.js';
 
@@ -14,9 +15,13 @@ export default defineExtension({
     const exchange = { fetch: ((url, options) => ctx.fetch(url, options)) satisfies typeof ctx.fetch, now: () => ctx.clock.now() };
     const counters = { calls: 0, failures: 0, retries: 0 };
     const store = createUsageStore(ctx.db);
+    const providers = ctx.services.require('providers');
+    const resolution = createResolutionCache({ models: ctx.services.require('models'), providers, clock: ctx.clock });
+    ctx.events.on('provider.changed', () => resolution.clear());
+    ctx.events.on('config.changed', () => resolution.clear());
     const llm = createLlmService({
-      models: ctx.services.require('models'),
-      providers: ctx.services.require('providers'),
+      resolution,
+      providers,
       drivers: { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), builtin: createBuiltinDriver() },
       store,
       streams: ctx.streams,

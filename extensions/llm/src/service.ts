@@ -1,17 +1,17 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
 import type { Actor, Clock, ConfigHandle, HookHandle, HookMap, Ids, Logger, Streams } from '@svc/api';
-import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { callsOf, type Bill, type ChainDeps, runChain } from './chain.js';
 import type {} from './config.js';
 import type { Attempt, CallContext, Driver, LlmService, ModelAnswer, ModelRequest, Usage } from './contract.js';
 import { ceilingInput, costMicros, estimateTokens } from './pricing.js';
-import { type Choice, resolveChoice, type Resolved } from './resolution.js';
+import type { Choice, Resolved } from './resolution.js';
+import type { ResolutionCache } from './resolution-cache.js';
 import type { UsageStore } from './store.js';
 
 export interface LlmDeps {
-  models: ModelsService;
-  providers: ProvidersService;
+  resolution: ResolutionCache;
+  providers: Pick<ProvidersService, 'markKeyInvalid'>;
   drivers: Readonly<Record<Driver['wire'], Driver>>;
   store: UsageStore;
   streams: Streams;
@@ -46,8 +46,8 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
 });
 
 const resolve = async (deps: LlmDeps, choice: Choice, agentId: string): Promise<Resolved> => {
-  if (deps.hooks.resolve.isEmpty()) return resolveChoice(deps, choice);
-  return resolveChoice(deps, (await deps.hooks.resolve.call({ ...choice, agentId })) ?? choice);
+  if (deps.hooks.resolve.isEmpty()) return deps.resolution.resolve(choice);
+  return deps.resolution.resolve((await deps.hooks.resolve.call({ ...choice, agentId })) ?? choice);
 };
 
 /**
@@ -57,7 +57,7 @@ const resolve = async (deps: LlmDeps, choice: Choice, agentId: string): Promise<
 const reserve = async (deps: LlmDeps, request: ModelRequest, context: { agentId: string; runId: string }): ReturnType<LlmService['reserve']> => {
   const inputTokens = ceilingInput(request);
   let ceilingMicros = 0;
-  for (const choice of [request, ...request.fallbacks, ...(await deps.providers.fallbacks())]) {
+  for (const choice of [request, ...request.fallbacks, ...(await deps.resolution.fallbacks())]) {
     const { info } = await resolve(deps, choice, context.agentId).catch(() => ({ info: undefined }));
     const outputTokens = info === undefined ? request.maxTokens : Math.min(request.maxTokens, info.max_output_tokens);
     ceilingMicros = Math.max(ceilingMicros, costMicros(info, inputTokens, outputTokens));
@@ -95,10 +95,11 @@ const chainDeps = (deps: LlmDeps, context: CallContext): ChainDeps => ({
   clock: deps.clock,
   ids: deps.ids,
   resolve: (choice) => resolve(deps, choice, context.agentId),
-  fallbacks: () => deps.providers.fallbacks(),
+  fallbacks: () => deps.resolution.fallbacks(),
   keyRefused: async (provider) => {
     try {
       await deps.providers.markKeyInvalid(provider);
+      deps.resolution.clear();
     } catch (error) {
       // The caller's error is the refusal itself; the mark only colours a list.
       deps.log.warn('could not mark a refused key', { provider, error: String(error) });

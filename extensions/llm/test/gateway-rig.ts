@@ -17,6 +17,7 @@ import type { CallContext, LlmService, ModelRequest } from '../src/contract.js';
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';
 import { createBuiltinDriver } from '../src/drivers/builtin.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
+import { createResolutionCache } from '../src/resolution-cache.js';
 import { createLlmService } from '../src/service.js';
 import { createUsageStore } from '../src/store.js';
 
@@ -76,9 +77,10 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const invalid: string[] = [];
   const exchange = { fetch: door.fetch, now: () => clock.now() };
   const none = { isEmpty: () => true };
+  const providers = playedProviders(options, invalid);
   const llm = createLlmService({
-    models: createModelsService({ load: loadCatalog }),
-    providers: playedProviders(options, invalid),
+    resolution: createResolutionCache({ models: createModelsService({ load: loadCatalog }), providers, clock }),
+    providers,
     drivers: { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), builtin: createBuiltinDriver() },
     store: createUsageStore(db),
     // Only `publish` is used by the gateway.

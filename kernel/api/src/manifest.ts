@@ -52,7 +52,8 @@ export interface Contributions {
   readonly routes: readonly string[];
   readonly sockets: readonly string[];
   readonly tools: ReadonlyArray<{ readonly name: string; readonly risk: string; readonly replay: string }>;
-  readonly migrations: ReadonlyArray<{ readonly name: string; readonly sha256: string }>;
+  /** Names, in order. What each does is hashed in the database when it is applied. */
+  readonly migrations: readonly string[];
   /** JSON Schemas of the claimed config sections. */
   readonly config: Readonly<Record<string, unknown>>;
 }

@@ -54,7 +54,7 @@ export function createLifecycle(
     registries: [wiring.hooks.definitions, wiring.hooks.taps, parts.http.routes, parts.http.sockets, wiring.tools, wiring.events.listeners, wiring.services.provided, wiring.timers, wiring.ready],
     createContext: (owner, one) => createContext(parts, owner, byId.get(one.id) as InstalledFiles), // only installed ones are ever started
     migrate: async (one, definition) => {
-      if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations, one.contributions.migrations);
+      if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations);
     },
   };
   return new Lifecycle(

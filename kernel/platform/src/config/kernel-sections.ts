@@ -46,7 +46,10 @@ const ExecPolicy = Type.Object(
   { ...closed, 'x-security': true },
 );
 
-const Journal = Type.Object({ keep_days: Type.Integer({ default: 30, minimum: 1, maximum: 3_650, description: 'Runs that ended longer ago lose their rows; what was said stays in the sessions' }) }, closed);
+const Journal = Type.Object(
+  { keep_days: Type.Integer({ default: 30, minimum: 1, maximum: 3_650, description: 'Runs that ended longer ago lose their rows; what was said stays in the sessions' }) },
+  closed,
+);
 
 const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 

@@ -43,9 +43,9 @@ export const readApplied = async (connection: SqliteConnection): Promise<Applied
   return applied;
 };
 
-export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[], recorded: ReadonlyArray<{ name: string; sha256: string }>): Promise<{ applied: string[] }> => {
+export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }> => {
   const done = deps.applied.get(names.bookkeeping) ?? new Map<string, string>();
-  const pending = pendingOf(names.id, done, migrations, recorded);
+  const pending = pendingOf(names.id, done, migrations);
   if (pending.length === 0) return { applied: [] };
   // An extension without rows yet has nothing that a copy could save.
   if (done.size > 0) await keepCopy(deps, names.id, pending[0]?.name ?? '');
@@ -59,13 +59,12 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   return { applied: pending.map(({ name }) => name) };
 };
 
-const pendingOf = (owner: string, done: ReadonlyMap<string, string>, migrations: readonly Migration[], recorded: ReadonlyArray<{ name: string; sha256: string }>): Pending[] => {
-  const hashes = new Map(recorded.map(({ name, sha256 }) => [name, sha256]));
+const pendingOf = (owner: string, done: ReadonlyMap<string, string>, migrations: readonly Migration[]): Pending[] => {
   const newest = [...done.keys()].sort().at(-1) ?? '';
   const pending: Pending[] = [];
   for (const migration of migrations.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const steps = recordMigration(migration);
-    const sha256 = hashes.get(migration.name) ?? hashSteps(steps);
+    const sha256 = hashSteps(steps);
     const before = done.get(migration.name);
     if (before !== undefined && before !== sha256) throw storageErrors.migration_changed(owner, migration.name);
     if (before !== undefined) continue;

@@ -31,8 +31,8 @@ export interface StorageOptions {
 export interface Storage {
   readonly dialect: 'sqlite';
   dbFor(owner: TableOwner): Db;
-  /** Applies what is not applied yet, in order of name. `recorded` gives hashes of the files as shipped; otherwise what a migration does is hashed. */
-  migrate(owner: TableOwner, migrations: readonly Migration[], recorded?: ReadonlyArray<{ name: string; sha256: string }>): Promise<{ applied: string[] }>;
+  /** Applies what is not applied yet, in order of name. What each does is hashed, so that one changed after it was applied is refused. */
+  migrate(owner: TableOwner, migrations: readonly Migration[]): Promise<{ applied: string[] }>;
   /** Applied migrations of all owners, as read at opening and kept since. */
   appliedMigrations(): ReadonlyMap<string, ReadonlyMap<string, string>>;
   stats(): WriteStats;
@@ -61,7 +61,7 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
   return {
     dialect: 'sqlite',
     dbFor: (owner) => createDb(parts, tableNames(owner, known)),
-    migrate: async (owner, migrations, recorded = []) => migrate({ file, queue, applied, clock, log }, tableNames(owner, known), migrations, recorded),
+    migrate: async (owner, migrations) => migrate({ file, queue, applied, clock, log }, tableNames(owner, known), migrations),
     appliedMigrations: () => applied,
     stats: () => queue.stats(),
     ping: async () => void (await readers.all('SELECT 1', [])),
