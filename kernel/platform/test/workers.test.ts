@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -63,9 +63,12 @@ describe('workers', function () {
   });
 
   it('runs new code after a rotation and lets old tasks finish', async () => {
-    const path = await file('v.cjs', 'exports.v = async (ms) => { await new Promise((r) => setTimeout(r, ms)); return "old"; };');
+    const begun = await file('begun', '');
+    const path = await file('v.cjs', `exports.v = async (ms) => { require('fs').appendFileSync(${JSON.stringify(begun)}, '.'); await new Promise((r) => setTimeout(r, ms)); return "old"; };`);
     const slow = workers.run(path, 'v', 400, { lane: 'quick' });
     expect(await workers.run(path, 'v', 0, { lane: 'bulk' })).to.equal('old');
+    // Both threads have the old code once both have said so.
+    while ((await readFile(begun, 'utf8')) !== '..') await new Promise((done) => setTimeout(done, 5));
     await file('v.cjs', 'exports.v = () => "new";');
     await workers.rotate(path);
     expect(await workers.run(path, 'v', 0, { lane: 'quick' })).to.equal('new');
