@@ -65,8 +65,9 @@ export default defineExtension({
     ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }));
     ctx.sockets.add(chatSocket({ runs, agents, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
-    ctx.hooks.tap('storage.purge', async ({ agentId }) => {
-      if (agentId) await runs.stop({ id: 'system:purge', role: 'system', ownerId: 'system' }, { agentId }, 'the agent was killed');
+    ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
+      if (agentId !== undefined) await runs.stop({ id: 'system:purge', role: 'system', ownerId: 'system' }, { agentId }, 'the agent was killed');
+      else if (ownerId !== undefined) await runs.stop({ id: 'system:purge', role: 'user', ownerId }, {}, 'the owner left');
     });
     ctx.hooks.tap('metrics.collect', () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);
     ctx.timers.every(AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));

@@ -29,6 +29,7 @@ export interface CompactionDeps {
   readonly agents: AgentsService;
   readonly llm: OptionalHandle<LlmService>;
   readonly log: Logger;
+  /** The newest summary and what it does not cover. */
   load(sessionId: string): Promise<readonly Entry[]>;
   /** The log is another one now: what was kept of it in memory is stale. */
   forget(sessionId: string): void;
@@ -72,7 +73,12 @@ export const createCompactor = (deps: CompactionDeps): Compactor => {
         .finally(() => busy.delete(ref.id));
     },
     resume: async () => {
-      for (const run of await deps.journal.claim(COMPACTION_KIND, 10)) await compact(deps, run);
+      // Nobody awaits this: what goes wrong is told here, and the run waits for the next look.
+      const runs = await deps.journal.claim(COMPACTION_KIND, 10).catch((cause: unknown) => {
+        deps.log.warn('compactions of an earlier life could not be taken up', { cause });
+        return [];
+      });
+      for (const run of runs) await compactOrEnd(deps, run);
     },
   };
 };
@@ -80,13 +86,28 @@ export const createCompactor = (deps: CompactionDeps): Compactor => {
 async function begin(deps: CompactionDeps, ref: SessionRef, through: number): Promise<void> {
   const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through };
   const { leased } = await deps.journal.open({ kind: COMPACTION_KIND, actor: actorOf(ref.ownerId), lane: `compaction:${ref.id}`, input });
-  if (leased) await compact(deps, leased);
+  if (leased) await compactOrEnd(deps, leased);
+}
+
+/** A compaction that fails ends: the next one begins with the next message. */
+async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void> {
+  try {
+    await compact(deps, run);
+  } catch (cause) {
+    deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: (run.input as CompactionInput).sessionId, cause });
+    await deps.journal
+      .advance(run, { finish: { status: 'failed', error: { code: 'sessions_compaction_failed', message: 'The session could not be compacted.' } } })
+      .catch((again: unknown) => deps.log.warn('the end of a compaction could not be stored; it is claimed again', { run: run.id, cause: again }));
+  }
 }
 
 async function compact(deps: CompactionDeps, run: LeasedRun): Promise<void> {
   const input = run.input as CompactionInput; // what `begin` stored
   const actor = actorOf(run.ownerId);
-  const entries = (await deps.load(input.sessionId)).filter((entry) => entry.seq <= input.through);
+  const log = await deps.load(input.sessionId);
+  // Another one, begun while this one waited or was cut off, has covered the same.
+  if (log.some((entry) => entry.kind === 'summary' && (entry.coversThrough ?? 0) >= input.through)) return deps.journal.advance(run, { finish: { status: 'done' } });
+  const entries = log.filter((entry) => entry.kind === 'summary' || entry.seq <= input.through);
   const summary = await deps.journal.step(run, { seq: 1, kind: 'model', key: run.id, replay: 'safe', intent: { through: input.through } }, async () => {
     const { text, settle } = await summarise(deps, run, actor, input, entries);
     return { value: text, outcome: text, also: settle };

@@ -23,7 +23,11 @@ export default defineExtension({
       llm: ctx.services.optional('llm'),
       log: ctx.log,
       forget,
-      load: (sessionId) => store.entries(sessionId, 0, MAX_HISTORY_ENTRIES),
+      load: async (sessionId) => {
+        const summary = await store.lastSummary(sessionId);
+        const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_HISTORY_ENTRIES)).filter((entry) => entry.kind !== 'summary');
+        return summary ? [summary, ...entries] : entries;
+      },
     });
     ctx.services.provide('sessions', sessions);
     ctx.journal.onReady(COMPACTION_KIND, () => compactor.resume());

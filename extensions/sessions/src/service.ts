@@ -101,7 +101,7 @@ async function loadStaged(deps: SessionsDeps, logs: Map<string, CachedLog>, ref:
   const stored: SessionRef = { ...ref, seq: ref.seq - staged.length };
   const at = deps.clock.iso();
   // A writer that came between is not in this log: the commit that follows will conflict, and the model is asked about the log that stands.
-  const known = (await loadLog(deps, logs, stored)).filter((entry) => entry.seq <= stored.seq);
+  const known = (await loadLog(deps, logs, stored)).filter((entry) => entry.kind === 'summary' || entry.seq <= stored.seq);
   return [...known, ...staged.map((draft, index) => ({ ...draft, seq: stored.seq + 1 + index, at }))];
 }
 
