@@ -45,6 +45,41 @@ describe('a WebSocket chat', () => {
     chat.socket.close();
   });
 
+  it('that was cut off resumes after the frame it names, and hears each frame once', async () => {
+    const { kernel, agent, model } = await bootWithModel([{ toolCalls: [{ name: 'file_list', args: { path: '.' } }] }, { text: 'the end' }]);
+    const first = await openChat(kernel.url, agent.id);
+    first.send({ type: 'message', content: 'look' });
+    const seen = await first.next('tool_start');
+    first.socket.terminate();
+
+    const second = await openChat(kernel.url, agent.id);
+    second.send({ type: 'resume', last_event_id: seen.frame_id, message_id: 'again' });
+    const response = await second.next('response', 'error');
+
+    expect(response).to.include({ content: 'the end', message_id: 'again' });
+    const types = second.frames.map((frame) => frame.type);
+    expect(types.filter((type) => type === 'tool_start')).to.deep.equal([]);
+    expect(types.filter((type) => type === 'tool_result')).to.have.length(1);
+    expect(model.requests).to.have.length(2);
+    second.send({ type: 'resume', last_event_id: 'nonsense' });
+    expect((await second.next('error')).content).to.contain('nonsense');
+    second.socket.close();
+  });
+
+  it('that sends a message again under its key is given the same run', async () => {
+    const { kernel, agent, model } = await bootWithModel({ text: 'once' });
+    const chat = await openChat(kernel.url, agent.id);
+    for (const turn of [1, 2]) {
+      chat.send({ type: 'message', content: 'do it', idempotency_key: 'ws-1' });
+      expect((await chat.next('response', 'error')).content, `turn ${turn}`).to.equal('once');
+    }
+
+    expect(model.requests).to.have.length(1);
+    chat.send({ type: 'message', content: 'something else', idempotency_key: 'ws-1' });
+    expect((await chat.next('response', 'error')).code).to.equal('journal_key_conflict');
+    chat.socket.close();
+  });
+
   it('answers a ping with pong', async () => {
     const { kernel, agent } = await bootWithModel();
     const chat = await openChat(kernel.url, agent.id);

@@ -1,5 +1,5 @@
 /** Tools whose effects stand in files outside the daemon's home, where they can be counted after any death of it. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AnyTool, type ExtensionContext, type Replay, Type, defineTool } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
@@ -47,7 +47,11 @@ const receiveOnce = (folder: string, callId: string, mark: string): void => {
   mkdirSync(receipts, { recursive: true });
   appendFileSync(join(folder, 'keyed-attempts.log'), `${callId} ${mark}\n`);
   const receipt = join(receipts, callId);
-  if (!existsSync(receipt)) writeFileSync(receipt, mark);
+  if (existsSync(receipt)) return;
+  // Killed between creating and filling the file, a receiver would keep an empty receipt and take the resend for known.
+  const draft = join(folder, `receipt-${process.pid}-${callId}`);
+  writeFileSync(draft, mark);
+  renameSync(draft, receipt);
 };
 
 export interface Effects {

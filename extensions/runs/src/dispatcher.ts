@@ -10,6 +10,7 @@ export interface DispatcherDeps {
   readonly maxActive: () => number;
   /** Null while this generation drains. */
   hold(label: string): Hold | null;
+  later(ms: number, fn: () => void): void;
   drive(run: LeasedRun): Promise<LoopEnd>;
   /** What a client may already have seen of a run that begins another attempt. */
   restore(run: LeasedRun): Promise<void>;
@@ -27,6 +28,7 @@ export interface Dispatcher {
 }
 
 const CLAIM_BATCH = 32;
+const CLAIM_RETRY_MS = 1_000;
 
 export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const active = new Set<string>();
@@ -51,7 +53,10 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     again = true;
     if (claiming) return;
     claiming = claim()
-      .catch((cause: unknown) => deps.log.error('runs could not be claimed', { cause }))
+      .catch((cause: unknown) => {
+        deps.log.error('runs could not be claimed; it is tried again', { cause });
+        deps.later(CLAIM_RETRY_MS, poke);
+      })
       .finally(() => {
         claiming = undefined;
         // Asked between its last look and now: nobody else would look again.

@@ -9,14 +9,8 @@ export const encodeSse = (frame: Frame): string => sse(frame.type, frame.type ==
 
 export const sseEncoder: FrameEncoder = { contentType: 'text/event-stream', encode: encodeSse };
 
-/** The same stream for a client that has to be given `missed` first: they say already that `attempt` has begun. */
-export const sseEncoderAfter = (missed: readonly Frame[], attempt: number): FrameEncoder => ({
-  ...sseEncoder,
-  preamble: missed.map(encodeSse).join(''),
-  encode: (frame) => (isRestartOf(frame, attempt) ? undefined : encodeSse(frame)),
-});
-
-const isRestartOf = (frame: Frame, attempt: number): boolean => {
+/** The frame that announces an attempt which a client has already been told of. */
+export const isRestartOf = (frame: Frame, attempt: number): boolean => {
   const { phase, attempt: begun } = frame.data as { phase?: string; attempt?: number };
   return frame.type === 'phase' && phase === 'restarted' && begun === attempt;
 };
@@ -37,7 +31,9 @@ export const wsEncoder = (messageId: string | undefined): FrameEncoder => ({
   contentType: 'application/json',
   encode: (frame) => {
     const message = toWs(frame);
-    return message ? JSON.stringify(messageId !== undefined && frame.final ? { ...message, message_id: messageId } : message) : undefined;
+    if (!message) return undefined;
+    // Every frame names its place, from which a client that was cut off can resume.
+    return JSON.stringify({ ...message, frame_id: frame.id, ...(messageId !== undefined && frame.final ? { message_id: messageId } : {}) });
   },
 });
 
@@ -47,7 +43,7 @@ function toWs(frame: Frame): object | undefined {
     case 'phase':
       return data.phase === 'thinking' ? { type: 'thinking' } : { type: 'phase', ...data };
     case 'chunk':
-      return { type: 'text_delta', content: data.content, id: frame.id };
+      return { type: 'text_delta', content: data.content };
     case 'tool_use':
       return { type: 'tool_start', tool: data.tool, id: data.id };
     case 'tool_result':

@@ -49,6 +49,7 @@ export default defineExtension({
       log: ctx.log,
       maxActive: () => config().max_active,
       hold: (label) => ctx.hold(label),
+      later: (ms, fn) => void ctx.timers.after(ms, fn),
       drive: (run) => driveRun(loop, run),
       restore: async (run) => {
         const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
@@ -63,7 +64,7 @@ export default defineExtension({
 
     ctx.services.provide('runs', runs);
     ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }));
-    ctx.sockets.add(chatSocket({ runs, agents, log: ctx.log }));
+    ctx.sockets.add(chatSocket({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
     ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await runs.stop({ id: 'system:purge', role: 'system', ownerId: 'system' }, { agentId }, 'the agent was killed');

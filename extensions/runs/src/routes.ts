@@ -1,12 +1,12 @@
 /** HTTP in, service call, HTTP out. */
-import { ErrorBody, type Frame, type FrameEncoder, type Journal, type Reply, type Req, type RouteDecl, type Streams, SvcError, Type, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { ErrorBody, type Frame, type Journal, type Reply, type Req, type RouteDecl, type Streams, SvcError, Type, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Door, RunDraft, RunFrames, RunsService, Submitted } from './contract.js';
 import { runErrors } from './errors.js';
-import { missedFrames, parseFrameId, sseEncoder, sseEncoderAfter } from './frames.js';
-import type { ModelOutcome, RunInput } from './run-input.js';
-import { attach, maySee } from './service.js';
+import { sseEncoder } from './frames.js';
+import { after, findResumed } from './resume.js';
+import { attach } from './service.js';
 
 export interface RouteDeps {
   readonly runs: RunsService;
@@ -15,9 +15,6 @@ export interface RouteDeps {
   readonly journal: Journal;
   readonly streams: Streams;
 }
-
-/** Entries of one run that a client which comes back may be given at once. */
-const MAX_RESUMED_ENTRIES = 4_000;
 
 const AgentPath = Type.Object({ id: Type.String() });
 const MessageBody = Type.Object({
@@ -141,30 +138,8 @@ export const runHeaders = (submitted: Submitted): Record<string, string> => ({ '
 
 /** A POST that names a frame of this agent's run attaches to it and never starts another. */
 async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<Reply | undefined> {
-  const seen = parseFrameId(req.headers['last-event-id'] ?? '');
-  if (!seen) return undefined;
-  const run = await deps.journal.get(seen.runId);
-  if (!run || !maySee(req.actor, run) || (run.input as RunInput).agentId !== agentId) throw runErrors.not_found(seen.runId);
-  const headers = { 'x-svc-run': run.id };
-  const live = deps.streams.state(run.id);
-  if (live?.attempt === seen.attempt) return follow(run.id, sseEncoder, { after: req.headers['last-event-id'] as string, headers });
-  attach(deps, run, (run.input as RunInput).sessionId);
-  const encoder = await catchUp(deps, req, run.id, seen);
-  return follow(run.id, encoder, { headers });
-}
-
-async function catchUp(deps: RouteDeps, req: Req, runId: string, seen: { attempt: number; seq: number }): Promise<FrameEncoder> {
-  const steps = await deps.journal.steps(runId);
-  const began = steps.flatMap((step) => (step.kind === 'model' && step.outcome ? [(step.outcome as ModelOutcome).from] : []));
-  const run = await deps.journal.get(runId);
-  if (!run) throw runErrors.not_found(runId);
-  const entries = began.length > 0 ? await deps.sessions.entries(req.actor, (run.input as RunInput).sessionId, { after: Math.min(...began), limit: MAX_RESUMED_ENTRIES }) : [];
-  // Looked at last: a step that ends from here on is in the topic, and nowhere else.
-  const live = deps.streams.state(runId);
-  const willRestart = run.status === 'running' && (live?.seq ?? 0) === 0;
-  const attempt = willRestart ? run.attempt + 1 : run.attempt;
-  const own = entries.filter((entry) => entry.runId === runId);
-  return sseEncoderAfter(missedFrames(run, steps, own, seen, { attempt, live: live?.attempt }), attempt);
+  const resumed = await findResumed(deps, req.actor, agentId, req.headers['last-event-id'] ?? '');
+  return resumed ? follow(resumed.runId, after(sseEncoder, resumed), { after: resumed.after, headers: { 'x-svc-run': resumed.runId } }) : undefined;
 }
 
 async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<Reply> {

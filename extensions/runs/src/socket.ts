@@ -3,21 +3,27 @@ import { type Connection, type Logger, type SocketDecl, defineSocket, isSvcError
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunsService } from './contract.js';
 import { wsEncoder } from './frames.js';
+import { after, findResumed, type ResumeDeps } from './resume.js';
 
 export const SOCKET_ID = 'runs.ws';
 
-export interface SocketDeps {
+export interface SocketDeps extends ResumeDeps {
   readonly runs: RunsService;
   readonly agents: AgentsService;
   readonly log: Logger;
 }
 
 interface ClientFrame {
-  readonly type: 'message' | 'ping';
+  readonly type: 'message' | 'ping' | 'resume';
+  /** message: what is said. resume: the id of the last frame that came. */
   readonly content: string;
-  readonly messageId: string | undefined;
+  /** Echoed on the frame that ends the exchange. */
+  readonly messageId?: string;
+  /** The same key and content is the same run, as with the header on other doors. */
+  readonly key?: string;
 }
 
+const MAX_MESSAGE_ID_CHARS = 128;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const chatSocket = (deps: SocketDeps): SocketDecl =>
@@ -49,11 +55,13 @@ async function onMessage(deps: SocketDeps, conn: Connection, text: string): Prom
   if (typeof frame === 'string') return conn.send({ type: 'error', content: frame, code: 'format_error' });
   if (frame.type === 'ping') return conn.send({ type: 'pong' });
   try {
+    if (frame.type === 'resume') return await resumeOn(deps, conn, frame);
     const submitted = await deps.runs.submit(conn.actor, {
       agentId: String(conn.state.agentId),
       door: 'ws',
       parts: [{ type: 'text', text: frame.content }],
       ...(typeof conn.state.sessionId === 'string' ? { sessionId: conn.state.sessionId } : {}),
+      ...(frame.key === undefined ? {} : { key: frame.key }),
     });
     conn.follow(submitted.topic, wsEncoder(frame.messageId));
   } catch (error) {
@@ -63,20 +71,34 @@ async function onMessage(deps: SocketDeps, conn: Connection, text: string): Prom
   }
 }
 
+/** What the client missed of its run, then what still comes. */
+async function resumeOn(deps: SocketDeps, conn: Connection, frame: ClientFrame): Promise<void> {
+  const resumed = await findResumed(deps, conn.actor, String(conn.state.agentId), frame.content);
+  if (!resumed) return conn.send({ type: 'error', content: `"${frame.content.slice(0, 80)}" is not the id of a frame.`, code: 'format_error' });
+  const encoder = wsEncoder(frame.messageId);
+  for (const missed of resumed.missed) {
+    const text = encoder.encode(missed);
+    if (text !== undefined) conn.send(text);
+  }
+  conn.follow(resumed.runId, { ...after(encoder, resumed), preamble: '' }, resumed.after);
+}
+
 /** Plain text that is not JSON is a message. */
 export function parseClientFrame(text: string): ClientFrame | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { type: 'message', content: clean(text), messageId: undefined };
+    return { type: 'message', content: clean(text) };
   }
-  if (typeof value !== 'object' || value === null) return { type: 'message', content: clean(text), messageId: undefined };
-  const { type, content, message_id: messageId } = value as Record<string, unknown>;
-  if (type === 'ping') return { type: 'ping', content: '', messageId: undefined };
-  if (type !== 'message') return `Unknown frame type ${JSON.stringify(type ?? null)}: send {"type":"message","content":"…"} or {"type":"ping"}.`;
+  if (typeof value !== 'object' || value === null) return { type: 'message', content: clean(text) };
+  const { type, content, message_id: messageId, idempotency_key: key, last_event_id: lastFrame } = value as Record<string, unknown>;
+  const named = typeof messageId === 'string' ? { messageId: messageId.slice(0, MAX_MESSAGE_ID_CHARS) } : {};
+  if (type === 'ping') return { type: 'ping', content: '' };
+  if (type === 'resume') return typeof lastFrame === 'string' ? { type: 'resume', content: lastFrame, ...named } : 'A resume frame needs "last_event_id", the id of the last frame that came.';
+  if (type !== 'message') return `Unknown frame type ${JSON.stringify(type ?? null)}: send {"type":"message","content":"…"}, {"type":"resume","last_event_id":"…"} or {"type":"ping"}.`;
   if (typeof content !== 'string' || content.trim() === '') return 'A message frame needs a non-empty "content".';
-  return { type: 'message', content: clean(content), messageId: typeof messageId === 'string' ? messageId.slice(0, 128) : undefined };
+  return { type: 'message', content: clean(content), ...named, ...(typeof key === 'string' ? { key } : {}) };
 }
 
 /** Control characters but for line breaks and tabs have no place in a message. */

@@ -1,0 +1,61 @@
+/** A client that comes back names the last frame it saw; this finds what it still has to get, on any protocol. */
+import type { Actor, Frame, FrameEncoder, Journal, Streams } from '@svc/api';
+import type { SessionsService } from '@svc/ext-sessions/contract';
+import { runErrors } from './errors.js';
+import { isRestartOf, missedFrames, parseFrameId, type Seen } from './frames.js';
+import type { ModelOutcome, RunInput } from './run-input.js';
+import { attach, maySee } from './service.js';
+
+export interface ResumeDeps {
+  readonly journal: Journal;
+  readonly streams: Streams;
+  readonly sessions: Pick<SessionsService, 'entries'>;
+}
+
+export interface Resumed {
+  readonly runId: string;
+  /** Where the topic goes on for this client. */
+  readonly after: string | number;
+  /** Frames of an earlier life of the daemon, to be given first. */
+  readonly missed: readonly Frame[];
+  /** The attempt that the missed frames announce. */
+  readonly attempt: number;
+}
+
+/** Entries of one run that a client which comes back may be given at once. */
+const MAX_RESUMED_ENTRIES = 4_000;
+
+/** Undefined when `lastFrameId` names no frame; throws `run_not_found` when its run is not this agent's, or not this actor's. */
+export async function findResumed(deps: ResumeDeps, actor: Actor, agentId: string, lastFrameId: string): Promise<Resumed | undefined> {
+  const seen = parseFrameId(lastFrameId);
+  if (!seen) return undefined;
+  const run = await deps.journal.get(seen.runId);
+  if (!run || !maySee(actor, run) || (run.input as RunInput).agentId !== agentId) throw runErrors.not_found(seen.runId);
+  if (deps.streams.state(run.id)?.attempt === seen.attempt) return { runId: run.id, after: lastFrameId, missed: [], attempt: seen.attempt };
+  attach(deps, run, (run.input as RunInput).sessionId);
+  return { runId: run.id, after: 0, ...(await missedOf(deps, actor, run.id, seen)) };
+}
+
+/** The encoder for a client that is given what it missed first: what that announces is not said twice. */
+export const after = (encoder: FrameEncoder, { missed, attempt }: Resumed): FrameEncoder =>
+  missed.length === 0
+    ? encoder
+    : {
+        ...encoder,
+        preamble: missed.map((frame) => encoder.encode(frame) ?? '').join(''),
+        encode: (frame) => (isRestartOf(frame, attempt) ? undefined : encoder.encode(frame)),
+      };
+
+async function missedOf(deps: ResumeDeps, actor: Actor, runId: string, seen: Seen): Promise<Pick<Resumed, 'missed' | 'attempt'>> {
+  const steps = await deps.journal.steps(runId);
+  const began = steps.flatMap((step) => (step.kind === 'model' && step.outcome ? [(step.outcome as ModelOutcome).from] : []));
+  const run = await deps.journal.get(runId);
+  if (!run) throw runErrors.not_found(runId);
+  const entries = began.length > 0 ? await deps.sessions.entries(actor, (run.input as RunInput).sessionId, { after: Math.min(...began), limit: MAX_RESUMED_ENTRIES }) : [];
+  // Looked at last: a step that ends from here on is in the topic, and nowhere else.
+  const live = deps.streams.state(runId);
+  const willRestart = run.status === 'running' && (live?.seq ?? 0) === 0;
+  const attempt = willRestart ? run.attempt + 1 : run.attempt;
+  const own = entries.filter((entry) => entry.runId === runId);
+  return { missed: missedFrames(run, steps, own, seen, { attempt, live: live?.attempt }), attempt };
+}
