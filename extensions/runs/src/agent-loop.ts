@@ -24,6 +24,8 @@ export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
   isLeaving(): boolean;
 }
 
+const END_RETRY_MS = 1_000;
+
 export type LoopEnd = 'ended' | 'waiting' | 'handed-on' | 'lost';
 
 /** Drives a leased run to its end, to a wait, or to the next generation. Never throws. */
@@ -119,25 +121,44 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   const status = stopped ? 'cancelled' : 'failed';
   const also = [deps.events.event('run.ended', { runId: run.id, agentId, status })];
   const result = progress ? resultOf(progress, '', 'cancelled') : undefined;
-  try {
-    if (progress) {
-      const note = { kind: 'note' as const, runId: run.id, content: stopped ? 'The run was stopped.' : `The run failed: ${error.message}` };
-      await commitProgress(deps, progress, { finish: { status, ...(stopped && result ? { result } : {}), error: { code: error.code, message: error.message } }, also }, [note]);
-    } else await deps.journal.advance(run, { finish: { status, error: { code: error.code, message: error.message } }, also });
-  } catch (failure) {
-    if (isSvcError(failure) && failure.code === 'journal_lease_lost') return 'lost';
-    deps.log.error('the end of a run could not be stored; it will be claimed again', { run: run.id, cause: failure });
-    await deps.journal.release(run).catch((again: unknown) => deps.log.error('a run could not be released', { run: run.id, cause: again }));
-    return 'lost';
+  const finish = { status, ...(stopped && result ? { result } : {}), error: { code: error.code, message: error.message } } as const;
+  const store = async (): Promise<void> => {
+    const note = { kind: 'note' as const, runId: run.id, content: stopped ? 'The run was stopped.' : `The run failed: ${error.message}` };
+    if (progress) await commitProgress(deps, progress, { finish, also }, [note]);
+    else await deps.journal.advance(run, { finish, also });
+  };
+  const tell = (): void => {
+    if (stopped && result) publishDone(deps, run.id, result);
+    else
+      deps.streams.publish(run.id, {
+        type: 'error',
+        final: true,
+        data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...attemptsOf(error) },
+      });
+  };
+  return storeEnd(deps, run, store, tell);
+}
+
+/** A disk that is full must hang nobody: who waits is told at once, and the end is stored as soon as it can be. */
+async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<void>, tell: () => void): Promise<LoopEnd> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await store();
+      if (tries === 1) tell();
+      return 'ended';
+    } catch (failure) {
+      if (isSvcError(failure) && failure.code === 'journal_lease_lost') return 'lost';
+      if (tries === 1) {
+        deps.log.error('the end of a run could not be stored; it is tried again every second', { run: run.id, cause: failure });
+        tell();
+      }
+      if (deps.isLeaving()) {
+        await deps.journal.release(run).catch((again: unknown) => deps.log.error('a run could not be released', { run: run.id, cause: again }));
+        return 'lost';
+      }
+      await deps.clock.sleep(END_RETRY_MS);
+    }
   }
-  if (stopped && result) publishDone(deps, run.id, result);
-  else
-    deps.streams.publish(run.id, {
-      type: 'error',
-      final: true,
-      data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...attemptsOf(error) },
-    });
-  return 'ended';
 }
 
 export const publishDone = (deps: Pick<LoopDeps, 'streams'>, topic: string, result: RunResult): void =>

@@ -122,12 +122,14 @@ describe('http streams', () => {
     const socket = connect(bench.port, '127.0.0.1', () => socket.write('GET /api/s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'));
     socket.pause();
     await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
+    globalThis.gc?.();
     const before = process.memoryUsage().arrayBuffers;
     const data = 'x'.repeat(60_000);
     for (let n = 0; n < 1_500; n++) {
       bench.streams.publish('run', { type: 'n', data });
       if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
+    globalThis.gc?.();
     expect(process.memoryUsage().arrayBuffers - before).to.be.lessThan(30_000_000);
     let size = 0;
     socket.on('data', (chunk) => {

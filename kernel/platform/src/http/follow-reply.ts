@@ -58,17 +58,24 @@ function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, 
   const { encoder } = reply;
   let isBlocked = false;
   let isOver = false;
-  const write = () => {
-    if (isBlocked || isOver) return;
+  /** False when the client has more than it takes for now. */
+  const writeSome = (): boolean => {
+    let isFull = false;
     res.cork();
-    for (let frame = place.read(); frame; frame = place.read()) {
+    for (let frame = place.read(); frame && !isFull; frame = isFull ? undefined : place.read()) {
       const bytes = streams.encoded(frame, encoder);
-      if (bytes.length > 0 && !res.write(bytes)) {
-        isBlocked = true;
-        break;
-      }
+      isFull = bytes.length > 0 && !res.write(bytes);
     }
     res.uncork();
+    return !isFull;
+  };
+  const write = () => {
+    if (isBlocked || isOver) return;
+    // What was corked may have gone out whole on uncork; then no `drain` will ever come.
+    while (!writeSome()) {
+      isBlocked = res.writableLength > 0;
+      if (isBlocked) break;
+    }
     if (place.state === 'live') return;
     isOver = true;
     if (place.state === 'ended') res.end(encoder.epilogue);
