@@ -23,6 +23,5 @@ export const runErrors = defineErrors('run', {
   too_deep: { status: 400, retry: false, message: (depth: number) => `Agents may call each other ${depth} deep at most.` },
   agent_gone: { status: 404, retry: false, message: () => 'The agent of this run does not exist any more.' },
   invalid_key: { status: 400, retry: false, message: () => 'An Idempotency-Key has 1 to 255 printable ASCII characters.' },
-  unknown_command: { status: 400, retry: false, message: (name: string) => `There is no command /${name}.`, hint: 'Send /help for the list.' },
   internal: { status: 500, retry: false, message: () => 'Internal server error', hint: 'The log holds the cause: svc logs' },
 });

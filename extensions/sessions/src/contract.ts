@@ -56,7 +56,7 @@ export interface SessionsService {
    * A pure projection of the log: provider-neutral messages in which every tool call has its result.
    * `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.
    */
-  project(ref: SessionRef, options: { budgetTokens: number; openCalls?: readonly string[]; staged?: readonly EntryDraft[] }): Promise<Projection>;
+  project(ref: SessionRef, options: { budgetTokens: number; staged?: readonly EntryDraft[] }): Promise<Projection>;
   entries(actor: Actor, sessionId: string, range?: { after?: number; limit?: number }): Promise<Entry[]>;
 }
 

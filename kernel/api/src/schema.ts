@@ -5,7 +5,6 @@ export type { Static, TObject, TSchema } from '@sinclair/typebox';
 export { Type };
 
 export const Uuid = Type.String({ format: 'uuid', description: 'A UUID' });
-export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' });
 
 /** The body of every error answer (interface.md, Errors). `error` is always a string. */
 export const ErrorBody = Type.Object(
