@@ -123,11 +123,13 @@ describe('a request that is wrong', () => {
 
   it('because it is too large is 413 on every route that takes a body, and the connection survives', async () => {
     for (const one of walk(svc.kernel, { id: svc.agent.id, name: 'openai' }).filter((each) => 'body' in each.decl && each.decl.body !== undefined)) {
-      const limit = ('maxBodyBytes' in one.decl ? one.decl.maxBodyBytes : undefined) ?? 8 * 1_048_576;
+      const limit = ('maxBodyBytes' in one.decl ? one.decl.maxBodyBytes : undefined) ?? 256 * 1_024;
       if (limit > 9 * 1_048_576) continue;
       expectClear(await svc.http.send(one.method, one.path, `"${'x'.repeat(limit)}"`), 413, /bytes/, one.template);
     }
     expectClear(await svc.http.post(`/api/agents/${svc.agent.id}/message`, { message: 'x'.repeat(100_001) }), 413, /100001|100000/);
+    const manifest_toml = `name = "large"\n${'# "x"\n'.repeat(175_000)}`;
+    expectClear(await svc.http.post('/api/agents', { manifest_toml }), 413, /manifest/i);
   });
 
   it('because it nests too deep is refused, however deep, and costs no stack', async () => {
@@ -135,6 +137,13 @@ describe('a request that is wrong', () => {
     for (const depth of [1_000, 40_000]) {
       const answer = await svc.http.post('/api/agents', { manifest_toml: `name = "deep-${depth}"\nx = ${nested(depth)}` });
       expect(answer.status, answer.text.slice(0, 200)).to.be.oneOf([201, 400]);
+    }
+  });
+
+  it('because it holds more values than anybody has to say is refused before it is parsed', async () => {
+    for (const path of posts) {
+      const body = `{"message": "x", "more": [${'[],'.repeat(60_000)}1]}`;
+      expectClear(await svc.http.post(path, body), 413, /more than (100000 values|262144 bytes)/, path);
     }
   });
 

@@ -7,6 +7,8 @@ import type { AgentStore } from './store.js';
 import { AgentDetail, AgentSummary, defaultModelOf, detailOf, summaryOf } from './views.js';
 
 const MAX_PAGE = 500;
+/** A whole manifest (1 MiB) as a JSON string, where quotes and line ends take two bytes. */
+const MAX_SPAWN_BODY_BYTES = 2 * 1_048_576 + 65_536;
 
 export interface AgentRouteDeps {
   readonly agents: AgentsService;
@@ -83,6 +85,7 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
     cost: 50,
     audit: 'agent_spawned',
     body: SpawnBody,
+    maxBodyBytes: MAX_SPAWN_BODY_BYTES,
     responses: {
       201: Type.Object({ agent_id: Uuid, name: Type.String(), warnings: Type.Optional(Type.Array(Type.String(), { description: 'Keys of the manifest that do nothing here' })) }),
       400: ErrorBody,

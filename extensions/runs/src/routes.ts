@@ -16,6 +16,9 @@ export interface RouteDeps {
   readonly streams: Streams;
 }
 
+/** Images travel inside the message. */
+const MAX_MESSAGE_BODY_BYTES = 8 * 1_048_576;
+
 const AgentPath = Type.Object({ id: Type.String() });
 const MessageBody = Type.Object({
   message: Type.String({ description: 'What to say to the agent' }),
@@ -47,6 +50,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     cost: 30,
     params: AgentPath,
     body: MessageBody,
+    maxBodyBytes: MAX_MESSAGE_BODY_BYTES,
     responses: { 200: Answer, ...errors },
     handler: async (req) => {
       const submitted = await deps.runs.submit(req.actor, toDraft(req, 'rest'));
@@ -63,6 +67,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     cost: 30,
     params: AgentPath,
     body: MessageBody,
+    maxBodyBytes: MAX_MESSAGE_BODY_BYTES,
     responses: { 200: EventStream, ...errors },
     handler: async (req) => {
       const resumed = await resume(deps, req, req.params.id);

@@ -45,5 +45,11 @@ export const toolErrors = defineErrors('tools', {
     message: (path: string, what: string) => `Nothing was changed: ${path}: ${what}.`,
     hint: 'Read the file again and make the patch from what it holds now.',
   },
+  patch_too_costly: {
+    status: 413,
+    retry: false,
+    message: () => 'Nothing was changed: to find the places of this patch takes more comparisons than one patch may cause.',
+    hint: 'Send fewer hunks at a time, or write the file anew with file_write.',
+  },
   page_too_large: { status: 413, retry: false, message: (limit: number) => `The page has more than ${limit} bytes.`, hint: 'Fetch a smaller one.' },
 });

@@ -76,6 +76,7 @@ describe('built-in tools', () => {
   it('turn a page into text with its links, and leave scripts out', () => {
     const text = pageText({
       url: 'https://example.org/a/',
+      maxChars: 50_000,
       html: '<html><head><title>t</title><style>x{}</style></head><body><nav>menu</nav><h1>Head</h1><p>Some <a href="b">link</a>.</p><script>alert(1)</script></body></html>',
     });
     expect(text).to.include('Head').and.include('link (https://example.org/a/b)');
@@ -100,6 +101,7 @@ describe('built-in tools', () => {
           return response;
         },
         workers: { run: async () => Promise.reject(new Error('no page here')) },
+        clock: systemClock(),
       });
     const url = 'https://example.org/x';
     expect((await output(tool(answer('application/json; charset=utf-8', '{"a":1}')), { url })).content).to.equal('[200 https://example.org/x]\n{"a":1}');

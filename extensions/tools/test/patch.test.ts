@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Dir } from '@svc/api';
 import { openDir } from '@svc/platform/doors/files-door';
 import { expect } from 'chai';
+import { createLineSearch, SEARCH_STEPS, type Sameness } from '../src/builtin/line-search.js';
 import { parsePatch } from '../src/builtin/patch-format.js';
 import { applyHunks } from '../src/builtin/patch-hunks.js';
 import { carryOut, planPatch } from '../src/builtin/patch-plan.js';
@@ -13,7 +14,7 @@ const patchOf = (...lines: string[]): string => ['*** Begin Patch', ...lines, '*
 const patched = (text: string, ...hunk: string[]): string => {
   const [section] = parsePatch(patchOf('*** Update File: x', ...hunk));
   if (section?.kind !== 'update') throw new Error('an update was expected');
-  const result = applyHunks(text, section.hunks);
+  const result = applyHunks(text, section.hunks, { left: SEARCH_STEPS });
   return 'text' in result ? result.text : `problem: ${result.problem}`;
 };
 
@@ -120,5 +121,48 @@ describe('apply_patch', () => {
     expect(problem(patchOf('*** Update File: x', '@@', '*a'))).to.match(/line 4: each line of a hunk begins with/);
     expect(problem(patchOf('*** Rename File: x'))).to.match(/line 2/);
     expect(problem(patchOf())).to.match(/changes nothing/);
+  });
+
+  it('finds the same places as a comparison of every line at every place', () => {
+    const trim: Record<Sameness, (line: string) => string> = { exact: (line) => line, 'spaces at end': (line) => line.trimEnd(), 'spaces around': (line) => line.trim() };
+    const slowly = (lines: string[], wanted: string[], from: number, same: Sameness): number => {
+      for (let at = from; at + wanted.length <= lines.length; at++) if (wanted.every((line, offset) => trim[same](lines[at + offset] ?? '') === trim[same](line))) return at;
+      return -1;
+    };
+    let seed = 7;
+    const below = (limit: number): number => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % limit;
+    };
+    const draw = (count: number): string[] => Array.from({ length: count }, () => ['a', 'b', 'a ', ' b', ''][below(5)] ?? '');
+    let found = 0;
+    for (let round = 0; round < 2_000; round++) {
+      const lines = draw(below(14));
+      const search = createLineSearch(lines, { left: SEARCH_STEPS });
+      for (const same of ['exact', 'spaces at end', 'spaces around'] as const) {
+        const wanted = draw(1 + below(4));
+        const from = below(8);
+        const expected = slowly(lines, wanted, from, same);
+        if (expected >= 0) found++;
+        expect(search.find(wanted, from, same), JSON.stringify({ lines, wanted, from, same })).to.equal(expected);
+      }
+    }
+    expect(found).to.be.above(500);
+  });
+
+  it('looks for a hunk of thousands of equal lines once, not at every place', () => {
+    const text = `${'a\n'.repeat(100_000)}`;
+    const hunk = [...Array.from({ length: 20_000 }, () => ' a'), '-b', '+c'];
+    expect(patched(`${text}b\na\n`, ...hunk)).to.equal(`${text}c\na\n`);
+    expect(patched(`b\n${text}`, ...hunk)).to.match(/its lines were not found/);
+  });
+
+  it('does not look farther than one patch may cost, and then changes nothing', async () => {
+    await dir.write('long.txt', `${'a \n'.repeat(50_000)}${'a\nb\n'.repeat(25_000)}`);
+    // Each is tried to the letter over the whole file before spaces at the end are forgiven.
+    const hunks = Array.from({ length: 10_000 }, () => ['@@', ' a', '-a', '+c']).flat();
+    const failure = await apply(patchOf('*** Update File: long.txt', ...hunks)).catch((error: Error) => error);
+    expect(failure).to.include({ code: 'tools_patch_too_costly' });
+    expect(await text('long.txt')).to.match(/^a \na \n/);
   });
 });

@@ -77,7 +77,7 @@ export interface RouteDecl {
   readonly bodyRule?: 'required' | 'optional';
   /** `body` arrives as the bytes that were sent (Uint8Array), of any content type: uploads, signed webhooks. Instead of a `body` schema. */
   readonly rawBody?: boolean;
-  /** Default 8 MiB. */
+  /** What the body may hold at most; default 256 KiB. */
   readonly maxBodyBytes?: number;
   readonly responses: Readonly<Record<number, TSchema | { description: string; contentType: string }>>;
   readonly handler: (req: Req<never, never, never>) => Promise<Reply>;

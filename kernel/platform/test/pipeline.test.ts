@@ -104,11 +104,31 @@ describe('pipeline', () => {
   });
 
   it('refuses deep nesting without running out of stack', async () => {
-    bench.area('a', { routes: [echo({ body: Type.Unknown() })] });
+    bench.area('a', { routes: [echo({ body: Type.Unknown(), maxBodyBytes: 2_000_000 })] });
     const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect((await bench.send('POST', '/api/echo', deep(64))).status).to.equal(200);
     expect((await bench.send('POST', '/api/echo', deep(65))).json.code).to.equal('json_too_deep');
     expect((await bench.send('POST', '/api/echo', deep(500_000))).json.code).to.equal('json_too_deep');
+  });
+
+  it('judges depth and number of values while a body arrives, across pieces, and looks into no string', async () => {
+    bench.area('a', { routes: [echo({ body: Type.Unknown() })] });
+    const head = 'POST /api/echo HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 200000\r\n\r\n';
+    // The rest of these bodies never comes.
+    const partOf = (text: string) => raw(bench.port, head + text, (seen) => seen.includes('}'));
+    expect(await partOf(`{"a":${'['.repeat(64)}`)).to.contain('json_too_deep');
+    expect(await partOf(`[${'1,'.repeat(99_000)}[${'{},'.repeat(600)}`)).to.contain('json_too_many_values');
+    expect((await bench.send('POST', '/api/echo', `["${'[{,\\"'.repeat(20_000)}"]`)).status).to.equal(200);
+    expect((await bench.send('POST', '/api/echo', `[${'1,'.repeat(99_000)}1]`)).status).to.equal(200);
+  });
+
+  it('takes 256 KiB of body unless the route says otherwise', async () => {
+    bench.area('a', { routes: [echo({ body: Type.Unknown() }), echo({ id: 'more', path: '/api/more', body: Type.Unknown(), maxBodyBytes: 1_048_576 })] });
+    const body = JSON.stringify('x'.repeat(262_144));
+    expect((await bench.send('POST', '/api/echo', body)).json.code).to.equal('body_too_large');
+    expect((await bench.send('POST', '/api/more', body)).status).to.equal(200);
+    // Judged by what it announces: not a byte of it is waited for.
+    expect(await raw(bench.port, 'POST /api/echo HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 262145\r\n\r\n', (seen) => seen.includes('}'))).to.contain('body_too_large');
   });
 
   it('drops names that reach prototypes', async () => {

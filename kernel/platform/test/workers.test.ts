@@ -51,6 +51,42 @@ describe('workers', function () {
     expect((await Promise.all(held)).sort()).to.deep.equal(['none', 'none', 'workers_busy', 'workers_busy']);
   });
 
+  it('W3 counts the time of a task from when a thread takes it, and lets the next one go on after a stuck one', async () => {
+    const path = await file('spin.cjs', SPIN);
+    const timers: Array<{ ms: number; fire: () => void }> = [];
+    const own = createWorkers({
+      clock: {
+        ...systemClock(),
+        schedule: (ms, fire) => {
+          timers.push({ ms, fire });
+          return () => undefined;
+        },
+      },
+      lanes: { quick: { maxThreads: 1 } },
+    });
+    const stuck = codeOf(own.run(path, 'spin', null, { lane: 'quick', timeoutMs: 1_000 }));
+    const patient = own.run(path, 'wait', 1, { lane: 'quick', timeoutMs: 10 });
+    const gone = new AbortController();
+    const left = codeOf(own.run(path, 'wait', 1, { lane: 'quick', timeoutMs: 20, signal: gone.signal }));
+    while (timers.length === 0) await new Promise((done) => setTimeout(done, 5));
+    gone.abort();
+    expect(await left).to.equal('workers_cancelled');
+    expect(timers.map(({ ms }) => ms)).to.deep.equal([1_000]);
+    timers[0]?.fire();
+    expect(await stuck).to.equal('workers_timeout');
+    expect(await patient).to.equal('waited');
+    expect(timers.map(({ ms }) => ms)).to.deep.equal([1_000, 10]);
+    await own.close();
+  });
+
+  it('refuses those that wait when it closes', async () => {
+    const path = await file('spin.cjs', SPIN);
+    const both = [codeOf(workers.run(path, 'spin', null, { lane: 'quick' })), codeOf(workers.run(path, 'wait', 1, { lane: 'quick' }))];
+    await new Promise((done) => setTimeout(done, 50));
+    await workers.close();
+    expect(await Promise.all(both)).to.deep.equal(['workers_closed', 'workers_closed']);
+  });
+
   it('reports a throw and a full heap by their own names, and survives both', async () => {
     const path = await file(
       'bad.cjs',
@@ -62,7 +98,7 @@ describe('workers', function () {
     expect(await workers.run(path, 'ok', null, { lane: 'bulk' })).to.equal(1);
   });
 
-  it('runs new code after a rotation and lets old tasks finish', async () => {
+  it('W4 runs new code after a rotation and lets old tasks finish', async () => {
     const begun = await file('begun', '');
     const path = await file('v.cjs', `exports.v = async (ms) => { require('fs').appendFileSync(${JSON.stringify(begun)}, '.'); await new Promise((r) => setTimeout(r, ms)); return "old"; };`);
     const slow = workers.run(path, 'v', 400, { lane: 'quick' });

@@ -11,7 +11,7 @@ export const builtinTools = (ctx: Pick<ExtensionContext, 'files' | 'hooks' | 'ex
     ...fileTools(workspaces),
     applyPatchTool(workspaces),
     shellTool(workspaces, (command, args, options) => ctx.exec(command, args, options)),
-    webFetchTool({ fetch: (url, init) => ctx.fetch(url, init), workers: ctx.workers }),
+    webFetchTool({ fetch: (url, init) => ctx.fetch(url, init), workers: ctx.workers, clock: ctx.clock }),
     clockTool(ctx.clock),
   ];
 };

@@ -30,11 +30,13 @@ const KINDS = { '+': 'add', '-': 'remove', ' ': 'keep' } as const;
 interface Cursor {
   readonly lines: readonly string[];
   at: number;
+  /** The first line at or after `at` that is not blank, when it was looked for: thousands of blank lines are passed once. */
+  textAt: number;
 }
 
 /** Throws `tools_patch_invalid` with the line, counted from one. */
 export const parsePatch = (text: string): PatchSection[] => {
-  const cursor: Cursor = { lines: text.replace(/\r\n/g, '\n').split('\n'), at: 0 };
+  const cursor: Cursor = { lines: text.replace(/\r\n/g, '\n').split('\n'), at: 0, textAt: -1 };
   while (cursor.lines[cursor.at]?.trim() === '') cursor.at += 1;
   if (peek(cursor)?.trim() !== '*** Begin Patch') return fail(cursor, '"*** Begin Patch" was expected');
   cursor.at += 1;
@@ -88,11 +90,13 @@ const readUpdate = (cursor: Cursor, path: string): PatchSection => {
 };
 
 /** Blank lines before the next section are nobody's; elsewhere a blank line stands for an empty line that stays. */
-const isBetweenSections = (cursor: Cursor): boolean =>
-  cursor.lines
-    .slice(cursor.at)
-    .find((line) => line.trim() !== '')
-    ?.startsWith('*** ') ?? true;
+const isBetweenSections = (cursor: Cursor): boolean => {
+  if (cursor.textAt < cursor.at) {
+    cursor.textAt = cursor.at;
+    while (cursor.lines[cursor.textAt]?.trim() === '') cursor.textAt += 1;
+  }
+  return cursor.lines[cursor.textAt]?.startsWith('*** ') ?? true;
+};
 
 const readHunk = (cursor: Cursor): Hunk => {
   const header = /^@@ ?(.*)$/.exec(peek(cursor) ?? '');

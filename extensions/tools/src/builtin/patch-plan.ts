@@ -7,6 +7,7 @@
  */
 import type { Dir } from '@svc/api';
 import { toolErrors } from '../errors.js';
+import { type Budget, SEARCH_STEPS } from './line-search.js';
 import type { PatchSection } from './patch-format.js';
 import { applyHunks } from './patch-hunks.js';
 import { pathIn, readText } from './workspace.js';
@@ -18,7 +19,7 @@ export interface Change {
   readonly after: string | null;
 }
 
-/** Later sections see what earlier ones made. Throws `tools_patch_conflict` and the errors of reading. */
+/** Later sections see what earlier ones made. Throws `tools_patch_conflict`, `tools_patch_too_costly` and the errors of reading. */
 export const planPatch = async (dir: Dir, sections: readonly PatchSection[]): Promise<Change[]> => {
   const plan = new Map<string, { before: string | null; after: string | null }>();
   const current = async (path: string): Promise<string | null> => {
@@ -29,14 +30,15 @@ export const planPatch = async (dir: Dir, sections: readonly PatchSection[]): Pr
     const before = plan.has(path) ? (plan.get(path)?.before ?? null) : await current(path);
     plan.set(path, { before, after });
   };
-  for (const section of sections) await planSection(dir, section, current, set);
+  const budget: Budget = { left: SEARCH_STEPS };
+  for (const section of sections) await planSection(dir, section, current, set, budget);
   return [...plan].map(([path, { before, after }]) => ({ path, before, after })).filter(({ before, after }) => before !== after);
 };
 
 type Current = (path: string) => Promise<string | null>;
 type SetText = (path: string, after: string | null) => Promise<void>;
 
-const planSection = async (dir: Dir, section: PatchSection, current: Current, set: SetText): Promise<void> => {
+const planSection = async (dir: Dir, section: PatchSection, current: Current, set: SetText, budget: Budget): Promise<void> => {
   const path = filePath(dir, section.path);
   const before = await current(path);
   if (section.kind === 'add') {
@@ -45,7 +47,7 @@ const planSection = async (dir: Dir, section: PatchSection, current: Current, se
   }
   if (before === null) throw toolErrors.patch_conflict(path, 'there is no such file');
   if (section.kind === 'delete') return set(path, null);
-  const patched = applyHunks(before, section.hunks);
+  const patched = applyHunks(before, section.hunks, budget);
   if ('problem' in patched) throw toolErrors.patch_conflict(path, patched.problem);
   const target = section.moveTo === null ? path : filePath(dir, section.moveTo);
   if (target !== path) {

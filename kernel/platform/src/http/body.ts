@@ -1,17 +1,16 @@
-/** Reads request bodies: bounded in bytes and depth, JSON only, without names that reach prototypes. */
+/** Reads request bodies: bounded in bytes, depth and number of values, JSON only, without names that reach prototypes. */
 import type { IncomingMessage } from 'node:http';
+import type { SvcError } from '@svc/api';
 import { httpErrors } from './errors.js';
 import { describeJsonFault } from './json-position.js';
 
-export const DEFAULT_MAX_BODY_BYTES = 8 * 1_048_576;
-const MAX_JSON_DEPTH = 64;
+/** Routes that take more say so (`maxBodyBytes`). */
+export const DEFAULT_MAX_BODY_BYTES = 256 * 1_024;
 /** A body that is refused for its size is read to its end up to this much, so that the connection can be used again. */
 const MAX_DISCARD_BYTES = 32 * 1_048_576;
-/** Shorter texts cannot nest too deep: each level needs two characters. */
-const SHALLOW_BYTES = MAX_JSON_DEPTH * 2;
 
-/** The whole body, at most `maxBytes`. */
-export const readBytes = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
+/** The whole body, at most `maxBytes`. `judge` sees each piece as it comes, and refuses the body by what it gives. */
+export const readBytes = (req: IncomingMessage, maxBytes: number, judge?: (chunk: Uint8Array) => SvcError | undefined): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     if (Number(req.headers['content-length'] ?? 0) > maxBytes) {
       discard(req);
@@ -22,13 +21,15 @@ export const readBytes = (req: IncomingMessage, maxBytes: number): Promise<Buffe
     let size = 0;
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes) {
+      const refusal = size > maxBytes ? httpErrors.body_too_large(maxBytes) : judge?.(chunk);
+      if (!refusal) {
         chunks.push(chunk);
         return;
       }
+      chunks.length = 0;
       req.off('data', take);
       discard(req);
-      reject(httpErrors.body_too_large(maxBytes));
+      reject(refusal);
     };
     req.on('data', take);
     // Every request is closed at last: an error is made only for one that did not end before.
@@ -59,6 +60,7 @@ export const assertJsonType = (req: IncomingMessage): void => {
   if (bare !== 'application/json' && !(bare.startsWith('application/') && bare.endsWith('+json'))) throw httpErrors.unsupported_media_type(bare.slice(0, 80));
 };
 
+/** The depth was judged as the bytes came (json-measure.ts). */
 export const parseJson = (bytes: Buffer): unknown => {
   const text = bytes.toString('utf8');
   let value: unknown;
@@ -67,22 +69,16 @@ export const parseJson = (bytes: Buffer): unknown => {
   } catch {
     throw httpErrors.invalid_json(describeJsonFault(text));
   }
-  const isSuspicious = text.includes('__proto__') || text.includes('"constructor"') || text.includes('\\u');
-  if (bytes.length > SHALLOW_BYTES || isSuspicious) inspect(value, isSuspicious);
+  if (text.includes('__proto__') || text.includes('"constructor"') || text.includes('\\u')) dropFrom(value);
   return value;
 };
 
-/** Checks the depth and drops what could reach a prototype. Without recursion: depth is what an attacker chooses. */
-function inspect(root: unknown, isSuspicious: boolean): void {
-  let level: object[] = isObject(root) ? [root] : [];
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > MAX_JSON_DEPTH) throw httpErrors.json_too_deep(MAX_JSON_DEPTH);
-    const below: object[] = [];
-    for (const node of level) {
-      if (isSuspicious && !Array.isArray(node)) dropPrototypeKeys(node as Record<string, unknown>); // a JSON object
-      for (const child of Object.values(node)) if (isObject(child)) below.push(child);
-    }
-    level = below;
+/** Drops what could reach a prototype, at every depth. */
+function dropFrom(root: unknown): void {
+  const open: object[] = isObject(root) ? [root] : [];
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (!Array.isArray(node)) dropPrototypeKeys(node as Record<string, unknown>); // a JSON object
+    for (const child of Object.values(node)) if (isObject(child)) open.push(child);
   }
 }
 

@@ -33,6 +33,7 @@ export const httpErrors = defineErrors('', {
   body_aborted: { status: 400, retry: true, message: () => 'The body ended before its announced length.' },
   invalid_json: { status: 400, retry: false, message: (where: string) => `The body is not valid JSON: ${where}.` },
   json_too_deep: { status: 400, retry: false, message: (max: number) => `The body nests deeper than ${max} levels.` },
+  json_too_many_values: { status: 413, retry: false, message: (max: number) => `The body holds more than ${max} values.`, hint: 'Send it in parts.' },
   invalid_request: { status: 400, retry: false, message: (what: string) => what },
   internal_error: { status: 500, retry: false, message: () => 'Internal server error', hint: 'The log has the cause under this request id.' },
   route_conflict: { status: 500, retry: false, message: (what: string) => what },

@@ -88,6 +88,12 @@ const step = (expect: Expect, token: string, open: Array<'[' | '{'>): Expect | u
 };
 
 const place = (text: string, at: number): string => {
-  const before = text.slice(0, at);
-  return `line ${before.split('\n').length}, column ${at - before.lastIndexOf('\n')}`;
+  let line = 1;
+  let begin = 0;
+  // Counted, not split: a text of line ends would become millions of strings.
+  for (let end = text.indexOf('\n'); end >= 0 && end < at; end = text.indexOf('\n', begin)) {
+    line++;
+    begin = end + 1;
+  }
+  return `line ${line}, column ${at - begin + 1}`;
 };

@@ -16,6 +16,7 @@ import { answerStarting } from './early-listener.js';
 import { httpErrors } from './errors.js';
 import type { Followers } from './follow-reply.js';
 import { waitForFrame } from './frame-wait.js';
+import { createJsonMeasure } from './json-measure.js';
 import { HandlerRequest, headersSeen, parseQuery, splitTarget } from './request.js';
 import { matchRoute } from './route-match.js';
 import type { RouteTable, Row } from './route-table.js';
@@ -162,7 +163,7 @@ async function jsonBody(decl: RouteDecl, req: IncomingMessage, checks: RouteChec
   let body: unknown = {};
   if (hasBody(req)) {
     assertJsonType(req);
-    const bytes = await readBytes(req, decl.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+    const bytes = await readBytes(req, decl.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, createJsonMeasure());
     if (bytes.length > 0) body = parseJson(bytes);
     else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();
   } else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();

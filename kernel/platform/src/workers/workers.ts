@@ -3,7 +3,8 @@
  *
  * W1  No thread before the first task, none after a minute without one.
  * W2  A full queue, a deadline and a cancelled caller are typed errors; a task that was given up is ended, not left running.
- * W3  After `rotate(file)` no thread that has seen the old code takes another task of it.
+ * W3  A task's time is its own: it counts from when a thread takes it, however long others held the threads before.
+ * W4  After `rotate(file)` no thread that has seen the old code takes another task of it.
  */
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
@@ -46,9 +47,14 @@ export interface WorkerPools {
 interface Pool {
   readonly piscina: Piscina;
   readonly loaded: Set<string>;
-  /** Tasks that run or wait. Piscina's own `maxQueue` does not count those that carry an abort signal, as all of ours do. */
+  /** Tasks that run or wait. */
   tasks: number;
   readonly maxTasks: number;
+  /** Tasks that have a thread. Piscina gets no more than it has threads for: it does not tell when a task it queued begins. */
+  running: number;
+  readonly maxThreads: number;
+  /** Those that come next, oldest first. */
+  readonly waiting: Set<() => void>;
 }
 
 interface PoolsState {
@@ -69,7 +75,13 @@ export const createWorkers = (options: WorkersOptions): WorkerPools => {
       const pools = [...(await Promise.all(state.pools.values())), ...state.leaving];
       state.pools.clear();
       state.leaving.clear();
-      await Promise.all(pools.map((pool) => pool.piscina.destroy()));
+      await Promise.all(
+        pools.map(async (pool) => {
+          // Each finds the pools closed.
+          for (const proceed of pool.waiting) proceed();
+          await pool.piscina.destroy();
+        }),
+      );
     },
   };
 };
@@ -112,7 +124,7 @@ const open = async (limits: LaneLimits): Promise<Pool> => {
   });
   // Each failure also rejects the task it belongs to; without a listener it would end the process.
   piscina.on('error', () => undefined);
-  return { piscina, loaded: new Set(), tasks: 0, maxTasks: limits.maxThreads + limits.maxQueue };
+  return { piscina, loaded: new Set(), tasks: 0, maxTasks: limits.maxThreads + limits.maxQueue, running: 0, maxThreads: limits.maxThreads, waiting: new Set() };
 };
 
 const run = async (state: PoolsState, file: string, exportName: string, input: unknown, { lane, timeoutMs = TIMEOUT_MS, signal }: RunOptions): Promise<unknown> => {
@@ -123,6 +135,49 @@ const run = async (state: PoolsState, file: string, exportName: string, input: u
   if (pool.tasks >= pool.maxTasks) throw workerErrors.busy(lane);
   pool.loaded.add(file);
   pool.tasks++;
+  try {
+    await turn(state, pool, name, signal);
+    try {
+      return await execute(state, pool, { file, exportName, name, input, timeoutMs, signal });
+    } finally {
+      pool.running--;
+      const [next] = pool.waiting;
+      next?.();
+    }
+  } finally {
+    pool.tasks--;
+    await endIfIdle(state, pool);
+  }
+};
+
+/** Resolves when a thread is free, and has taken it. */
+const turn = async (state: PoolsState, pool: Pool, name: string, signal: AbortSignal | undefined): Promise<void> => {
+  if (pool.running >= pool.maxThreads) {
+    await new Promise<void>((resolve) => {
+      const proceed = (): void => {
+        pool.waiting.delete(proceed);
+        signal?.removeEventListener('abort', proceed);
+        if (!state.closed && signal?.aborted !== true) pool.running++;
+        resolve();
+      };
+      pool.waiting.add(proceed);
+      signal?.addEventListener('abort', proceed, { once: true });
+    });
+    if (state.closed) throw workerErrors.closed();
+    if (signal?.aborted) throw workerErrors.cancelled(name).with({ cause: signal.reason });
+  } else pool.running++;
+};
+
+interface Task {
+  readonly file: string;
+  readonly exportName: string;
+  readonly name: string;
+  readonly input: unknown;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const execute = async (state: PoolsState, pool: Pool, { file, exportName, name, input, timeoutMs, signal }: Task): Promise<unknown> => {
   const controller = new AbortController();
   let verdict: SvcError | undefined;
   const end = (why: SvcError): void => {
@@ -137,8 +192,6 @@ const run = async (state: PoolsState, file: string, exportName: string, input: u
   } catch (error) {
     throw verdict ?? asWorkerError(error, name, state.closed);
   } finally {
-    pool.tasks--;
-    await endIfIdle(state, pool);
     cancel();
     signal?.removeEventListener('abort', onAbort);
   }

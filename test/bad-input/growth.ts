@@ -1,0 +1,52 @@
+/** Measures how the time of some work grows with its input. No figure of it is a time: machines and their load differ. */
+import { expect } from 'chai';
+
+const SIZES = 10;
+/** From the smallest to the largest. */
+const SPAN = 20;
+/** The least of so many runs is the one that was disturbed least. */
+const RUNS = 5;
+/** What grows this long at a small size already need not be tried at a larger one. */
+const ENOUGH_MS = 400;
+/** Linear work has 1, n log n some 1.1, and memory that no longer fits a cache adds a little; quadratic work has 2. */
+const MAX_EXPONENT = 1.5;
+
+/** The work must take the same way at every size. What is thrown counts as an answer: many of these inputs are refused. */
+export function expectLinear<T>(what: string, largest: number, make: (size: number) => T, work: (input: T) => unknown): void {
+  const points: Array<{ size: number; ms: number }> = [];
+  for (let step = 0; step < SIZES; step++) {
+    const size = Math.round(largest / SPAN ** (1 - step / (SIZES - 1)));
+    const input = make(size);
+    if (step === 0) for (let warm = 0; warm < 3; warm++) timeOf(work, input);
+    let ms = Number.POSITIVE_INFINITY;
+    for (let run = 0, spent = 0; run < RUNS && spent < ENOUGH_MS; run++) {
+      const taken = timeOf(work, input);
+      spent += taken;
+      ms = Math.min(ms, taken);
+    }
+    points.push({ size, ms });
+    if (ms > ENOUGH_MS && points.length >= 3) break;
+  }
+  expect(exponentOf(points), `${what}: ${points.map(({ size, ms }) => `${size} in ${ms.toFixed(2)} ms`).join(', ')}`).to.be.below(MAX_EXPONENT);
+}
+
+/** Processor time, which the other programs of the machine do not add to. */
+function timeOf<T>(work: (input: T) => unknown, input: T): number {
+  const before = process.cpuUsage();
+  try {
+    work(input);
+  } catch {
+    // A refusal is an answer; how long it took is what is asked.
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** The median of the slopes between all pairs of points, in logarithms: a few disturbed points do not move it. */
+function exponentOf(points: ReadonlyArray<{ size: number; ms: number }>): number {
+  const slopes = points.flatMap((a, index) => points.slice(index + 1).map((b) => Math.log(Math.max(b.ms, NOISE_MS) / Math.max(a.ms, NOISE_MS)) / Math.log(b.size / a.size)));
+  return slopes.sort((a, b) => a - b)[slopes.length >> 1] ?? 0;
+}
+
+/** Below this nothing is measured but the clock. */
+const NOISE_MS = 0.1;
