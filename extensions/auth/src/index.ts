@@ -1,15 +1,17 @@
-import { type Admission, defineExtension } from '@svc/api';
+import { type Admission, defineExtension, type DoctorFinding, textThatIsSet } from '@svc/api';
 import { ApiKey, ApiKeyHash, Users } from './config.js';
 import { authErrors } from './errors.js';
 import { type Keyring, OWNER, createKeyring } from './keyring.js';
 import { mayDo } from './roles.js';
 
+const PLAIN_KEY = 'config.toml holds the API key as it is; its hash would do.';
+const HASH_COMMAND = 'svc key hash --write';
 const WWW_AUTHENTICATE = { 'www-authenticate': 'Bearer' };
 
 export default defineExtension({
   config: { '/api_key': ApiKey, '/api_key_hash': ApiKeyHash, '/users': Users },
   activate(ctx) {
-    const build = (): Keyring => createKeyring({ apiKey: ctx.env('SVC_API_KEY') ?? ctx.config.get('api_key'), apiKeyHash: ctx.config.get('api_key_hash'), users: ctx.config.get('users') });
+    const build = (): Keyring => createKeyring({ environment: ctx.env('SVC_API_KEY'), apiKey: ctx.config.get('api_key'), apiKeyHash: ctx.config.get('api_key_hash'), users: ctx.config.get('users') });
     let keyring = build();
     const rebuild = () => {
       keyring = build();
@@ -30,18 +32,27 @@ export default defineExtension({
       if (mayDo(actor.role, permission)) return undefined;
       return { deny: `The role ${actor.role} may not do this (${permission}). Ask an owner or admin of this daemon.`, code: 'auth_role_refused' };
     });
-    ctx.hooks.tap('doctor.check', () => [
-      keyring.isOpen
-        ? { check: 'ApiKeyCheck', result: 'warn', message: 'No API key is set: whoever reaches the port is the owner.', fix: 'Set api_key in config.toml, or SVC_API_KEY.' }
-        : { check: 'ApiKeyCheck', result: 'pass', message: 'An API key is required.' },
-    ]);
+    ctx.hooks.tap('kernel.ready', () => {
+      if (keyring.isPlainInFile) ctx.log.warn(PLAIN_KEY, { fix: HASH_COMMAND });
+    });
+    ctx.hooks.tap('kernel.greet', () => (keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: `npx ${HASH_COMMAND}` }] : []));
+    ctx.hooks.tap('doctor.check', () => findingsOf(keyring));
   },
 });
 
+const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {
+  if (keyring.isOpen)
+    return [{ check: 'ApiKeyCheck', result: 'warn', message: 'No API key is set: whoever reaches the port is the owner.', fix: 'Set api_key in config.toml, or SVC_API_KEY; svc key new makes one.' }];
+  const isAsked: DoctorFinding = { check: 'ApiKeyCheck', result: 'pass', message: 'An API key is required.' };
+  return keyring.isPlainInFile ? [isAsked, { check: 'ApiKeyStorageCheck', result: 'warn', message: PLAIN_KEY, fix: HASH_COMMAND }] : [isAsked];
+};
+
 /** `Authorization: Bearer`, `x-api-key`, or the WebSocket subprotocol `bearer.<key>`. */
 export function presentedKey(request: Pick<Admission, 'headers'>): string | undefined {
-  const bearer = /^bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '');
-  if (bearer) return bearer[1];
+  const authorization = request.headers.authorization ?? '';
+  // A key may have blanks inside; around it they are none of its.
+  const bearer = /^bearer\s/i.test(authorization) ? textThatIsSet(authorization.slice('bearer'.length)) : undefined;
+  if (bearer !== undefined) return bearer;
   if (request.headers['x-api-key']) return request.headers['x-api-key'];
   const protocol = /(?:^|,\s*)bearer\.([^,\s]+)/.exec(request.headers['sec-websocket-protocol'] ?? '');
   return protocol?.[1];

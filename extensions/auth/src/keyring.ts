@@ -5,16 +5,12 @@
  * U2  With no key and no user configured the API is open, and whoever calls is the owner.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Actor, Role } from '@svc/api';
-
-export interface KeySource {
-  readonly apiKey: string;
-  readonly apiKeyHash: string;
-  readonly users: ReadonlyArray<{ readonly name: string; readonly role: 'owner' | 'admin' | 'user' | 'viewer'; readonly api_key_hash: string }>;
-}
+import { type Actor, type KeySettings, type KnownKey, keysOf } from '@svc/api';
 
 export interface Keyring {
   readonly isOpen: boolean;
+  /** The owner's key stands in config.toml as it is, where its hash would do. */
+  readonly isPlainInFile: boolean;
   find(key: string): Actor | undefined;
 }
 
@@ -25,13 +21,12 @@ interface Known {
 
 export const OWNER: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
 
-export const createKeyring = (source: KeySource): Keyring => {
-  const known: Known[] = [];
-  if (source.apiKey !== '') known.push({ digest: sha256(source.apiKey), actor: OWNER });
-  if (source.apiKeyHash !== '') known.push({ digest: fromHex(source.apiKeyHash), actor: OWNER });
-  for (const user of source.users) known.push({ digest: fromHex(user.api_key_hash), actor: userActor(user.name, user.role) });
+export const createKeyring = (settings: KeySettings): Keyring => {
+  const keys = keysOf(settings);
+  const known: Known[] = keys.map((key) => ({ digest: key.isHash ? fromHex(key.text) : sha256(key.text), actor: actorOf(key) }));
   return {
     isOpen: known.length === 0,
+    isPlainInFile: keys.some((key) => key.source === 'api_key' && !key.isHash),
     find: (key) => {
       const digest = sha256(key);
       let found: Actor | undefined;
@@ -41,6 +36,6 @@ export const createKeyring = (source: KeySource): Keyring => {
   };
 };
 
-const userActor = (name: string, role: Role): Actor => ({ id: `user:${name}`, role, ownerId: role === 'owner' ? 'owner' : `user:${name}` });
+const actorOf = ({ source, holder, role }: KnownKey): Actor => (source === 'users' ? { id: `user:${holder}`, role, ownerId: role === 'owner' ? 'owner' : `user:${holder}` } : OWNER);
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 const fromHex = (hash: string): Buffer => Buffer.from(hash.replace('sha256:', ''), 'hex');

@@ -27,7 +27,23 @@ describe('the keyring', () => {
     expect(presentedKey({ headers: { authorization: 'Bearer k1' } })).to.equal('k1');
     expect(presentedKey({ headers: { 'x-api-key': 'k2' } })).to.equal('k2');
     expect(presentedKey({ headers: { 'sec-websocket-protocol': 'chat, bearer.k3' } })).to.equal('k3');
-    expect(presentedKey({ headers: { authorization: 'Basic abc' } })).to.equal(undefined);
+    for (const authorization of ['Basic abc', 'Bearer', 'Bearer  ', 'Bearerk1']) expect(presentedKey({ headers: { authorization } }), authorization).to.equal(undefined);
+    expect(presentedKey({ headers: { authorization: 'bearer  a key with blanks ' } })).to.equal('a key with blanks');
+  });
+
+  it('takes empty and blank for unset, wherever a key may stand', () => {
+    for (const blank of ['', ' ', '\t\n', undefined]) {
+      expect(createKeyring({ environment: blank, apiKey: blank, apiKeyHash: blank, users: [] }).isOpen, JSON.stringify(blank)).to.equal(true);
+      const fromFile = createKeyring({ environment: blank, apiKey: 'file-key', apiKeyHash: blank, users: [] });
+      expect([fromFile.isOpen, fromFile.find('file-key')?.role, fromFile.find(String(blank))]).to.deep.equal([false, 'owner', undefined]);
+    }
+  });
+
+  it('puts SVC_API_KEY above api_key, and lets neither a hash nor the text around a key open anything', () => {
+    const both = createKeyring({ environment: ' env-key ', apiKey: 'file-key', apiKeyHash: '', users: [] });
+    expect([both.find('env-key')?.role, both.find('file-key'), both.find(' env-key ')]).to.deep.equal(['owner', undefined, undefined]);
+    const stored = createKeyring({ apiKey: hash('k'), apiKeyHash: '', users: [] });
+    expect([stored.find('k')?.role, stored.find(hash('k')), stored.isPlainInFile, both.isPlainInFile]).to.deep.equal(['owner', undefined, false, false]);
   });
 
   it('lets a viewer read, a user write and send, and only owners and admins administer', () => {

@@ -1,5 +1,5 @@
 /** Where the master key comes from: SVC_VAULT_KEY, else the file vault.key beside the vault, made at the first put. */
-import type { Dir, Ids } from '@svc/api';
+import { type Dir, type Ids, textThatIsSet } from '@svc/api';
 
 export const MASTER_KEY_ENV = 'SVC_VAULT_KEY';
 export const KEY_FILE = 'vault.key';
@@ -23,7 +23,7 @@ export const decodeMasterKey = (text: string, source: string): Buffer | { readon
 
 /** An environment variable that is set but wrong is not passed over for the file: nobody would see which key is in use. */
 export const findMasterKey = async (data: Dir, fromEnv: string | undefined): Promise<MasterKey> => {
-  if (fromEnv !== undefined && fromEnv !== '') return named(decodeMasterKey(fromEnv, MASTER_KEY_ENV), 'environment');
+  if (textThatIsSet(fromEnv) !== undefined) return named(decodeMasterKey(fromEnv ?? '', MASTER_KEY_ENV), 'environment');
   if (!(await data.stat(KEY_FILE))) return { state: 'absent' };
   return named(decodeMasterKey(await data.readText(KEY_FILE, { maxBytes: 1_000 }), KEY_FILE), 'file');
 };

@@ -1,5 +1,5 @@
 /** What doctor, health and the security page hear of the vault. Each looks, none repairs, none sees a value. */
-import type { DoctorFinding } from '@svc/api';
+import { type DoctorFinding, textThatIsSet } from '@svc/api';
 import { decodeMasterKey, MASTER_KEY_ENV } from './master-key.js';
 import type { Vault } from './service.js';
 
@@ -25,8 +25,8 @@ export const securityReport = async (vault: Vault): Promise<{ name: string; stat
 
 const keyFinding = (text: string | undefined): DoctorFinding => {
   const check = 'VaultKeyCheck';
-  if (text === undefined || text === '') return { check, result: 'pass', message: `${MASTER_KEY_ENV} is not set; the vault uses its own key file.` };
-  const decoded = decodeMasterKey(text, MASTER_KEY_ENV);
+  if (textThatIsSet(text) === undefined) return { check, result: 'pass', message: `${MASTER_KEY_ENV} is not set; the vault uses its own key file.` };
+  const decoded = decodeMasterKey(text ?? '', MASTER_KEY_ENV);
   if (!Buffer.isBuffer(decoded)) return { check, result: 'fail', message: `${decoded.why}.`, fix: FIX_KEY };
   decoded.fill(0);
   return { check, result: 'pass', message: `${MASTER_KEY_ENV} decodes to 32 bytes.` };

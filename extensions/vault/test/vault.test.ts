@@ -67,6 +67,14 @@ describe('the vault', () => {
     expect(readdirSync(home)).to.deep.equal(['vault.enc']);
   });
 
+  for (const blank of ['', ' ', '\n'])
+    it(`takes SVC_VAULT_KEY = ${JSON.stringify(blank)} for unset and uses its own key file`, async () => {
+      const vault = vaultWith(blank);
+      await vault.put('a', SECRET);
+      expect(await vaultWith().resolve('a')).to.equal(SECRET);
+      expect((await doctorFindings(vault, blank))[0]).to.include({ result: 'pass' });
+    });
+
   it('V2 does not open with another key, and is not written over', async () => {
     await vaultWith(KEY).put('a', SECRET);
     const before = readFileSync(join(home, 'vault.enc'));

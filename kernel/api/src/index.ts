@@ -1,5 +1,6 @@
 /** @svc/api: the only thing an extension imports at run time. */
 export * from './actor.js';
+export * from './api-keys.js';
 export * from './check.js';
 export * from './disposable.js';
 export * from './doors.js';

@@ -10,7 +10,7 @@ const ANSWER_WAIT_MS = 30_000;
 /** Answers larger than this are not a daemon's. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-const KEY_HINT = 'SVC_API_KEY=<the key> svc …   (or api_key in config.toml, which this user must be able to read)';
+const KEY_HINT = 'SVC_API_KEY=<the key> svc …   (api_key of config.toml is sent where this user may read it; a hash in its place cannot be sent)';
 /** A rate limit that is over so soon is waited out, a few times. */
 const SHORT_WAIT_S = 5;
 const SHORT_WAITS = 3;

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isKeyHash, textThatIsSet } from '@svc/api';
 import { type Home, resolveHome } from '@svc/platform/config/home';
 import { usageFailure } from './failure.js';
 
@@ -42,6 +43,7 @@ export interface Settings {
   daemonFile(): DaemonFile | undefined;
   /** Where the daemon is, or would be. */
   url(): Promise<string>;
+  /** The key to send; undefined where there is none, or only its hash. */
   apiKey(): Promise<string | undefined>;
 }
 
@@ -62,7 +64,7 @@ export const createSettings = (flags: GlobalFlags, env: NodeJS.ProcessEnv = proc
       if (flagPort !== undefined) return `http://127.0.0.1:${flagPort}`;
       return settings.daemonFile()?.url ?? expectedUrl(where);
     },
-    apiKey: async () => env.SVC_API_KEY || configuredKey(where.configFile),
+    apiKey: () => sendableKey(env, where.configFile),
   };
   return settings;
 };
@@ -120,10 +122,14 @@ const expectedUrl = async ({ configFile, port, listen }: Home): Promise<string> 
   return `http://${reachable}:${port ?? split?.[2] ?? DEFAULT_PORT}`;
 };
 
-const configuredKey = (configFile: string): Promise<string | undefined> => configText(configFile, /^\s*api_key\s*=/m, ['api_key']);
+/** In the daemon's order: SVC_API_KEY, then `api_key`, which the environment may set as well. */
+const sendableKey = async (env: NodeJS.ProcessEnv, configFile: string): Promise<string | undefined> => {
+  const key = textThatIsSet(env.SVC_API_KEY) ?? textThatIsSet(env.SVC__API_KEY) ?? textThatIsSet(await configText(configFile, /^\s*"?api_key"?\s*=/m, ['api_key'], false));
+  return key === undefined || isKeyHash(key) ? undefined : key;
+};
 
 /** A text at the top level or in [api]. The TOML parser is loaded only when the file seems to have the key. */
-const configText = async (configFile: string, mention: RegExp, names: readonly string[]): Promise<string | undefined> => {
+const configText = async (configFile: string, mention: RegExp, names: readonly string[], isInApi = true): Promise<string | undefined> => {
   let text: string;
   try {
     text = await readFile(configFile, 'utf8');
@@ -139,7 +145,7 @@ const configText = async (configFile: string, mention: RegExp, names: readonly s
   } catch {
     return undefined; // broken TOML is doctor's to explain; the daemon runs on its last good values
   }
-  const api = typeof parsed.api === 'object' && parsed.api !== null ? (parsed.api as Record<string, unknown>) : {};
+  const api = isInApi && typeof parsed.api === 'object' && parsed.api !== null ? (parsed.api as Record<string, unknown>) : {};
   const found = names.map((name) => parsed[name] ?? api[name]).find((value) => typeof value === 'string' && value !== '');
   return typeof found === 'string' ? found : undefined;
 };

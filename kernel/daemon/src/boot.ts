@@ -20,7 +20,7 @@ import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-m
 import { createLog, type Log } from '@svc/platform/log/log';
 import { createStreams } from '@svc/platform/streams/streams';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
-import { claimsOf, extensionSettings, gateOf, hasKey, listenAddress, missingSecurity, presetOf, refuseOpenNetwork } from './daemon-settings.js';
+import { claimsOf, extensionSettings, gateOf, listenAddress, missingSecurity, presetOf } from './daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
@@ -28,6 +28,7 @@ import { type HomeLock, lockHome } from './home-lock.js';
 import { startHousekeeping } from './housekeeping.js';
 import { kernelOwner, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
+import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
 import { type InstalledFiles, type Preset, type Release, readRelease } from './release.js';
 import { stopDaemon } from './shutdown.js';
@@ -103,6 +104,7 @@ interface Ground {
   readonly installed: readonly InstalledFiles[];
   readonly claims: SectionClaims;
   readonly config: Config;
+  readonly keys: KeyWatch;
   readonly preset: { readonly name: string; readonly preset: Preset };
   readonly listen: { readonly host: string; readonly port: number };
   readonly strays: StrayHandler;
@@ -140,15 +142,17 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const release = await readRelease(options.releaseFile, api);
   const installed = [...release.extensions, ...(options.extra ?? [])];
   const claims = claimsOf(installed);
-  const config = createConfig({ file: home.configFile, env, log, sections: () => claims, lastGoodFile: join(home.dataDir, 'config-last-good.json') });
+  const state: Ground['state'] = { phase: 'starting', address: { host: '', port: 0 }, lifecycle: undefined, view: undefined };
+  const guard = networkGuard(env, home, () => state.address.host);
+  const config = createConfig({ file: home.configFile, env, log, sections: () => claims, lastGoodFile: join(home.dataDir, 'config-last-good.json'), guard });
   await makeFolders(home);
   await config.load();
   const listen = listenAddress(config, home, options.port);
-  refuseOpenNetwork(listen.host, hasKey(env, config));
+  const keys = watchKeys(env, config);
+  refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
   const wiring: Wiring = createWiring(clock, strays, (id, event) => relay.isDurable(id, event));
   const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
-  const state: Ground['state'] = { phase: 'starting', address: { host: '', port: 0 }, lifecycle: undefined, view: undefined };
   return {
     options,
     factories: { ...standardFactories, ...options.factories },
@@ -160,6 +164,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     installed,
     claims,
     config,
+    keys,
     preset: presetOf(release, config),
     listen,
     strays,
@@ -170,11 +175,11 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
 }
 
 function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
-  const { config, listen, options, preset, state, wiring } = ground;
+  const { config, keys, listen, options, preset, state, wiring } = ground;
   return createHttp({
     access: {
       corsOrigins: () => (config.get('api') as { cors_origins: readonly string[] }).cors_origins,
-      hasApiKey: () => hasKey(options.env, config),
+      hasApiKey: keys.hasKey,
       listenHost: () => listen.host,
       trustedProxies: () => (config.get('/trusted_proxies') as readonly string[] | undefined) ?? [],
     },
@@ -252,7 +257,7 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     wiring.hooks,
     parts,
     () => view,
-    () => ({ host: ground.listen.host, hasKey: hasKey(options.env, config) }),
+    () => ({ host: ground.listen.host, hasKey: ground.keys.hasKey() }),
   );
   return own;
 }

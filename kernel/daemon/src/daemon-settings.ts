@@ -2,8 +2,6 @@
 import type { Lifecycle } from '@svc/core';
 import type { Home } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
-import { isLoopbackName } from '@svc/platform/http/access';
-import { daemonErrors } from './errors.js';
 import type { InstalledFiles, Preset, Release } from './release.js';
 
 const EMPTY_PRESET: Preset = { extensions: [], essential: [], required_security: [] };
@@ -41,13 +39,4 @@ export function listenAddress(config: { get(section: string): unknown }, home: H
   const text = home.listen ?? (config.get('api') as { listen_addr: string }).listen_addr;
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: port ?? home.port ?? Number(text.slice(colon + 1)) };
-}
-
-export function refuseOpenNetwork(host: string, hasApiKey: boolean): void {
-  if (!isLoopbackName(host) && !hasApiKey) throw daemonErrors.open_to_network(host);
-}
-
-export function hasKey(env: Readonly<Record<string, string | undefined>>, config: { get(section: string): unknown }): boolean {
-  const users = config.get('/users') as readonly unknown[] | undefined;
-  return Boolean(env.SVC_API_KEY) || Boolean(config.get('/api_key')) || Boolean(config.get('/api_key_hash')) || (users?.length ?? 0) > 0;
 }

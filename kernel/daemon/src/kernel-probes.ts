@@ -2,18 +2,19 @@
 import type { DoctorFinding, KernelView } from '@svc/api';
 import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
 import { isLoopbackName } from '@svc/platform/http/access';
+import { type ShownByAncestor, shownByAncestors } from '@svc/platform/doors/own-environment';
 import type { PlatformParts } from './platform-parts.js';
 
 /** The kernel as an owner of taps. It is never unloaded. */
 export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel') });
 
-export function tapProbes(owner: Owner, hooks: HookRegistry, parts: Pick<PlatformParts, 'storage' | 'config'>, view: () => KernelView, listen: () => { host: string; hasKey: boolean }): void {
+export function tapProbes(owner: Owner, hooks: HookRegistry, parts: Pick<PlatformParts, 'storage' | 'config' | 'env'>, view: () => KernelView, listen: () => { host: string; hasKey: boolean }): void {
   const facade = hooks.facade(owner);
   facade.tap('health.probe', async () => {
     await parts.storage.ping();
     return { name: 'database', status: 'ok' };
   });
-  facade.tap('doctor.check', () => [configFinding(view()), listenFinding(listen())]);
+  facade.tap('doctor.check', async () => [configFinding(view()), listenFinding(listen()), environmentFinding(await shownByAncestors(parts.env))]);
   hooks.taps.swap(undefined, owner);
 }
 
@@ -33,4 +34,16 @@ function listenFinding({ host, hasKey }: { host: string; hasKey: boolean }): Doc
   if (isLoopbackName(host)) return { check: 'ApiListenAddrCheck', result: 'pass', message: `Only this machine can reach ${host}.` };
   if (hasKey) return { check: 'ApiListenAddrCheck', result: 'pass', message: `${host} can be reached from outside, and an API key is required.` };
   return { check: 'ApiListenAddrCheck', result: 'fail', message: `${host} can be reached from outside without an API key.`, fix: 'Set api_key, or listen on 127.0.0.1.' };
+}
+
+/** Our own copy was overwritten at the start; what those hold who started us is theirs. */
+function environmentFinding([first]: readonly ShownByAncestor[]): DoctorFinding {
+  const check = 'EnvironmentSecretsCheck';
+  if (!first) return { check, result: 'pass', message: 'No process that started the daemon shows its secrets.' };
+  return {
+    check,
+    result: 'warn',
+    message: `${first.command} (process ${first.pid}), which started the daemon, shows ${first.names.join(', ')} to every program of this user, commands of agents included.`,
+    fix: 'Start it in the background (svc start) or as a service, and keep provider keys in the vault: svc providers set-key PROVIDER',
+  };
 }

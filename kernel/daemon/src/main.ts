@@ -2,8 +2,12 @@
 import { fileURLToPath } from 'node:url';
 import { isSvcError } from '@svc/api';
 import { renderBanner } from './banner.js';
-import { bootDaemon, type Daemon } from './boot.js';
+import { takeEnvironment } from '@svc/platform/doors/own-environment';
+import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
 import { guardProcess } from './process-guard.js';
+import { startElsewhere } from './start-elsewhere.js';
+
+export { startElsewhere };
 
 /** A stop that takes longer than this is ended. */
 const STOP_DEADLINE_MS = 20_000;
@@ -11,19 +15,26 @@ const EXIT_FAILED = 1;
 
 /** `--foreground` tees the log to the terminal and prints the banner. Resolves when the daemon is ready; the process lives on. */
 export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    const { env, exposed, isHandedOver } = takeEnvironment();
+    await (exposed.length > 0 && !isHandedOver ? startElsewhere(fileURLToPath(import.meta.url), argv, env) : run(argv, env));
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(EXIT_FAILED);
+  }
+}
+
+async function run(argv: readonly string[], env: BootOptions['env']): Promise<void> {
   // `npm start` may have built first, in this same process.
   const begun = performance.now();
   const foreground = argv.includes('--foreground');
   const state: { daemon?: Daemon } = {};
   const stop = (reason: string, code: number): void => void stopProcess(state.daemon, reason, code);
   const daemon = await bootDaemon({
-    env: process.env,
+    env,
     releaseFile: fileURLToPath(new URL('../release.json', import.meta.url)),
     foreground,
     onShutdown: (reason) => stop(reason, 0),
-  }).catch((error: unknown): never => {
-    process.stderr.write(`${explain(error)}\n`);
-    process.exit(EXIT_FAILED);
   });
   state.daemon = daemon;
   guardProcess(daemon, stop);
@@ -45,7 +56,7 @@ async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {
     dataDir: daemon.home.dataDir,
     lines: await daemon.greeting(),
     problems: [...daemon.kernel.configProblems().map((problem) => problem.message), ...failed.map((one) => `${one.id} did not start: ${one.reason}. See: npx svc ext why ${one.id}`)],
-    isColoured: process.stdout.isTTY === true && !process.env.NO_COLOR,
+    isColoured: process.stdout.isTTY === true && !daemon.parts.env.NO_COLOR,
     startMs,
   });
 }

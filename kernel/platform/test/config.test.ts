@@ -91,6 +91,24 @@ describe('config', () => {
     expect(config.isClosed('gate')).to.equal(false);
   });
 
+  it('leaves a security section that the last good file did not have at its default when the file breaks, also at the next start', async () => {
+    const config = await load('[log]\nlevel = "warn"\n');
+    for (const broken of ['[log\n', '[gate\n']) {
+      await writeFile(file, broken);
+      await config.reload();
+      expect(config.closed()).to.deep.equal([]);
+      expect((await load(null)).closed()).to.deep.equal([]);
+    }
+    expect(config.get('log')).to.deep.equal({ level: 'warn' });
+    await writeFile(file, '[gate]\nmode = "lokced"\n');
+    await config.reload();
+    expect(config.closed()).to.deep.equal(['gate']);
+  });
+
+  it('closes every security section when the first file there ever was cannot be read', async () => {
+    expect((await load('[gate\n')).closed()).to.include.members(['gate', '/api_key']);
+  });
+
   it('does not bring back a section that was taken out of the file', async () => {
     await load('[memory]\ndecay_rate = 0.5\n');
     await load('[log]\nlevel = "warn"\n');

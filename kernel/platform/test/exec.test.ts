@@ -62,6 +62,14 @@ describe('doors: exec', function () {
     for (const name of ['OPENAI_API_KEY', 'GITHUB_TOKEN', 'LD_PRELOAD', 'MY_TOKEN', 'SVC_VAULT_KEY']) expect(names).not.to.include(name);
   });
 
+  it('hands the keys of the daemon itself on to nobody, not even by name', async () => {
+    policy.allowed_env_vars = ['SVC_*', 'SVC_API_KEY', 'SVC_VAULT_KEY', 'SVC__API_KEY', 'MY_TOKEN'];
+    const { stdout } = await door.exec('env', [], { cwd: home, env: { SVC_API_KEY: 'k', SVC_RUN: '1' } });
+    const names = stdout.split('\n').map((line) => line.split('=')[0]);
+    expect(names).to.include.members(['MY_TOKEN', 'SVC_RUN']);
+    for (const name of ['SVC_API_KEY', 'SVC_VAULT_KEY', 'SVC__API_KEY']) expect(names).not.to.include(name);
+  });
+
   it('caps output without stopping the program', async () => {
     const result = await sh('head -c 300000 /dev/zero | tr "\\0" x; echo done >&2', { maxOutputBytes: 1_000 });
     expect(result).to.include({ exitCode: 0, truncated: true, stderr: 'done\n' });

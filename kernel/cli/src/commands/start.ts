@@ -1,7 +1,8 @@
 /** `svc start`: in the background by default, and back only when the daemon is ready or has said why not. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { spawnWithSecrets, takeEnvironment } from '@svc/platform/doors/own-environment';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -52,7 +53,9 @@ const isReady = async (url: string): Promise<boolean> => {
 };
 
 const foreground = (cli: Cli, entry: string): Outcome => {
-  const child = spawn(process.execPath, [entry, '--foreground'], { env: cli.settings.env, stdio: 'inherit' });
+  // This process stays as long as the daemon does: it shows no secrets either.
+  takeEnvironment();
+  const child = spawnWithSecrets(process.execPath, [entry, '--foreground'], cli.settings.env, { stdio: ['inherit', 'inherit', 'inherit'] });
   // The terminal sends Ctrl-C to both; the daemon decides when it is done. A plain `kill` of this process is passed on.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => void child.kill('SIGTERM'));
@@ -67,7 +70,7 @@ const background = async (cli: Cli, entry: string): Outcome => {
   // What the daemon says before its log is open, or while it crashes, must not be lost.
   const errorFile = path.join(cli.settings.logDir, 'start-errors.log');
   const errors = openSync(errorFile, 'w', 0o600);
-  const child = spawn(process.execPath, [entry], { env: cli.settings.env, detached: true, stdio: ['ignore', 'ignore', errors] });
+  const child = spawnWithSecrets(process.execPath, [entry], cli.settings.env, { detached: true, stdio: ['ignore', 'ignore', errors] });
   closeSync(errors);
   const steps = progress(cli.out, 'Starting');
   try {

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { type KnownKey, keysOf, textThatIsSet } from '@svc/api';
 import type { ConfigProblem } from '@svc/platform/config/evaluate';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import type { Settings } from '../settings.js';
@@ -35,7 +36,7 @@ interface ReadConfig {
   readonly unreadable: string | undefined;
   readonly problems: readonly ConfigProblem[];
   readonly listen: string;
-  readonly hasKey: boolean;
+  readonly keys: readonly KnownKey[];
 }
 
 /** Evaluates the file as the daemon would, against the sections that the built extensions claim. */
@@ -49,13 +50,9 @@ const readConfig = async (settings: Settings, distDir: string): Promise<ReadConf
   const claims: SectionClaims = { ...(await extensionClaims(distDir)), ...kernelSections };
   const found = await evaluate({ file: settings.configFile, text: text ?? null, unreadable, env: readEnvLayer(settings.env), claims, ready: undefined, good: {}, providers: {} });
   const api = (found.values.get('api') ?? {}) as { listen_addr?: string }; // the platform's own section
-  const key = (await settings.apiKey()) ?? '';
-  return { text, unreadable, problems: found.problems, listen: settings.env.SVC_LISTEN || api.listen_addr || '127.0.0.1:4545', hasKey: key !== '' || hasKeyHash(found.values) };
-};
-
-const hasKeyHash = (values: ReadonlyMap<string, unknown>): boolean => {
-  const hash = values.get('/api_key_hash');
-  return typeof hash === 'string' && hash !== '';
+  const get = (section: string): unknown => found.values.get(section);
+  const keys = keysOf({ environment: settings.env.SVC_API_KEY, apiKey: get('/api_key'), apiKeyHash: get('/api_key_hash'), users: get('/users') });
+  return { text, unreadable, problems: found.problems, listen: settings.env.SVC_LISTEN || api.listen_addr || '127.0.0.1:4545', keys };
 };
 
 const readText = async (file: string): Promise<{ text: string | undefined; unreadable: string | undefined }> => {
@@ -95,7 +92,7 @@ const listenCheck = (settings: Settings, config: ReadConfig): Check => {
   const host = split?.[1] ?? '';
   const port = settings.port ?? Number(split?.[2] ?? 0);
   if (split === null || port > 65_535) return fail('ApiListenAddrCheck', `"${config.listen}" is not an address and a port`, 'set listen_addr in [api], such as "127.0.0.1:4545"');
-  if (!LOOPBACK.test(host) && !config.hasKey)
+  if (!LOOPBACK.test(host) && config.keys.length === 0)
     return fail('ApiListenAddrCheck', `${config.listen} can be reached from other machines, and no api_key is set`, 'set api_key in config.toml, or listen on 127.0.0.1');
   const where = `${host}:${port}`;
   if (port < FIRST_FREE_PORT)
@@ -106,7 +103,7 @@ const listenCheck = (settings: Settings, config: ReadConfig): Check => {
 /** No trimming and no guessing: what does not decode to exactly 32 bytes would lose the vault. */
 const vaultKeyCheck = (env: NodeJS.ProcessEnv): Check => {
   const key = env.SVC_VAULT_KEY;
-  if (key === undefined || key === '') return pass('VaultKeyCheck', 'SVC_VAULT_KEY is not set; the daemon keeps its own key file');
+  if (key === undefined || key.trim() === '') return pass('VaultKeyCheck', 'SVC_VAULT_KEY is not set; the daemon keeps its own key file');
   const bytes = Buffer.from(key, 'base64');
   const isBase64 = bytes.toString('base64').replace(/=+$/, '') === key.replace(/=+$/, '');
   if (isBase64 && bytes.length === VAULT_KEY_BYTES) return pass('VaultKeyCheck', 'SVC_VAULT_KEY has 32 bytes');
@@ -115,7 +112,7 @@ const vaultKeyCheck = (env: NodeJS.ProcessEnv): Check => {
 };
 
 const providerKeyCheck = (env: NodeJS.ProcessEnv): Check => {
-  const names = Object.keys(env).filter((name) => /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_API_KEY$/.test(name) && name !== 'SVC_API_KEY' && env[name] !== '');
+  const names = Object.keys(env).filter((name) => /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_API_KEY$/.test(name) && !name.startsWith('SVC_') && textThatIsSet(env[name]) !== undefined);
   if (names.length === 0) return warn('provider_keys', 'no provider key in the environment', 'svc providers set-key PROVIDER   unless one is stored already');
   return pass('provider_keys', names.sort().join(', '));
 };

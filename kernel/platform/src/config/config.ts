@@ -3,20 +3,24 @@
  *
  * G1  A bad section keeps its last good value and is reported with its line; the daemon starts all the same.
  * G2  A security section that is bad and was never good is closed, never at its default.
- * G3  Without a file, and with an unchanged one, neither parser nor validator is loaded.
+ * G3  Without a file, and with an unchanged one, the validator is not loaded, and the parser only where the file holds a secret.
  * G4  What is handed out is frozen.
+ * G5  What would open a door that a guard watches does not come into force; the former values stay, and it is said.
+ * G6  A secret stands in no file that the daemon writes by itself; its hash does, where that serves.
  */
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Disposable } from '@svc/api';
 import { atomicWrite } from '../doors/atomic-write.js';
 import type { Log } from '../log/log.js';
+import { type ConfigGuard, heldBack, withHeld } from './config-guard.js';
 import { readEnvLayer } from './env-layer.js';
 import { configErrors } from './errors.js';
 import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate, keyOf } from './evaluate.js';
 import { kernelAliases, kernelSections, type SectionClaims } from './kernel-sections.js';
-import { digestOf, type LastGood, readLastGood, writeLastGood } from './last-good.js';
-import { isTable, type JsonSchema, schemaAt, schemaOf, withDefaults } from './schema-walk.js';
+import { digestOf, type LastGood, lastGoodText, readLastGood, type StoredLastGood, writeLastGood } from './last-good.js';
+import { type JsonSchema, schemaAt, withDefaults } from './schema-walk.js';
+import { redactSecrets } from './stored-secrets.js';
 import { editToml } from './toml-edit.js';
 import { loadToml } from './toml-parse.js';
 
@@ -30,6 +34,8 @@ export interface ConfigOptions {
   providers?: () => Readonly<Record<string, string>>;
   /** Default: `data/config-last-good.json` beside the file. */
   lastGoodFile?: string;
+  /** A rule above single settings, judged at every load. */
+  guard?: ConfigGuard;
 }
 
 export interface ConfigReload {
@@ -57,7 +63,7 @@ export interface Config {
 interface State {
   current: Evaluation | undefined;
   /** What each section last held, from this process or from disk; undefined until the first load. */
-  good: LastGood | undefined;
+  good: StoredLastGood | undefined;
   /** Loads, reloads and edits go one after the other. */
   queue: Promise<unknown>;
   readonly listeners: Map<string, Set<() => void>>;
@@ -97,21 +103,43 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   const path = options.lastGoodFile ?? join(dirname(options.file), 'data', 'config-last-good.json');
   const onTrouble = (error: unknown): void => log.warn('The last good values of the settings cannot be read or kept.', { path, error });
   const source = await readSource(options.file);
-  // Without a file there is nothing to fall back from.
-  if (source.text !== null || source.unreadable !== undefined) state.good ??= await readLastGood(path, onTrouble);
-  const good = state.good ?? { digest: '', values: {} };
+  state.good ??= await readLastGood(path, onTrouble);
+  const good = state.good;
   const digest = source.text === null ? '' : digestOf(source.text, JSON.stringify(claims));
-  const evaluation = await evaluate(inputOf(options, claims, source, good, digest));
+  const judged = await evaluate(inputOf(options, claims, source, good, digest));
+  const held = await heldBack(options.guard, judged, state.current ? { values: Object.fromEntries(state.current.values), isStored: false } : { values: good.values, isStored: true }, claims);
+  const evaluation = held && options.guard ? withHeld(options.guard, judged, held, options.file) : judged;
   for (const [name, value] of evaluation.values) redactSecrets(claims[name]?.schema as JsonSchema | undefined, value, options.log.redact); // as above
   for (const problem of evaluation.problems) log.warn(problem.message, { key: problem.key });
-  if (source.text !== null && digest !== good.digest) {
-    // Of a clean file exactly what it says: a section that was taken out must not come back at the next start.
-    const values = evaluation.isFileClean ? evaluation.fileValues : { ...good.values, ...evaluation.fileValues };
-    state.good = { digest: evaluation.isFileClean ? digest : '', values };
+  if (source.unreadable === undefined) {
+    const next = nextGood(options.guard, good, { claims, judged, digest: source.text === null ? undefined : digest, held });
+    const text = Object.keys(next.values).length === 0 && good.text === '' ? '' : lastGoodText(next, claims);
+    state.good = { ...next, isWithheld: false, text };
     // A home that cannot be written costs the fallback, not the start.
-    if (!isSame(state.good, good)) await writeLastGood(path, state.good).catch(onTrouble);
+    if (text !== good.text) await writeLastGood(path, text).catch(onTrouble);
   }
   return install(options, state, evaluation);
+};
+
+interface Loaded {
+  readonly claims: SectionClaims;
+  readonly judged: Evaluation;
+  /** Undefined where there is no file. */
+  readonly digest: string | undefined;
+  readonly held: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What a later load may fall back on. */
+const nextGood = (guard: ConfigGuard | undefined, good: LastGood, { claims, judged, digest, held = {} }: Loaded): Omit<LastGood, 'isWithheld'> => {
+  const isHeld = Object.keys(held).length > 0;
+  const missing = (names: readonly string[]): readonly string[] => names.filter((name) => !Object.hasOwn(judged.fileValues, name) && !Object.hasOwn(held, name));
+  // Of a clean file exactly what it says: a section that was taken out must not come back at the next start.
+  if (digest !== undefined && judged.isFileClean) return { digest: isHeld ? '' : digest, values: { ...judged.fileValues, ...held }, absent: missing(Object.keys(claims)) };
+  // Without a file nothing is known to be wrong: it may be between two names. Only what a guard watches is taken at its word.
+  const former = Object.fromEntries(Object.entries(good.values).filter(([name]) => digest !== undefined || !guard?.sections.includes(name)));
+  const values = { ...former, ...judged.fileValues, ...held };
+  const absent = digest === undefined ? Object.keys(claims).filter((name) => !Object.hasOwn(values, name)) : missing(good.absent);
+  return { digest: '', values, absent };
 };
 
 interface Source {
@@ -135,7 +163,9 @@ const inputOf = (options: ConfigOptions, claims: SectionClaims, source: Source, 
   env: readEnvLayer(options.env),
   claims,
   ready: digest !== '' && digest === good.digest ? good.values : undefined,
+  isWithheld: good.isWithheld,
   good: good.values,
+  absent: good.absent,
   providers: options.providers?.() ?? {},
 });
 
@@ -202,7 +232,7 @@ const spelling = (tree: Record<string, unknown>, target: readonly string[]): rea
 
 /** Refuses a text that brings a problem which the present one does not have. */
 const judge = async (options: ConfigOptions, state: State, claims: SectionClaims, target: readonly string[], edited: string): Promise<void> => {
-  const evaluation = await evaluate({ ...inputOf(options, claims, { text: edited, unreadable: undefined }, state.good ?? { digest: '', values: {} }, ''), env: [] });
+  const evaluation = await evaluate({ ...inputOf(options, claims, { text: edited, unreadable: undefined }, state.good ?? { digest: '', values: {}, absent: [], isWithheld: false }, ''), env: [] });
   const section = target[0] ?? '';
   const known = new Set((state.current?.problems ?? []).map((problem) => problem.key));
   const found =
@@ -228,12 +258,6 @@ const mergedSchema = (claims: SectionClaims): Record<string, unknown> => {
   for (const [name, claim] of Object.entries(claims)) properties[keyOf(name)] = claim.schema;
   for (const [alias, target] of Object.entries(kernelAliases)) properties[alias] = schemaAt({ properties: properties as Record<string, JsonSchema> }, target); // claims hold JSON Schemas
   return JSON.parse(JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'svc config.toml', type: 'object', properties, additionalProperties: false }));
-};
-
-const redactSecrets = (schema: JsonSchema | undefined, value: unknown, redact: (secret: string) => void): void => {
-  if (!schema) return;
-  if (schema['x-secret'] === true && typeof value === 'string') redact(value);
-  if (isTable(value) || Array.isArray(value)) for (const [key, inner] of Object.entries(value)) redactSecrets(schemaOf(schema, key), inner, redact);
 };
 
 const freeze = (value: unknown): unknown => {

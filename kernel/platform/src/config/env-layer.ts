@@ -1,4 +1,7 @@
-/** The layer above the file: `SVC__API__LISTEN_ADDR=0.0.0.0:4545` sets `[api] listen_addr`. */
+/**
+ * The layer above the file: `SVC__API__LISTEN_ADDR=0.0.0.0:4545` sets `[api] listen_addr`.
+ * A blank variable is an unset one: compose files and unit files pass on what nobody set. `'""'` says an empty text.
+ */
 import { kernelAliases } from './kernel-sections.js';
 import { isTable, type JsonSchema } from './schema-walk.js';
 
@@ -13,7 +16,7 @@ export interface EnvSetting {
 export const readEnvLayer = (env: Readonly<Record<string, string | undefined>>): EnvSetting[] => {
   const settings: EnvSetting[] = [];
   for (const [variable, text] of Object.entries(env)) {
-    if (!variable.startsWith(PREFIX) || text === undefined) continue;
+    if (!variable.startsWith(PREFIX) || text === undefined || text.trim() === '') continue;
     const path = variable
       .slice(PREFIX.length)
       .split('__')

@@ -7,6 +7,7 @@ import { type EnvSetting, envValue, withPath } from './env-layer.js';
 import { kernelAliases, type SectionClaims } from './kernel-sections.js';
 import { createChecker, didYouMean, type Checker } from './section-check.js';
 import { isTable, type JsonSchema, schemaAt, withDefaults } from './schema-walk.js';
+import { withSecretsOf } from './stored-secrets.js';
 import { lineOfPath, scanToml, type TomlEntry } from './toml-lines.js';
 import { loadToml, type ParseToml, TomlProblem } from './toml-parse.js';
 
@@ -31,8 +32,12 @@ export interface EvaluateInput {
   claims: SectionClaims;
   /** Values that are known to be good for exactly this text and these schemas. */
   ready: Readonly<Record<string, unknown>> | undefined;
+  /** The ready values lack the secrets that the text holds. */
+  isWithheld?: boolean;
   /** What each section last held. */
   good: Readonly<Record<string, unknown>>;
+  /** Sections that the last good text did not have. */
+  absent?: readonly string[];
   /** Which extension would claim a section, for sections that nobody does. */
   providers: Readonly<Record<string, string>>;
 }
@@ -54,10 +59,12 @@ interface Work extends EvaluateInput {
   readonly closed: Set<string>;
   readonly checker: Checker;
   lines: readonly TomlEntry[] | undefined;
+  /** The parsed text, where the values are ready but for its secrets. */
+  secretsFrom: Readonly<Record<string, unknown>> | undefined;
 }
 
 export const evaluate = async (input: EvaluateInput): Promise<Evaluation> => {
-  const work: Work = { ...input, problems: [], values: new Map(), fileValues: {}, closed: new Set(), checker: createChecker(), lines: undefined };
+  const work: Work = { ...input, problems: [], values: new Map(), fileValues: {}, closed: new Set(), checker: createChecker(), lines: undefined, secretsFrom: undefined };
   const tree = await readTree(work);
   if (tree) reportUnclaimed(work, tree);
   const layers = new Map<string, Layer>();
@@ -78,11 +85,13 @@ const readTree = async (work: Work): Promise<Record<string, unknown> | undefined
     problem(work, null, '', `${basename(work.file)} cannot be read: ${work.unreadable}. Every section keeps its last good value.`, 'a readable file', 'error');
     return null;
   }
-  if (work.text === null || work.ready) return undefined;
+  if (work.text === null || (work.ready && !work.isWithheld)) return undefined;
   try {
     const tree = (await loadToml())(work.text);
     applyAliases(work, tree);
-    return tree;
+    if (!work.ready) return tree;
+    work.secretsFrom = tree;
+    return undefined;
   } catch (error) {
     if (!(error instanceof TomlProblem)) throw error;
     const where = error.line === null ? basename(work.file) : `${basename(work.file)}:${error.line}`;
@@ -109,8 +118,10 @@ const fileLayer = async (work: Work, name: string, tree: Record<string, unknown>
   const schema = schemaOfClaim(work, name);
   const key = keyOf(name);
   if (tree === undefined) {
-    const isReady = work.ready !== undefined && Object.hasOwn(work.ready, name);
-    return { value: withDefaults(schema, isReady ? work.ready?.[name] : undefined), isFromFile: isReady, isLost: false };
+    const original = work.secretsFrom?.[key];
+    const isReady = work.ready !== undefined && (Object.hasOwn(work.ready, name) || original !== undefined);
+    const ready = isReady ? work.ready?.[name] : undefined;
+    return { value: withDefaults(schema, original === undefined ? ready : withSecretsOf(schema, ready, original)), isFromFile: isReady, isLost: false };
   }
   if (tree !== null) {
     if (!Object.hasOwn(tree, key)) return { value: withDefaults(schema, undefined), isFromFile: false, isLost: false };
@@ -121,7 +132,8 @@ const fileLayer = async (work: Work, name: string, tree: Record<string, unknown>
   // An older program may have stored it under an older schema: it has to be good now as well.
   const kept = Object.hasOwn(work.good, name) ? await work.checker.check(name, schema, work.good[name]) : undefined;
   if (kept?.ok) return { value: kept.value, isFromFile: false, isLost: false };
-  return { value: withDefaults(schema, undefined), isFromFile: false, isLost: true };
+  // A text that cannot be read says nothing of this section; the last one that could left it at its default.
+  return { value: withDefaults(schema, undefined), isFromFile: false, isLost: tree !== null || !work.absent?.includes(name) };
 };
 
 const withEnv = async (work: Work, name: string, layer: Layer): Promise<unknown> => {

@@ -25,6 +25,8 @@ export interface JsonSchema {
   readonly pattern?: string;
   readonly format?: string;
   readonly 'x-secret'?: boolean;
+  /** Beside `x-secret`: whoever reads the setting takes `sha256:<hex>` of the value as well. */
+  readonly 'x-hash-serves'?: boolean;
   readonly 'x-security'?: boolean;
 }
 

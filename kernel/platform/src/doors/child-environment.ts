@@ -1,10 +1,12 @@
 /** What a child process may know of the daemon's environment: next to nothing. */
 const BASE = ['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'LANG', 'LC_ALL', 'TERM'];
 const BASE_WINDOWS = ['USERPROFILE', 'SYSTEMROOT', 'APPDATA', 'LOCALAPPDATA', 'COMSPEC', 'WINDIR', 'PATHEXT'];
-const NEVER = new Set(['SVC_VAULT_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GROQ_API_KEY', 'GEMINI_API_KEY', 'GITHUB_TOKEN', 'NPM_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']);
+const NEVER = new Set(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GROQ_API_KEY', 'GEMINI_API_KEY', 'GITHUB_TOKEN', 'NPM_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']);
 /** Makes another program load code of its caller's choice. */
 const LOADER = /^(LD_|DYLD_)|^(NODE_OPTIONS|BASH_ENV|ENV|PYTHONSTARTUP|PERL5OPT|RUBYOPT)$/;
-const SECRET_WORD = /(^|_)(KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL|PRIVATE)S?(_|$)|(KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL|PRIVATE)$/i;
+const SECRET_WORD = /(^|_)(KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|PASS|PAT|DSN|CREDENTIAL|PRIVATE)S?(_|$)|_PWD$|(KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE)S?$/i;
+/** An address with a password in it, and what vendors' keys begin with: people choose any name for them. */
+const SECRET_VALUE = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:[^/\s@]+@|^(sk-|gsk_|AIza|AKIA|ghp_|github_pat_|glpat-|xox[abp]-|-----BEGIN )/i;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -19,13 +21,19 @@ export const childEnvironment = (own: Env, allowed: readonly string[], added: Re
     if (value !== undefined && allowed.some((pattern) => isAllowed(name, pattern))) out[name] = value;
   }
   for (const [name, value] of Object.entries(added)) {
-    if (!LOADER.test(name) && name !== 'SVC_VAULT_KEY') out[name] = value;
+    if (!LOADER.test(name) && !isOwnSecret(name)) out[name] = value;
   }
   return out;
 };
 
+/** Whether a variable of this name, or with this value, is for nobody else to read. */
+export const isSecretVariable = (name: string, value: string): boolean => SECRET_WORD.test(name) || SECRET_VALUE.test(value);
+
+/** Opens the daemon itself; no setting hands it on. */
+const isOwnSecret = (name: string): boolean => name.startsWith('SVC_') && SECRET_WORD.test(name);
+
 const isAllowed = (name: string, pattern: string): boolean => {
-  if (NEVER.has(name) || LOADER.test(name)) return false;
+  if (NEVER.has(name) || LOADER.test(name) || isOwnSecret(name)) return false;
   if (!pattern.endsWith('*')) return name === pattern;
   return name.startsWith(pattern.slice(0, -1)) && !SECRET_WORD.test(name);
 };

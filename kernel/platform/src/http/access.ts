@@ -8,6 +8,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { httpErrors } from './errors.js';
+import { hostNameOf } from './host-name.js';
 
 export interface Access {
   /** `[api] cors_origins`; `*` allows every origin. */
@@ -26,7 +27,7 @@ export const admitOrigin = (access: Access, headers: IncomingHttpHeaders, method
   const origin = headers.origin;
   const host = headers.host ?? '';
   if (!access.hasApiKey()) {
-    if (!isOwnHost(access, hostName(host))) throw httpErrors.forbidden_host(short(host));
+    if (!isOwnHost(access, hostNameOf(host))) throw httpErrors.forbidden_host(short(host));
     if (origin === undefined) return undefined;
     if (!isLocalOrigin(access, origin)) throw httpErrors.forbidden_origin(short(origin));
     return origin;
@@ -43,22 +44,15 @@ export const admitOrigin = (access: Access, headers: IncomingHttpHeaders, method
 /** A name or address of the machine itself. */
 export const isLoopbackName = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost') || name === '::1' || name === '::ffff:127.0.0.1' || /^127(\.\d{1,3}){3}$/.test(name);
 
-const isOwnHost = (access: Access, name: string): boolean => isLoopbackName(name) || (name !== '' && name === access.listenHost());
+const isOwnHost = (access: Access, name: string | undefined): boolean => name !== undefined && (isLoopbackName(name) || name === access.listenHost());
 
 const isLocalOrigin = (access: Access, origin: string): boolean => {
   if (LOCAL_APP_ORIGINS.has(origin)) return true;
-  const host = originHost(origin);
-  return host !== undefined && isOwnHost(access, hostName(host));
+  return isOwnHost(access, hostNameOf(originHost(origin) ?? ''));
 };
 
 /** `host[:port]` of a web origin; undefined for `null` and anything else. */
 const originHost = (origin: string): string | undefined => /^https?:\/\/([^/?#@\s]+)$/.exec(origin)?.[1];
-
-/** `[::1]:4545` → `::1`, `LocalHost:1` → `localhost`. */
-const hostName = (host: string): string => {
-  const bare = host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d*$/, '');
-  return bare.toLowerCase().replace(/\.$/, '');
-};
 
 /** Shown back to the caller: bounded. */
 const short = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text);

@@ -1,0 +1,164 @@
+/** Secrets leave the daemon's environment at its start, by whatever door it is started. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+const ROOT = process.cwd();
+const DAEMON = join(ROOT, 'dist/daemon/main.js');
+const CLI = join(ROOT, 'dist/cli/main.js');
+const KEY = 'owner-key-for-this-test';
+const SECRETS = {
+  SVC_API_KEY: KEY,
+  SVC_VAULT_KEY: Buffer.alloc(32, 7).toString('base64'),
+  OPENAI_API_KEY: 'a-provider-key-5d1',
+  SVC__API_KEY_NOTE: 'unclaimed-but-secret-9',
+  DATABASE_URL: 'postgres://svc:pass-wörd@db.test/svc',
+  MY_MODEL: 'sk-ant-under-another-name',
+};
+const HARMLESS = { LANG: 'C.UTF-8', A_NOTE: 'nothing to hide' };
+const HAS_PROC = existsSync('/proc/self/environ');
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo; // listening, so it has an address
+      server.close(() => resolve(port));
+    });
+  });
+
+describe('the environment of the daemon', function () {
+  this.timeout(60_000);
+  let home: string;
+  let env: Record<string, string>;
+  const children: ChildProcess[] = [];
+  before(function () {
+    if (!HAS_PROC) this.skip();
+  });
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'svc-env-'));
+    env = { PATH: process.env.PATH ?? '', HOME: home, SVC_HOME: home, SVC_PORT: String(await freePort()), ...HARMLESS, ...SECRETS };
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const run = (args: readonly string[]): { child: ChildProcess; said: () => string; ended: Promise<{ code: number | null; signal: string | null }> } => {
+    const child = spawn(process.execPath, [...args], { env, cwd: ROOT });
+    children.push(child);
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
+    return { child, said: () => said, ended: new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal }))) };
+  };
+  const get = async (path: string): Promise<Response> => fetch(`http://127.0.0.1:${env.SVC_PORT}${path}`, { headers: { authorization: `Bearer ${KEY}` } });
+  const ready = async (started: { said: () => string; ended: Promise<unknown> }): Promise<number> => {
+    let isOver = false;
+    void started.ended.then(() => (isOver = true));
+    for (let look = 0; look < 600 && !isOver; look++) {
+      const answer = await get('/api/ready').catch(() => undefined);
+      if (answer?.status === 200) return (JSON.parse(await readFile(join(home, 'daemon.json'), 'utf8')) as { pid: number }).pid;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the daemon did not come up:\n${started.said()}`);
+  };
+  const expectClean = (pid: number): void => {
+    const shown = readFileSync(`/proc/${pid}/environ`, 'utf8');
+    for (const [name, value] of Object.entries(SECRETS)) {
+      expect(shown, `${name} of process ${pid}`).to.not.contain(value);
+      expect(shown).to.not.contain(`${name}=`);
+    }
+    expect(shown).to.contain(`A_NOTE=${HARMLESS.A_NOTE}`);
+  };
+  /** The secrets still do their work. */
+  const expectInForce = async (): Promise<void> => {
+    expect((await fetch(`http://127.0.0.1:${env.SVC_PORT}/api/agents`)).status).to.equal(401);
+    const detail = (await (await get('/api/health/detail')).json()) as { doctor: Array<{ check: string; result: string; message: string }> };
+    expect(detail.doctor.find((one) => one.check === 'VaultKeyCheck')?.message).to.contain('decodes to 32 bytes');
+    const { providers } = (await (await get('/api/providers')).json()) as { providers: Array<{ name: string; auth_status: string }> };
+    expect(providers.find((one) => one.name === 'openai')?.auth_status).to.equal('configured');
+  };
+  const parentOf = (pid: number): number => Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+  for (const [door, args] of [
+    ['directly, as a service does', [DAEMON]],
+    ['directly, in the foreground', [DAEMON, '--foreground']],
+    ['by npm start', [join(ROOT, 'tools/start.mjs')]],
+  ] as const)
+    it(`holds no secret when started ${door}; it is the same process, and its signals and exit code are its own`, async () => {
+      const started = run(args);
+      const pid = await ready(started);
+      expect(pid).to.equal(started.child.pid);
+      expectClean(pid);
+      await expectInForce();
+      started.child.kill('SIGTERM');
+      expect(await started.ended).to.deep.equal({ code: 0, signal: null });
+    });
+
+  it('holds no secret when started by svc start --foreground, nor does the command that waits for it', async () => {
+    const started = run([CLI, 'start', '--foreground']);
+    const pid = await ready(started);
+    expect(parentOf(pid)).to.equal(started.child.pid);
+    for (const each of [pid, parentOf(pid)]) expectClean(each);
+    await expectInForce();
+    started.child.kill('SIGTERM');
+    expect((await started.ended).code).to.equal(0);
+  });
+
+  it('holds no secret when started by svc start', async () => {
+    const started = run([CLI, 'start']);
+    const pid = await ready(started);
+    expect((await started.ended).code, started.said()).to.equal(0);
+    expectClean(pid);
+    await expectInForce();
+    const stopped = run([CLI, 'stop']);
+    expect((await stopped.ended).code, stopped.said()).to.equal(0);
+  });
+
+  describe('where it cannot be overwritten', () => {
+    let script: string;
+    beforeEach(async () => {
+      script = join(home, 'start.mjs');
+      await writeFile(script, `import { startElsewhere } from ${JSON.stringify(DAEMON)};\nawait startElsewhere(${JSON.stringify(DAEMON)}, ['--foreground'], { ...process.env });\n`);
+    });
+
+    it('is left for one that never had the secrets; signals go there and the exit code comes back', async () => {
+      const started = run([script]);
+      const pid = await ready(started);
+      expect(pid).to.not.equal(started.child.pid);
+      expectClean(pid);
+      await expectInForce();
+      expect(started.said()).to.contain('is ready');
+      // The one that was left is told of: it still shows what it was started with.
+      const { doctor } = (await (await get('/api/health/detail')).json()) as { doctor: Array<{ check: string; result: string; message: string }> };
+      const told = doctor.find((one) => one.check === 'EnvironmentSecretsCheck');
+      expect(told?.result).to.equal('warn');
+      expect(told?.message).to.contain(`process ${started.child.pid}`).and.contain('OPENAI_API_KEY');
+      for (const value of Object.values(SECRETS)) expect(told?.message).to.not.contain(value);
+      started.child.kill('SIGTERM');
+      expect(await started.ended).to.deep.equal({ code: 0, signal: null });
+    });
+
+    it('gives back the code of a start that was refused, and the signal of an end by force', async () => {
+      env.SVC_PORT = 'none';
+      const refused = run([script]);
+      expect((await refused.ended).code).to.equal(1);
+      expect(refused.said()).to.contain('SVC_PORT must be');
+      env.SVC_PORT = String(await freePort());
+      const started = run([script]);
+      process.kill(await ready(started), 'SIGKILL');
+      expect(await started.ended).to.deep.equal({ code: null, signal: 'SIGKILL' });
+    });
+  });
+
+  it('that does not arrive whole stops the start with a sentence', async () => {
+    env.SVC_HANDED_ON_FD = '3';
+    const started = run([DAEMON]);
+    expect((await started.ended).code).to.equal(1);
+    expect(started.said()).to.contain('did not arrive').and.not.contain('    at ');
+  });
+});
