@@ -38,6 +38,7 @@ export default defineExtension({
         return config().max_iterations;
       },
       isLeaving: () => isLeaving(ctx),
+      closing: ctx.signal,
       system: async ({ agent, input, run, actor }) => {
         const base = [agent.manifest.model.system_prompt, input.systemExtra ?? ''].filter((text) => text !== '').join('\n\n');
         return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });
@@ -49,7 +50,10 @@ export default defineExtension({
       log: ctx.log,
       maxActive: () => config().max_active,
       hold: (label) => ctx.hold(label),
-      later: (ms, fn) => void ctx.timers.after(ms, fn),
+      later: (ms, fn) => {
+        if (!ctx.signal.aborted) ctx.timers.after(ms, fn);
+      },
+      pause: (ms) => ctx.clock.sleep(ms, ctx.signal).catch(() => undefined), // the generation closes: its runs are handed on
       drive: (run) => driveRun(loop, run),
       restore: async (run) => {
         const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
