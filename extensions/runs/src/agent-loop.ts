@@ -22,6 +22,8 @@ export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
   readonly log: Logger;
   /** True when this generation should let go at the next step. */
   isLeaving(): boolean;
+  /** Aborted when this generation has no more time: what is under way is given up, and its run handed on. */
+  readonly closing: AbortSignal;
 }
 
 const END_RETRY_MS = 1_000;
@@ -31,24 +33,42 @@ export type LoopEnd = 'ended' | 'waiting' | 'handed-on' | 'lost';
 /** Drives a leased run to its end, to a wait, or to the next generation. Never throws. */
 export async function driveRun(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
   let progress: Progress | undefined;
+  const effects = endOfEffects(run, deps.closing);
   try {
-    progress = await begin(deps, run);
+    progress = await begin(deps, run, effects.signal);
     return await loop(deps, progress, await openCalls(deps, progress));
   } catch (error) {
     if (isSvcError(error) && error.code === 'journal_lease_lost') return 'lost';
     if (deps.isLeaving() && !interruptedByPerson(run)) return handOn(deps, run);
     return end(deps, run, progress, error);
+  } finally {
+    effects.leave();
   }
 }
 
-async function begin(deps: LoopDeps, run: LeasedRun): Promise<Progress> {
+/** A run goes on elsewhere when its generation closes, so two must not work on it at once. Listens for as long as the run is driven here. */
+function endOfEffects(run: LeasedRun, closing: AbortSignal): { signal: AbortSignal; leave(): void } {
+  const controller = new AbortController();
+  const sources = [run.signal, closing];
+  const onAbort = (): void => controller.abort(sources.find((source) => source.aborted)?.reason);
+  for (const source of sources) source.addEventListener('abort', onAbort);
+  if (sources.some((source) => source.aborted)) onAbort();
+  return {
+    signal: controller.signal,
+    leave: () => {
+      for (const source of sources) source.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Progress> {
   const input = run.input as RunInput;
   const agent = await deps.agents.get({ id: 'system:runs', role: 'system', ownerId: run.ownerId }, input.agentId).catch((cause: unknown) => {
     throw runErrors.agent_gone().with({ cause });
   });
   const session = await deps.sessions.ensure({ id: 'system:runs', role: 'system', ownerId: run.ownerId }, agent.id, input.sessionId);
   deps.streams.publish(run.id, { type: 'phase', data: { phase: 'thinking' } });
-  return beginProgress(run, agent, { ...session, ownerId: run.ownerId });
+  return beginProgress(run, agent, { ...session, ownerId: run.ownerId }, effects);
 }
 
 async function loop(deps: LoopDeps, progress: Progress, begun: OpenCall[] | undefined): Promise<LoopEnd> {
@@ -153,7 +173,7 @@ async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<voi
         tell();
       }
       if (deps.isLeaving()) {
-        await deps.journal.release(run).catch((again: unknown) => deps.log.error('a run could not be released', { run: run.id, cause: again }));
+        await deps.journal.release(run);
         return 'lost';
       }
       await deps.clock.sleep(END_RETRY_MS);

@@ -1,12 +1,14 @@
 /** The tool by which one agent asks another. Its effect is a run, so it lives here. */
 import { type AnyTool, type Streams, Type, defineTool } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
+import type { CircularWaits } from './circular-wait.js';
 import type { RunFrames, RunsService } from './contract.js';
 
 export interface AgentSendDeps {
   readonly runs: RunsService;
   readonly agents: AgentsService;
   readonly streams: Streams;
+  readonly circles: CircularWaits;
   /** Resolves when the wait has lasted long enough. */
   deadline(signal: AbortSignal): Promise<void>;
 }
@@ -36,6 +38,8 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
         depth: call.depth + 1,
         parentRunId: call.runId,
       });
+      // One that runs at once waits for nobody.
+      if (submitted.position > 0 || submitted.replayed) await deps.circles.refuse(call, submitted);
       const done = new AbortController();
       const signal = AbortSignal.any([call.signal, done.signal]);
       const frame = await Promise.race([deps.streams.final(submitted.topic, signal), deps.deadline(signal)]).finally(() => done.abort());

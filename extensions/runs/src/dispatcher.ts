@@ -10,7 +10,10 @@ export interface DispatcherDeps {
   readonly maxActive: () => number;
   /** Null while this generation drains. */
   hold(label: string): Hold | null;
+  /** Nothing when this generation has closed: the next one looks for itself. */
   later(ms: number, fn: () => void): void;
+  /** Ends early when this generation closes. */
+  pause(ms: number): Promise<void>;
   drive(run: LeasedRun): Promise<LoopEnd>;
   /** What a client may already have seen of a run that begins another attempt. */
   restore(run: LeasedRun): Promise<void>;
@@ -29,22 +32,24 @@ export interface Dispatcher {
 
 const CLAIM_BATCH = 32;
 const CLAIM_RETRY_MS = 1_000;
+/** A run that cannot even be begun is offered again at once: it must not go round without a rest. */
+const DRIVE_RETRY_MS = 1_000;
 
 export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const active = new Set<string>();
   const driving = new Set<Promise<void>>();
   let claiming: Promise<void> | undefined;
   let again = false;
+  /** More could be claimed than there was room for: nobody else would say so again. */
+  let isFull = false;
 
   const start = (run: LeasedRun, hold: Hold, isNew: boolean): void => {
     active.add(run.id);
     const done = driveOne(deps, run, isNew).finally(() => {
-      // Whoever found no room before is told by nobody else that there is some now.
-      const wasFull = active.size >= deps.maxActive();
       active.delete(run.id);
       driving.delete(done);
       hold.release();
-      if (wasFull) poke();
+      if (isFull) poke();
     });
     driving.add(done);
   };
@@ -68,15 +73,16 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     for (;;) {
       again = false;
       const room = deps.maxActive() - active.size;
-      const hold = deps.hold('claiming runs');
-      if (!hold || room <= 0) return hold?.release();
+      isFull = room <= 0;
+      const hold = isFull ? null : deps.hold('claiming runs');
+      if (!hold) return;
       const runs = await deps.journal.claim(RUN_KIND, Math.min(room, CLAIM_BATCH)).finally(() => hold.release());
       for (const run of runs) {
         const held = deps.hold(`run ${run.id}`);
         if (held) start(run, held, false);
         else await deps.journal.release(run);
       }
-      if (runs.length < CLAIM_BATCH && !again) return;
+      if (runs.length < Math.min(room, CLAIM_BATCH) && !again) return;
     }
   };
 
@@ -86,7 +92,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     take: (run) => {
       const hold = deps.hold(`run ${run.id}`);
       if (hold) start(run, hold, true);
-      else void deps.journal.release(run).catch((cause: unknown) => deps.log.error('a run could not be handed on', { run: run.id, cause }));
+      else void deps.journal.release(run);
     },
     poke,
     idle: async () => {
@@ -101,6 +107,7 @@ async function driveOne(deps: DispatcherDeps, run: LeasedRun, isNew: boolean): P
     await deps.drive(run);
   } catch (cause) {
     deps.log.error('a run could not be driven and is given back', { run: run.id, cause });
-    await deps.journal.release(run).catch((again: unknown) => deps.log.error('a run could not be released', { run: run.id, cause: again }));
+    await deps.pause(DRIVE_RETRY_MS);
+    await deps.journal.release(run);
   }
 }

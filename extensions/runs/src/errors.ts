@@ -21,6 +21,12 @@ export const runErrors = defineErrors('run', {
   stopped: { status: 409, retry: false, message: () => 'The run was stopped.' },
   superseded: { status: 409, retry: false, message: () => 'A new message took the place of a run that was waiting.' },
   too_deep: { status: 400, retry: false, message: (depth: number) => `Agents may call each other ${depth} deep at most.` },
+  circular_wait: {
+    status: 409,
+    retry: false,
+    message: (chain: string) => `Nobody could answer: each would wait for the next in ${chain}.`,
+    hint: 'Answer with what is known, or let the other agent ask.',
+  },
   agent_gone: { status: 404, retry: false, message: () => 'The agent of this run does not exist any more.' },
   invalid_key: { status: 400, retry: false, message: () => 'An Idempotency-Key has 1 to 255 printable ASCII characters.' },
   internal: { status: 500, retry: false, message: () => 'Internal server error', hint: 'The log holds the cause: svc logs' },

@@ -1,6 +1,7 @@
 import { defineExtension } from '@svc/api';
 import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, driveRun } from './agent-loop.js';
+import { createCircularWaits } from './circular-wait.js';
 import { RunsSection } from './config.js';
 import { createDispatcher } from './dispatcher.js';
 import { messageRoutes } from './routes.js';
@@ -38,6 +39,7 @@ export default defineExtension({
         return config().max_iterations;
       },
       isLeaving: () => isLeaving(ctx),
+      closing: ctx.signal,
       system: async ({ agent, input, run, actor }) => {
         const base = [agent.manifest.model.system_prompt, input.systemExtra ?? ''].filter((text) => text !== '').join('\n\n');
         return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });
@@ -49,7 +51,10 @@ export default defineExtension({
       log: ctx.log,
       maxActive: () => config().max_active,
       hold: (label) => ctx.hold(label),
-      later: (ms, fn) => void ctx.timers.after(ms, fn),
+      later: (ms, fn) => {
+        if (!ctx.signal.aborted) ctx.timers.after(ms, fn);
+      },
+      pause: (ms) => ctx.clock.sleep(ms, ctx.signal).catch(() => undefined), // the generation closes: its runs are handed on
       drive: (run) => driveRun(loop, run),
       restore: async (run) => {
         const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
@@ -65,7 +70,7 @@ export default defineExtension({
     ctx.services.provide('runs', runs);
     ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }));
     ctx.sockets.add(chatSocket({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
-    ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
+    ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
     ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await runs.stop({ id: 'system:purge', role: 'system', ownerId: 'system' }, { agentId }, 'the agent was killed');
       else if (ownerId !== undefined) await runs.stop({ id: 'system:purge', role: 'user', ownerId }, {}, 'the owner left');

@@ -39,7 +39,7 @@ export async function callModel(deps: ModelDeps, progress: Progress, tools: read
     runId: progress.run.id,
     purpose: 'run',
     topic: progress.run.id,
-    signal: progress.run.signal,
+    signal: progress.effects,
   });
   return toTurn(deps, progress, withOwnIds(deps, request, answer), seq);
 }

@@ -19,6 +19,8 @@ export interface Progress {
   readonly input: RunInput;
   readonly actor: Actor;
   readonly agent: Agent;
+  /** Ends what the run is doing: somebody stopped it, or it goes on elsewhere. */
+  readonly effects: AbortSignal;
   session: SessionRef;
   nextSeq: number;
   iterations: number;
@@ -36,7 +38,7 @@ export interface Progress {
   pendingOutcomes: StepOutcome[];
 }
 
-export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef): Progress {
+export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
   // The journal stores what `submit` gave it.
   const input = run.input as RunInput;
   const progress: Progress = {
@@ -44,6 +46,7 @@ export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef)
     input,
     actor: actorOf(run.ownerId),
     agent,
+    effects,
     session,
     nextSeq: 1 + Math.max(0, ...run.steps.map((step) => step.seq)),
     iterations: 0,

@@ -89,7 +89,13 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     [deps.events.event('run.started', { runId: id, agentId: agent.id })],
   );
   if (opened.replayed) return attach(deps, opened.run, sessionId);
-  deps.streams.open(id);
+  try {
+    deps.streams.open(id);
+  } catch (error) {
+    // It is accepted: whoever finds room for its stream drives it.
+    if (opened.leased) await deps.journal.release(opened.leased);
+    throw error;
+  }
   if (opened.leased) deps.dispatcher.take(opened.leased);
   else await queued(deps, id, sessionId);
   return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1 };

@@ -98,7 +98,9 @@ async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Pr
     await deps.endSurvivors(call.id);
     if (judgement.replay === 'never') return { content: UNKNOWN_OUTCOME, isError: true, status: 'outcome_unknown' };
   }
-  const result = await deps.tools.execute(requestOf(progress, call), progress.run.signal);
+  const result = await deps.tools.execute(requestOf(progress, call), progress.effects);
+  // Cut off because the run goes on elsewhere: what came of it is judged there (T2).
+  if (result.isError && progress.effects.aborted && !progress.run.signal.aborted) throw progress.effects.reason;
   return judgement.warning ? { ...result, content: `${result.content}\n\n${judgement.warning}` } : result;
 }
 

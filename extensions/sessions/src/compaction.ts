@@ -6,7 +6,7 @@
  * C3  It runs beside the conversation, as a run of its own in the journal, and no message waits for it.
  * C4  When no model can summarise, a note says how many messages were left out; a session never stops answering.
  */
-import { type Actor, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, actorOf, isSvcError } from '@svc/api';
+import { type Actor, type Hold, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, actorOf, isSvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { Entry, SessionRef, SessionsService } from './contract.js';
@@ -20,6 +20,7 @@ const KEPT_MESSAGES = 20;
 const MAX_TRANSCRIPT_CHARS = 80_000;
 const MAX_SUMMARY_TOKENS = 1_024;
 const MAX_APPEND_TRIES = 5;
+const CLAIM_BATCH = 10;
 const INSTRUCTION =
   'Summarise the conversation below for the assistant that will continue it. Keep facts, decisions, names, numbers, files and open tasks; leave out small talk. Write in the language of the user, in at most 600 words.';
 
@@ -29,6 +30,10 @@ export interface CompactionDeps {
   readonly agents: AgentsService;
   readonly llm: OptionalHandle<LlmService>;
   readonly log: Logger;
+  /** Null while this generation drains: the next one does it. */
+  hold(label: string): Hold | null;
+  /** Aborted when this generation has no more time: its compactions go on in the next. */
+  readonly closing: AbortSignal;
   /** The newest summary and what it does not cover. */
   load(sessionId: string): Promise<readonly Entry[]>;
   /** The log is another one now: what was kept of it in memory is stale. */
@@ -67,21 +72,36 @@ export const createCompactor = (deps: CompactionDeps): Compactor => {
     consider: (ref, entries, countMessages) => {
       const through = busy.has(ref.id) ? undefined : cutOf(entries, countMessages);
       if (through === undefined) return;
+      // None while this generation drains: the next message asks the next one.
+      const hold = deps.hold(`compaction of session ${ref.id}`);
+      if (!hold) return;
       busy.add(ref.id);
       void begin(deps, ref, through)
         .catch((cause: unknown) => deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: ref.id, cause }))
-        .finally(() => busy.delete(ref.id));
+        .finally(() => {
+          busy.delete(ref.id);
+          hold.release();
+        });
     },
-    resume: async () => {
-      // Nobody awaits this: what goes wrong is told here, and the run waits for the next look.
-      const runs = await deps.journal.claim(COMPACTION_KIND, 10).catch((cause: unknown) => {
-        deps.log.warn('compactions of an earlier life could not be taken up', { cause });
-        return [];
-      });
-      for (const run of runs) await compactOrEnd(deps, run);
-    },
+    // Nobody awaits this: what goes wrong is told here, and the run waits for the next look.
+    resume: () => resume(deps).catch((cause: unknown) => deps.log.warn('compactions of an earlier life could not be taken up', { cause })),
   };
 };
+
+/** Until none is left; a generation that is told to go leaves the rest to the next. */
+async function resume(deps: CompactionDeps): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    const hold = deps.hold('compactions');
+    if (!hold) return;
+    try {
+      const runs = await deps.journal.claim(COMPACTION_KIND, CLAIM_BATCH);
+      for (const run of runs) await compactOrEnd(deps, run);
+      isMore = runs.length === CLAIM_BATCH;
+    } finally {
+      hold.release();
+    }
+  }
+}
 
 async function begin(deps: CompactionDeps, ref: SessionRef, through: number): Promise<void> {
   const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through };
@@ -94,6 +114,7 @@ async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void>
   try {
     await compact(deps, run);
   } catch (cause) {
+    if (deps.closing.aborted) return deps.journal.release(run);
     deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: (run.input as CompactionInput).sessionId, cause });
     await deps.journal
       .advance(run, { finish: { status: 'failed', error: { code: 'sessions_compaction_failed', message: 'The session could not be compacted.' } } })
@@ -142,6 +163,8 @@ async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, inp
     const answer = await llm.complete(requestOf(agent, transcriptOf(entries)), { actor, agentId: agent.id, runId: run.id, purpose: 'compaction', signal: run.signal });
     return answer.text.trim() === '' ? dropped : { text: answer.text, settle: answer.settle };
   } catch (cause) {
+    // Cut off, not refused: a model may yet summarise it.
+    if (deps.closing.aborted || (isSvcError(cause) && cause.code === 'service_gone')) throw cause;
     deps.log.warn('no model could summarise a session; a note stands in its place', { session: input.sessionId, cause });
     return dropped;
   }

@@ -22,6 +22,8 @@ export default defineExtension({
       agents,
       llm: ctx.services.optional('llm'),
       log: ctx.log,
+      hold: (label) => ctx.hold(label),
+      closing: ctx.signal,
       forget,
       load: async (sessionId) => {
         const summary = await store.lastSummary(sessionId);

@@ -84,6 +84,8 @@ function start(deps: RelayDeps, db: Db, listener: Listener, signal: AbortSignal)
     .catch((cause: unknown) => deps.log.error('durable events could not be relayed; the next commit tries again', { listener: listener.id, cause }))
     .finally(() => {
       listener.pumping = undefined;
+      // Asked between its last look and now, when its listener came back, say: nobody else would look again.
+      if (listener.again && !signal.aborted) start(deps, db, listener, signal);
     });
 }
 

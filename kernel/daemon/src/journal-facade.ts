@@ -1,6 +1,7 @@
 /**
  * The journal as one generation sees it. Leases it still holds when it closes are
- * given back, so that the next generation goes on with those runs at once.
+ * given back, so that the next generation goes on with those runs at once; one that
+ * arrives later (it was asked for before) goes the same way. Giving back is always allowed.
  */
 import type { Journal, LeasedRun } from '@svc/api';
 import type { LiveRegistry, Owner } from '@svc/core';
@@ -8,25 +9,35 @@ import { daemonErrors } from './errors.js';
 
 export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistry): Journal {
   const held = new Map<string, LeasedRun>();
-  owner.lifetime.add('leases of runs', async () => {
-    // One that cannot be given back must not keep the others: its lease runs out by itself.
-    const given = await Promise.allSettled([...held.values()].map((run) => journal.release(run)));
+  let isGivenBack = false;
+  const giveBack = async (runs: readonly LeasedRun[]): Promise<void> => {
+    // One that cannot be given back must not keep the others.
+    const given = await Promise.allSettled(runs.map((run) => journal.release(run)));
     const failed = given.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
+  };
+  owner.lifetime.add('leases of runs', () => {
+    isGivenBack = true;
+    return giveBack([...held.values()]);
   });
   const open = <T>(result: T): T => {
     if (owner.lifetime.state === 'closed') throw daemonErrors.extension_stopped(owner.id);
     return result;
   };
-  const keep = (run: LeasedRun): LeasedRun => {
-    held.set(run.id, run);
-    return run;
+  /** What of these leases this generation may have: none once it has given its own back. */
+  const keep = async (runs: readonly LeasedRun[]): Promise<readonly LeasedRun[]> => {
+    if (isGivenBack) {
+      await giveBack(runs);
+      return [];
+    }
+    for (const run of runs) held.set(run.id, run);
+    return runs;
   };
   return {
     open: async (request, also) => {
-      const opened = await open(journal).open(request, also);
-      if (opened.leased) keep(opened.leased);
-      return opened;
+      const { leased, ...opened } = await open(journal).open(request, also);
+      const [kept] = leased ? await keep([leased]) : [];
+      return kept ? { ...opened, leased: kept } : opened;
     },
     advance: async (run, progress) => {
       await open(journal).advance(run, progress);
@@ -38,10 +49,10 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
       held.delete(run.id);
     },
     wake: (wakeKey, data, also) => open(journal).wake(wakeKey, data, also),
-    claim: async (kind, limit) => (await open(journal).claim(kind, limit)).map(keep),
+    claim: async (kind, limit) => [...(await keep(await open(journal).claim(kind, limit)))],
     release: async (run) => {
       held.delete(run.id);
-      await open(journal).release(run);
+      await journal.release(run);
     },
     cancel: (runId, why, also) => open(journal).cancel(runId, why, also),
     interrupt: (runId, reason) => journal.interrupt(runId, reason),

@@ -1,9 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Logger } from '@svc/api';
 import type {} from '@svc/ext-agents/contract';
+import { systemClock } from '@svc/platform/clock/clock';
+import { openStorage } from '@svc/platform/storage/storage';
 import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
+import { kernelMigrations, kernelTables } from '../src/choices.js';
+import { createDurableRelay } from '../src/durable-relay.js';
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Writes down which agents were spawned; `refuse` makes it fail that often first. */
 const scribe = (heard: string[], refuse = 0) => {
@@ -63,6 +70,32 @@ describe('a durable listener', () => {
 
     expect(heard).to.deep.equal(['only', 'later']);
     await rm(home, { recursive: true, force: true });
+  });
+
+  it('that comes back in the moment it is found to be off is asked again', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'svc-relay-'));
+    const clock = systemClock();
+    const storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined, storeEvent: () => true });
+    await storage.migrate(kernelTables, kernelMigrations);
+    const heard: unknown[] = [];
+    const hub = {
+      deliverTo: async (_id: string, _event: string, data: unknown) => {
+        heard.push(data);
+        if (heard.length === 1) relay.poke();
+        return heard.length > 1;
+      },
+    };
+    const relay = createDurableRelay({ installed: [scribe([])], hub, clock, log: silent });
+    const db = storage.dbFor(kernelTables);
+    await relay.open(db);
+    await db.commit([{ event: 'agent.spawned', data: { name: 'first' } }]);
+    relay.poke();
+    await until(() => heard.length === 2);
+    await relay.close();
+    await storage.close();
+    await rm(home, { recursive: true, force: true });
+
+    expect(heard).to.deep.equal([{ name: 'first' }, { name: 'first' }]);
   });
 
   it('is given again what it failed to take', async () => {

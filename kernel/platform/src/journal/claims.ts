@@ -2,6 +2,7 @@
 import type { JournalStep, LeasedRun } from '@svc/api';
 import { conflictOf } from '../storage/errors.js';
 import type { JournalParts } from './journal-parts.js';
+import { releaseLease } from './leases.js';
 import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 /** When every candidate was taken by somebody else, look again this often. */
@@ -11,10 +12,20 @@ export const claimRuns = async (parts: JournalParts, kind: string, limit: number
   await parts.ready();
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const candidates = await findCandidates(parts, kind, limit);
-    const taken = (await Promise.all(candidates.map((row) => take(parts, row)))).filter((run) => run !== undefined);
+    const taken = await takeAll(parts, candidates);
     if (taken.length > 0 || candidates.length === 0) return withSteps(parts, taken);
   }
   return [];
+};
+
+/** What was taken is handed over, whatever became of the others: nobody else would ever work on it. */
+const takeAll = async (parts: JournalParts, candidates: readonly RunRow[]): Promise<LeasedRun[]> => {
+  const tries = await Promise.allSettled(candidates.map((row) => take(parts, row)));
+  const taken = tries.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []));
+  const failed = tries.find((one) => one.status === 'rejected');
+  if (failed && taken.length === 0) throw failed.reason;
+  if (failed) parts.log.warn('Some runs could not be claimed; they are tried again with the next.', { error: failed.reason });
+  return taken;
 };
 
 /** First what a crash left, then waits that are due, then the queue: at most one run of each lane can be among them. */
@@ -37,6 +48,8 @@ const findCandidates = async (parts: JournalParts, kind: string, limit: number):
 
 /** Undefined when somebody else was faster, with the run or with its lane. */
 const take = async (parts: JournalParts, row: RunRow): Promise<LeasedRun | undefined> => {
+  // Before it is taken: a row that cannot be read must not be held.
+  const run = runOf(row);
   // What was running before begins another life; what waited or was queued goes on with its own.
   const attempt = row.status === 'running' ? row.attempt + 1 : row.attempt;
   const at = parts.clock.iso();
@@ -47,18 +60,27 @@ const take = async (parts: JournalParts, row: RunRow): Promise<LeasedRun | undef
     throw error;
   }
   parts.lanes.put(row.lane, row.id, row.kind, true);
-  return { ...runOf(row), status: 'running', attempt, updatedAt: at, token: row.lease_token + 1, signal: parts.held.hold(row.id), steps: [] };
+  const token = row.lease_token + 1;
+  return { ...run, status: 'running', attempt, updatedAt: at, token, signal: parts.held.hold({ id: row.id, token }), steps: [] };
 };
 
 const withSteps = async (parts: JournalParts, runs: readonly LeasedRun[]): Promise<LeasedRun[]> => {
   // Never claimed before: it cannot have steps.
   const older = runs.filter(({ token }) => token > 1);
   if (older.length === 0) return [...runs];
-  const rows = await parts.db.read<StepRow>(
-    `SELECT ${STEP_COLUMNS} FROM ${parts.tables.steps} WHERE run_id IN (${older.map(() => '?').join()}) ORDER BY run_id, seq`,
-    older.map(({ id }) => id),
-  );
-  const steps = new Map<string, JournalStep[]>(older.map(({ id }) => [id, []]));
-  for (const row of rows) steps.get(row.run_id)?.push(stepOf(row));
-  return runs.map((run) => ({ ...run, steps: steps.get(run.id) ?? [] }));
+  try {
+    const steps = new Map<string, JournalStep[]>(older.map(({ id }) => [id, []]));
+    for (const row of await readSteps(parts, older)) steps.get(row.run_id)?.push(stepOf(row));
+    return runs.map((run) => ({ ...run, steps: steps.get(run.id) ?? [] }));
+  } catch (error) {
+    // Nobody got them: they may be claimed again.
+    await Promise.all(runs.map((run) => releaseLease(parts, run)));
+    throw error;
+  }
 };
+
+const readSteps = (parts: JournalParts, runs: readonly LeasedRun[]): Promise<StepRow[]> =>
+  parts.db.read<StepRow>(
+    `SELECT ${STEP_COLUMNS} FROM ${parts.tables.steps} WHERE run_id IN (${runs.map(() => '?').join()}) ORDER BY run_id, seq`,
+    runs.map(({ id }) => id),
+  );

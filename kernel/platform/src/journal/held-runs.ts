@@ -2,54 +2,64 @@
  * The runs that this process holds a lease on, each with the signal of its interruption.
  * A released run keeps its signal for whoever claims it next here, so that an
  * interruption in the moment of a reload is not lost.
+ *
+ * Whoever held a run before may still speak of it: only the newest token counts.
  */
+import type { LeasedRun } from '@svc/api';
 import { journalErrors } from './errors.js';
 
 /** Beyond this the oldest released runs are forgotten: somebody else has claimed them. */
 const MAX_RELEASED = 1_000;
 
+export type HeldRun = Pick<LeasedRun, 'id' | 'token'>;
+
 export interface HeldRuns {
   /** A lease was gained. */
-  hold(runId: string): AbortSignal;
+  hold(run: HeldRun): AbortSignal;
   /** The run ended or sleeps: there is nothing left to interrupt. */
-  drop(runId: string): void;
+  drop(run: HeldRun): void;
   /** The lease was given back. */
-  release(runId: string): void;
+  release(run: HeldRun): void;
   /** The lease is somebody else's: whoever still works on it should stop. */
-  lose(runId: string): void;
+  lose(run: HeldRun): void;
   interrupt(runId: string, reason: string): boolean;
-  ids(): string[];
+  all(): HeldRun[];
 }
 
 export const createHeldRuns = (): HeldRuns => {
-  const held = new Map<string, AbortController>();
+  const held = new Map<string, HeldRun & { readonly controller: AbortController }>();
   const released = new Map<string, AbortController>();
+  /** Undefined for a holder of before, whose run somebody else holds by now. */
+  const takeOut = ({ id, token }: HeldRun): AbortController | undefined => {
+    const found = held.get(id);
+    if (found?.token !== token) return undefined;
+    held.delete(id);
+    return found.controller;
+  };
   return {
-    hold(runId) {
-      const controller = released.get(runId) ?? new AbortController();
-      released.delete(runId);
-      held.set(runId, controller);
+    hold({ id, token }) {
+      const controller = released.get(id) ?? new AbortController();
+      released.delete(id);
+      held.set(id, { id, token, controller });
       return controller.signal;
     },
-    drop: (runId) => void held.delete(runId),
-    release(runId) {
-      const controller = held.get(runId);
+    drop(run) {
+      takeOut(run);
+      if (!held.has(run.id)) released.delete(run.id);
+    },
+    release(run) {
+      const controller = takeOut(run);
       if (!controller) return;
-      held.delete(runId);
-      released.set(runId, controller);
+      released.set(run.id, controller);
       const [oldest] = released.keys();
       if (released.size > MAX_RELEASED && oldest !== undefined) released.delete(oldest);
     },
-    lose(runId) {
-      const controller = held.get(runId);
-      held.delete(runId);
-      controller?.abort(journalErrors.lease_lost(runId));
-    },
+    lose: (run) => takeOut(run)?.abort(journalErrors.lease_lost(run.id)),
     interrupt(runId, reason) {
-      const controller = held.get(runId) ?? released.get(runId);
+      const controller = held.get(runId)?.controller ?? released.get(runId);
       controller?.abort(journalErrors.interrupted(reason));
       return controller !== undefined;
     },
-    ids: () => [...held.keys()],
+    all: () => [...held.values()].map(({ id, token }) => ({ id, token })),
   };
 };

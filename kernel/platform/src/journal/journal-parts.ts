@@ -1,5 +1,5 @@
 /** What the parts of the journal share: the tables, this process's leases, and what it knows of lanes. */
-import type { Db, Ids, Logger } from '@svc/api';
+import type { Db, Ids, LeasedRun, Logger } from '@svc/api';
 import type { TimerClock } from '../clock/clock.js';
 import { createHeldRuns, type HeldRuns } from './held-runs.js';
 import { createLaneBook, type LaneBook } from './lane-book.js';
@@ -37,6 +37,8 @@ export interface JournalParts {
   readonly signals: ReadySignals;
   readonly timer: WakeTimer;
   readonly held: HeldRuns;
+  /** Leases that are given up and that the database could not take back yet, by run. */
+  readonly owed: Map<string, LeasedRun>;
   readonly leaseMs: number;
   newLease(): Lease;
   /** Order of arrival; grows with every call. */
@@ -67,6 +69,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
     signals,
     timer: createWakeTimer({ db, runs: tables.runs, clock, log, signals }),
     held: createHeldRuns(),
+    owed: new Map(),
     // The one place that says which clock leases go by: on a single node it is the process's own.
     newLease: () => ({ owner: instanceId, untilMs: clock.now() + leaseMs }),
     nextPosition() {

@@ -7,6 +7,7 @@ import { conflictOf } from '../storage/errors.js';
 import { claimRuns } from './claims.js';
 import { journalErrors } from './errors.js';
 import { createParts, type JournalOptions, type JournalParts } from './journal-parts.js';
+import { releaseLease, startHeartbeat } from './leases.js';
 import { openRun } from './opening.js';
 import { getRun, listRuns, runByKey, stepsOf } from './run-reads.js';
 import type { RunRow } from './run-rows.js';
@@ -31,7 +32,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     wait: (run, wait, progress = {}) => sleep(parts, run, wait, progress),
     wake: (wakeKey, data, also = []) => wake(parts, wakeKey, data, also),
     claim: (kind, limit) => claimRuns(parts, kind, limit),
-    release: (run) => release(parts, run),
+    release: (run) => releaseLease(parts, run),
     interrupt: (runId, reason) => parts.held.interrupt(runId, reason),
     cancel: (runId, why, also = []) => cancel(parts, runId, why, also),
     onReady: (kind, fn) => parts.signals.on(kind, fn),
@@ -48,44 +49,12 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
   };
 };
 
-/** Renews all leases of this process with one statement, three times per lease. */
-const startHeartbeat = (parts: JournalParts): (() => void) => {
-  let stop = (): void => undefined;
-  const beat = async (): Promise<void> => {
-    try {
-      await renew(parts);
-    } catch (error) {
-      parts.log.warn('Leases could not be renewed; the next beat tries again.', { error });
-    }
-    // What another process queued, finished or lost is not signalled here.
-    if (!parts.soleWriter) parts.signals.fireAll();
-  };
-  const arm = (): void => {
-    stop = parts.clock.schedule(parts.leaseMs / 3, () => {
-      void beat();
-      arm();
-    });
-  };
-  arm();
-  return () => stop();
-};
-
-const renew = async (parts: JournalParts): Promise<void> => {
-  const held = parts.held.ids();
-  if (held.length === 0) return;
-  await parts.db.commit([parts.writes.renew(parts.newLease())]);
-  if (parts.soleWriter) return;
-  const rows = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE lease_owner = ? AND status = 'running'`, [parts.instanceId]);
-  const kept = new Set(rows.map(({ id }) => id));
-  for (const id of held) if (!kept.has(id)) parts.held.lose(id);
-};
-
 const advance = async (parts: JournalParts, run: LeasedRun, progress: Advance): Promise<void> => {
   const at = parts.clock.iso();
   if (progress.finish) await commitHeld(parts, run, parts.writes.finish(run, progress.finish, at), progress, at);
   else await commitTouched(parts, run, progress, at);
   if (!progress.finish) return;
-  parts.held.drop(run.id);
+  parts.held.drop(run);
   parts.lanes.remove(run.lane, run.id);
 };
 
@@ -105,7 +74,7 @@ const commitHeld = async (parts: JournalParts, run: LeasedRun, guard: Write, pro
     const conflict = conflictOf(error);
     if (conflict?.reason !== 'expect' || conflict.write === undefined || conflict.write >= own.length) throw error;
     if (conflict.write > 0) throw journalErrors.step_conflict(run.id).with({ cause: error });
-    parts.held.lose(run.id);
+    parts.held.lose(run);
     throw journalErrors.lease_lost(run.id).with({ cause: error });
   }
 };
@@ -137,7 +106,7 @@ const sleep = async (parts: JournalParts, run: LeasedRun, wait: Parameters<Journ
   const until = wait.until === undefined ? null : isoOf(wait.until);
   const at = parts.clock.iso();
   await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
-  parts.held.drop(run.id);
+  parts.held.drop(run);
   if (until !== null) parts.timer.until(until);
 };
 
@@ -171,13 +140,6 @@ const commitUnlessGone = async (parts: JournalParts, own: readonly Write[], also
 
 const queueAgain = (parts: JournalParts, run: Pick<RunRow, 'id' | 'kind' | 'lane'>): void => {
   parts.lanes.put(run.lane, run.id, run.kind, false);
-  parts.signals.fire(run.kind);
-};
-
-/** A lease that is lost already needs no giving back. */
-const release = async (parts: JournalParts, run: LeasedRun): Promise<void> => {
-  await commitUnlessGone(parts, [parts.writes.release(run, parts.clock.iso())], []);
-  parts.held.release(run.id);
   parts.signals.fire(run.kind);
 };
 

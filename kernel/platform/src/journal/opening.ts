@@ -17,7 +17,7 @@ export const openRun = async (parts: JournalParts, request: OpenRun, also: reado
   const position = parts.nextPosition();
   if (run.lane === null || parts.lanes.isEmpty(run.lane)) {
     const refusal = await openHeld(parts, run, position, also);
-    if (refusal === undefined) return { run, replayed: false, leased: { ...run, token: 1, signal: parts.held.hold(run.id), steps: [] } };
+    if (refusal === undefined) return { run, replayed: false, leased: { ...run, token: 1, signal: parts.held.hold({ id: run.id, token: 1 }), steps: [] } };
     if (refusal.by === 'key') return replayOf(parts, run, refusal.error);
   }
   const refusal = await tryCommit(parts, run, [parts.writes.openQueued(run, position), ...also]);
