@@ -17,8 +17,9 @@ import { type Home, resolveHome } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
-import { createLog, type Log } from '@svc/platform/log/log';
+import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
 import { createStreams } from '@svc/platform/streams/streams';
+import { watchConfig } from './config-watch.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
 import { claimsOf, extensionSettings, gateOf, hasKey, listenAddress, missingSecurity, presetOf, refuseOpenNetwork } from './daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './durable-relay.js';
@@ -71,7 +72,8 @@ export interface Daemon {
   caught(error: unknown): boolean;
   /** The extension whose code was entered last. */
   lastEntered(): string | undefined;
-  reloadConfig(): Promise<void>;
+  /** Reads config.toml again; `why` is for the log. */
+  reloadConfig(why: string): Promise<void>;
   stop(reason: string): Promise<void>;
 }
 
@@ -126,7 +128,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     await lifecycle.boot();
     await attached;
     await refuseFailedEssentials(lifecycle, stop);
-    await becomeReady(ground, parts, own);
+    await becomeReady(ground, parts, lifecycle, own);
     return daemonOf(ground, parts, lifecycle, view, stop);
   } catch (error) {
     http.stopAccepting();
@@ -143,6 +145,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const config = createConfig({ file: home.configFile, env, log, sections: () => claims, lastGoodFile: join(home.dataDir, 'config-last-good.json') });
   await makeFolders(home);
   await config.load();
+  setLogLevel(log, config);
   const listen = listenAddress(config, home, options.port);
   refuseOpenNetwork(listen.host, hasKey(env, config));
   const strays = createStrayHandler(log.logger('kernel'));
@@ -264,10 +267,12 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
   throw daemonErrors.essential_failed(failed.map((one) => `${one.id} (${one.phase ?? 'start'}: ${one.reason})`).join('; '));
 }
 
-async function becomeReady(ground: Ground, parts: ContextParts, own: Owner): Promise<void> {
+async function becomeReady(ground: Ground, parts: ContextParts, lifecycle: Lifecycle, own: Owner): Promise<void> {
   const { home, log, release, relay, startedAt, state } = ground;
   const sweeping = startHousekeeping(parts, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
+  const watch = watchConfig(home.configFile, () => applySettings(ground, lifecycle, 'config.toml was saved'), log.logger('config'));
+  own.lifetime.add('watch of config.toml', () => watch.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
   relay.poke();
   state.phase = 'ready';
@@ -290,13 +295,28 @@ const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, ker
   greeting: async () => (await needHook(ground.wiring.hooks, 'kernel.greet').call(undefined)).flatMap((row) => row.value ?? []),
   caught: ground.strays.caught,
   lastEntered: lastEnteredId,
-  reloadConfig: async () => {
-    const { changed } = await ground.config.reload();
-    await ground.wiring.hooks.slot('config.changed')?.call({ sections: changed });
-    ground.wiring.events.emit('config.changed', { sections: changed });
-    await lifecycle.converge();
-  },
+  reloadConfig: (why) => applySettings(ground, lifecycle, why),
 });
+
+/** Reads config.toml again; what does not hold keeps its last good value. `why` goes to the log. */
+async function applySettings(ground: Ground, lifecycle: Lifecycle, why: string): Promise<void> {
+  const { config, log, wiring } = ground;
+  const { changed, problems } = await config.reload();
+  setLogLevel(log, config);
+  await wiring.hooks.slot('config.changed')?.call({ sections: changed });
+  wiring.events.emit('config.changed', { sections: changed });
+  await lifecycle.converge();
+  log.logger('config').info(problems.length === 0 ? 'settings read again' : 'settings read again; what does not hold keeps its last good value', { why, changed, problems: problems.length });
+  for (const setting of awaitingRestart(ground)) log.logger('config').warn(`${setting} was changed and takes effect at the next start`, { setting });
+}
+
+/** Settings that were read once, at the start, and say something else now. */
+const awaitingRestart = ({ config, home, listen, options, preset, release }: Ground): string[] => {
+  const wanted = listenAddress(config, home, options.port);
+  return [...(wanted.host === listen.host && wanted.port === listen.port ? [] : ['[api] listen_addr']), ...(presetOf(release, config).name === preset.name ? [] : ['[extensions] preset'])];
+};
+
+const setLogLevel = (log: Log, config: Config): void => log.setLevel((config.get('log') as { level: LogLevel }).level);
 
 async function openPort(
   http: { listen(where: { host: string; port: number }): Promise<{ address: string; port: number }> },

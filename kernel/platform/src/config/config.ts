@@ -6,11 +6,12 @@
  * G3  Without a file, and with an unchanged one, neither parser nor validator is loaded.
  * G4  What is handed out is frozen.
  */
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Disposable } from '@svc/api';
 import { atomicWrite } from '../doors/atomic-write.js';
 import type { Log } from '../log/log.js';
+import { type ConfigText, readConfigFile } from './config-file.js';
 import { readEnvLayer } from './env-layer.js';
 import { configErrors } from './errors.js';
 import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate, keyOf } from './evaluate.js';
@@ -96,7 +97,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   const log = options.log.logger('config');
   const path = options.lastGoodFile ?? join(dirname(options.file), 'data', 'config-last-good.json');
   const onTrouble = (error: unknown): void => log.warn('The last good values of the settings cannot be read or kept.', { path, error });
-  const source = await readSource(options.file);
+  const source = await readConfigFile(options.file);
   // Without a file there is nothing to fall back from.
   if (source.text !== null || source.unreadable !== undefined) state.good ??= await readLastGood(path, onTrouble);
   const good = state.good ?? { digest: '', values: {} };
@@ -114,21 +115,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   return install(options, state, evaluation);
 };
 
-interface Source {
-  readonly text: string | null;
-  readonly unreadable: string | undefined;
-}
-
-const readSource = async (file: string): Promise<Source> => {
-  try {
-    return { text: await readFile(file, 'utf8'), unreadable: undefined };
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    return { text: null, unreadable: code === 'ENOENT' ? undefined : code };
-  }
-};
-
-const inputOf = (options: ConfigOptions, claims: SectionClaims, source: Source, good: LastGood, digest: string): EvaluateInput => ({
+const inputOf = (options: ConfigOptions, claims: SectionClaims, source: ConfigText, good: LastGood, digest: string): EvaluateInput => ({
   file: options.file,
   text: source.text,
   unreadable: source.unreadable,
@@ -175,7 +162,7 @@ const listen = (state: State, section: string, fn: () => void): Disposable => {
 const set = async (options: ConfigOptions, state: State, claims: SectionClaims, name: string, value: unknown): Promise<ConfigReload> => {
   const asked = name.replace(/^\//, '').split('.');
   if (asked.length > 4 || !asked.every((part) => /^[A-Za-z0-9_-]{1,64}$/.test(part))) throw configErrors.path_invalid(name);
-  const source = await readSource(options.file);
+  const source = await readConfigFile(options.file);
   if (source.unreadable !== undefined) throw configErrors.file_invalid(source.unreadable);
   const text = source.text ?? '';
   const parse = await loadToml();
