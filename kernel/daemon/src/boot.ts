@@ -8,7 +8,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
-import { type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
+import { createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
@@ -30,7 +30,7 @@ import { startHousekeeping } from './housekeeping.js';
 import { kernelOwner, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
-import { type InstalledFiles, type Preset, type Release, readRelease } from './release.js';
+import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
 import { stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
 import { createLifecycle, createWiring, needHook, type Wiring } from './wiring.js';
@@ -64,7 +64,7 @@ export interface Daemon {
   readonly lifecycle: Lifecycle;
   readonly services: ServiceRegistry;
   readonly log: Log;
-  readonly installed: readonly InstalledFiles[];
+  readonly installed: InstalledStore<InstalledFiles>;
   readonly parts: ContextParts;
   /** Lines that areas have for whoever starts the daemon. */
   greeting(): Promise<api.GreetingLine[]>;
@@ -102,9 +102,9 @@ interface Ground {
   readonly lock: HomeLock;
   readonly startedAt: string;
   readonly release: Release;
-  readonly installed: readonly InstalledFiles[];
-  readonly claims: SectionClaims;
+  readonly installed: InstalledStore<InstalledFiles>;
   readonly config: Config;
+  readonly claims: () => SectionClaims;
   readonly preset: { readonly name: string; readonly preset: Preset };
   readonly listen: { readonly host: string; readonly port: number };
   readonly strays: StrayHandler;
@@ -140,9 +140,9 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
 async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Ground> {
   const { clock, env } = options;
   const release = await readRelease(options.releaseFile, api);
-  const installed = [...release.extensions, ...(options.extra ?? [])];
+  const installed = createInstalledStore([...release.extensions, ...(options.extra ?? [])]);
   const claims = claimsOf(installed);
-  const config = createConfig({ file: home.configFile, env, log, sections: () => claims, lastGoodFile: join(home.dataDir, 'config-last-good.json') });
+  const config = createConfig({ file: home.configFile, env, log, sections: claims, lastGoodFile: join(home.dataDir, 'config-last-good.json') });
   await makeFolders(home);
   await config.load();
   setLogLevel(log, config);
@@ -221,7 +221,10 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     if (!state.view) throw new Error('the kernel is not up yet');
     return state.view;
   };
-  return { choices, parts: { home, env, clock, ids, log, config, claims: () => ground.claims, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report } };
+  return {
+    choices,
+    parts: { home, env, clock, ids, log, config, claims: ground.claims, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report },
+  };
 }
 
 /** Fills `state.lifecycle` and `state.view`; gives the kernel as an owner of what it opens itself. */
@@ -232,6 +235,9 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     log,
     settled: relay.poke,
     choose: choices.set,
+    latest: releaseWatcher(options.releaseFile, api),
+    // A new build may bring settings of its own.
+    adopted: async () => void (await config.reload()),
     intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
   });
   ground.strays.attach(lifecycle, wiring.strikes, wiring.hooks);
