@@ -7,6 +7,7 @@
  * Node's own flags go through: `npm run dev -- --inspect` opens the debugger, with source maps.
  */
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { watch } from 'chokidar';
 import { build } from './build/index.mjs';
 import { inRoot, ROOT } from './build/paths.mjs';
@@ -22,8 +23,13 @@ const args = process.argv.slice(2);
 const nodeFlags = args.filter((arg) => arg.startsWith('--inspect'));
 const daemonArgs = args.filter((arg) => !nodeFlags.includes(arg));
 let daemon;
+/** Extensions of the build that the running daemon started with. */
+let known = new Set();
+
+const shippedExtensions = () => new Set(JSON.parse(readFileSync(inRoot('dist/release.json'), 'utf8')).extensions.map(({ id }) => id));
 
 const startDaemon = () => {
+  known = shippedExtensions();
   daemon = spawn(process.execPath, ['--enable-source-maps', ...nodeFlags, inRoot('tools/start.mjs'), ...daemonArgs], { cwd: ROOT, stdio: 'inherit' });
 };
 
@@ -73,11 +79,13 @@ const apply = async () => {
   if (result.built.length === 0 && result.failures.length === 0) return;
   reportBuild({ ...result, notes: [] });
   const good = result.built.filter((name) => !result.failures.some((failure) => failure.target === name));
-  if (good.includes('daemon')) {
+  const changedExtensions = good.filter((target) => target.startsWith('ext:')).map((target) => target.slice('ext:'.length));
+  // What the running daemon has never heard of, it finds at a start.
+  if (good.includes('daemon') || changedExtensions.some((id) => !known.has(id))) {
     await stopDaemon();
     startDaemon();
   } else {
-    for (const name of good.filter((target) => target.startsWith('ext:'))) await reload(name.slice('ext:'.length));
+    for (const id of changedExtensions) await reload(id);
   }
 };
 
