@@ -80,12 +80,12 @@ describe('a setting that is wrong', () => {
   it('in a reload leaves the last good value in force', async () => {
     const kernel = await bootTestKernel({ config: 'api_key = "k"\n[llm]\nmax_retries = 1\n' });
     await writeFile(join(kernel.home, 'config.toml'), 'api_key = ["k"]\n[llm]\nmax_retries = "many"\n');
-    await kernel.daemon.reloadConfig();
+    await kernel.daemon.reloadConfig('a test');
     expect((await kernel.as('k').get('/api/agents')).status).to.equal(200);
     expect((await kernel.http.get('/api/agents')).status).to.equal(401);
     expect(kernel.daemon.kernel.configProblems().map((problem) => problem.key)).to.include.members(['api_key', 'llm.max_retries']);
     await writeFile(join(kernel.home, 'config.toml'), 'api_key = "new"\n');
-    await kernel.daemon.reloadConfig();
+    await kernel.daemon.reloadConfig('a test');
     expect(kernel.daemon.kernel.configProblems()).to.deep.equal([]);
     expect((await kernel.as('new').get('/api/agents')).status).to.equal(200);
     expect((await kernel.as('k').get('/api/agents')).status).to.equal(401);

@@ -115,6 +115,23 @@ describe('a start', function () {
     await refused({ SVC_PORT: String(port) }, /cannot be (opened|written)[\s\S]*(write|writable)/, asNobody);
   });
 
+  it('with a stale lock in a home that cannot be written says that it is stale and what to do', async () => {
+    const asNobody = process.getuid?.() === 0 ? { uid: NOBODY_ID, gid: NOBODY_ID } : {};
+    await writeFile(join(home, 'daemon.lock'), JSON.stringify({ pid: 999_999_999, startedAt: '1', bootId: 'x' }));
+    await chmod(home, 0o555);
+    await refused({ SVC_PORT: await freePort() }, /daemon\.lock is left over from a daemon that is gone[\s\S]*writable/, asNobody);
+  });
+
+  it('with a folder where its lock should be says so, and leaves the folder', async () => {
+    await mkdir(join(home, 'daemon.lock'));
+    await refused({ SVC_PORT: await freePort() }, /daemon\.lock is a folder[\s\S]*Move it away/);
+    expect(await readdir(home)).to.include('daemon.lock');
+  });
+
+  it('in a home whose name is longer than a name can be says so', async () => {
+    await refused({ SVC_HOME: join(home, 'n'.repeat(300)), SVC_PORT: await freePort() }, /the file system does not take that[\s\S]*shorter/);
+  });
+
   it('in a home that is a file says so', async () => {
     const file = join(home, 'a-file');
     await writeFile(file, 'x');

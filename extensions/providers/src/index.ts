@@ -30,7 +30,7 @@ export default defineExtension({
     ctx.hooks.tap('kernel.greet', async () => {
       const { provider, model, why, isStandIn } = await providers.defaultModel();
       const line = { label: 'model', value: `${provider}/${model}`, note: why };
-      return isStandIn ? [line, { label: 'real model', value: 'npx svc providers set-key anthropic', note: 'or another provider: npx svc providers list' }] : [line];
+      return isStandIn ? [line, { label: 'real model', value: 'svc providers set-key anthropic', note: 'or another provider: svc providers list' }] : [line];
     });
     ctx.hooks.tap('doctor.check', async () => {
       const chosen = await providers.defaultModel();

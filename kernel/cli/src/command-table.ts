@@ -5,6 +5,8 @@ export interface CommandEntry {
   readonly usage: string;
   readonly summary: string;
   readonly isPlain?: boolean;
+  /** Has subcommands, so that `help` may stand for one. */
+  readonly isGroup?: boolean;
   load(): Promise<CommandModule>;
 }
 
@@ -14,9 +16,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   status: { isPlain: true, usage: 'status', summary: 'is it running, where, with which model', load: () => import('./commands/status.js') },
   chat: { usage: 'chat [AGENT]', summary: 'talk with an agent', load: () => import('./commands/chat.js') },
   message: { usage: 'message AGENT TEXT…', summary: 'send one message, print the answer', load: () => import('./commands/message.js') },
-  agent: { usage: 'agent list|spawn|kill', summary: 'the agents', load: () => import('./commands/agent.js') },
-  providers: { usage: 'providers list|set-key', summary: 'model providers and their keys', load: () => import('./commands/providers.js') },
-  ext: { usage: 'ext list|info|enable|disable|…', summary: 'the extensions: every area of the daemon is one', load: () => import('./commands/ext.js') },
+  agent: { isGroup: true, usage: 'agent list|spawn|kill', summary: 'the agents', load: () => import('./commands/agent.js') },
+  providers: { isGroup: true, usage: 'providers list|set-key', summary: 'model providers and their keys', load: () => import('./commands/providers.js') },
+  ext: { isGroup: true, usage: 'ext list|info|enable|disable|…', summary: 'the extensions: every area of the daemon is one', load: () => import('./commands/ext.js') },
+  config: { isGroup: true, usage: 'config check|path|reload', summary: 'the settings in config.toml', load: () => import('./commands/config.js') },
   doctor: { isPlain: true, usage: 'doctor', summary: 'what is wrong here, and what mends it', load: () => import('./commands/doctor.js') },
   logs: { usage: 'logs [-f] [--request ID]', summary: 'what the daemon wrote down', load: () => import('./commands/logs.js') },
 };

@@ -11,5 +11,12 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-export const EXIT_CODES_TEXT = `Exit codes: 0 ok · 1 the operation failed · 2 wrong usage · 3 the daemon is not running
-            4 refused or not authorised · 5 running, but degraded · 130 interrupted`;
+/** In the order of `EXIT`. */
+export const EXIT_CODES_TEXT = `Exit codes:
+  0    ok
+  1    the operation failed
+  2    wrong usage
+  3    the daemon is not running
+  4    refused or not authorised
+  5    running, but degraded
+  130  interrupted`;

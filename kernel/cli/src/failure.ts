@@ -40,11 +40,12 @@ export const notRunning = (url: string, why: string): Failure =>
   new Failure('The daemon is not running.', { code: 'cli_daemon_not_running', exit: EXIT.notRunning, why: `nothing answers at ${url} (${why})`, mend: 'svc start' });
 
 /** The stable shape of a failure under `--json`. */
-export const failureJson = (failure: Failure): Record<string, unknown> => ({
-  error: failure.message,
+/** `say` puts the commands in it as they are typed here. */
+export const failureJson = (failure: Failure, say: (text: string) => string): Record<string, unknown> => ({
+  error: say(failure.message),
   code: failure.code,
   exit_code: failure.exit,
-  ...(failure.why === undefined ? {} : { why: failure.why }),
-  ...(failure.mend === undefined ? {} : { mend: failure.mend }),
+  ...(failure.why === undefined ? {} : { why: say(failure.why) }),
+  ...(failure.mend === undefined ? {} : { mend: say(failure.mend) }),
   ...(failure.requestId === undefined ? {} : { request_id: failure.requestId }),
 });

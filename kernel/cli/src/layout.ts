@@ -1,4 +1,5 @@
-/** Plain alignment: tables, facts and wrapped text that fit the terminal. Pure; widths are counted without colour codes. */
+/** Plain alignment: tables, facts and wrapped text that fit the terminal. Widths are counted without colour codes. */
+import { typed } from './typed-command.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes begin with the escape character
 const COLOUR_CODE = /\u001b\[[0-9;]*m/g;
@@ -88,11 +89,11 @@ const blocks = (columns: readonly Column[], rows: ReadonlyArray<readonly string[
     ),
   ]);
 
-/** `label  value` lines, values aligned and wrapped under themselves. An empty label continues the one above. */
+/** `label  value` lines, values aligned and wrapped under themselves, commands in them as they can be typed here. An empty label continues the one above. */
 export const facts = (pairs: ReadonlyArray<readonly [label: string, value: string]>, width: number, paint: (text: string, label: string) => string = (text) => text): string[] => {
   const indent = Math.max(0, ...pairs.map(([label]) => label.length)) + 2 + GAP.length;
   return pairs.flatMap(([label, value]) =>
-    wrap(value, Math.max(16, width - indent)).map((line, index) => `${GAP}${pad(index === 0 ? label : '', indent - GAP.length)}${paint(line, label)}`.trimEnd()),
+    wrap(typed(value), Math.max(16, width - indent)).map((line, index) => `${GAP}${pad(index === 0 ? label : '', indent - GAP.length)}${paint(line, label)}`.trimEnd()),
   );
 };
 

@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from './exit-codes.js';
 import { Failure, failureJson } from './failure.js';
 import type { GlobalFlags } from './settings.js';
 import { createTerminal } from './terminal.js';
+import { typed } from './typed-command.js';
 
 /** Flags that take the next argument, skipped when looking for the command's name. */
 const FLAGS_WITH_VALUE = new Set(['--home', '--port']);
@@ -14,7 +15,8 @@ const FLAGS_WITH_VALUE = new Set(['--home', '--port']);
 /** This bundle is dist/cli/main.js. */
 const distDir = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
-const run = async (argv: readonly string[]): Promise<ExitCode> => {
+const run = async (words: readonly string[]): Promise<ExitCode> => {
+  const argv = helpAsOption(words);
   const name = commandName(argv);
   const entry = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name];
   const flags = entry?.isPlain === true ? plainFlags(argv) : undefined;
@@ -25,6 +27,17 @@ const run = async (argv: readonly string[]): Promise<ExitCode> => {
   }
   const { runProgram } = await import('./program.js');
   return runProgram(argv, entry, distDir);
+};
+
+/** `svc help`, `svc help agent kill` and `svc agent help kill` are other ways to write `--help`. */
+const helpAsOption = (argv: readonly string[]): readonly string[] => {
+  const first = commandName(argv);
+  const at = argv.indexOf(first === 'help' || first === undefined ? 'help' : first) + (first === 'help' ? 0 : 1);
+  if (argv[at] !== 'help' || (first !== 'help' && COMMANDS[first ?? '']?.isGroup !== true)) return argv;
+  const rest = [...argv.slice(0, at), ...argv.slice(at + 1)];
+  const asked = commandName(rest);
+  // Help for what is not there is a typing error.
+  return asked === undefined || Object.hasOwn(COMMANDS, asked) ? [...rest, '--help'] : rest;
 };
 
 const commandName = (argv: readonly string[]): string | undefined => {
@@ -56,13 +69,13 @@ const complain = (argv: readonly string[], error: unknown): ExitCode => {
   const out = createTerminal(argv.includes('--no-color'));
   const failure = error instanceof Failure ? error : unexpected(error);
   if (argv.includes('--json')) {
-    out.json(failureJson(failure));
+    out.json(failureJson(failure, typed));
     return failure.exit;
   }
-  out.note(`${out.red('Error')}  ${failure.message}`);
-  if (failure.why !== undefined) out.note(`  why   ${failure.why}`);
-  if (failure.mend !== undefined) out.note(`  mend  ${out.cyan(failure.mend)}`);
-  if (failure.requestId !== undefined && failure.mend?.includes(failure.requestId) !== true) out.note(out.dim(`  log   svc logs --request ${failure.requestId}`));
+  out.note(`${out.red('Error')}  ${typed(failure.message)}`);
+  if (failure.why !== undefined) out.note(`  why   ${typed(failure.why)}`);
+  if (failure.mend !== undefined) out.note(`  mend  ${out.cyan(typed(failure.mend))}`);
+  if (failure.requestId !== undefined && failure.mend?.includes(failure.requestId) !== true) out.note(out.dim(typed(`  log   svc logs --request ${failure.requestId}`)));
   return failure.exit;
 };
 

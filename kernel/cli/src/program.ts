@@ -5,9 +5,12 @@ import type { Action } from './command.js';
 import { COMMANDS, type CommandEntry } from './command-table.js';
 import { EXIT, EXIT_CODES_TEXT, type ExitCode } from './exit-codes.js';
 import { usageFailure } from './failure.js';
+import { wrap } from './layout.js';
 import type { GlobalFlags } from './settings.js';
 
 const VERSION = '0.1.0';
+const DEFAULT_COLUMNS = 80;
+const ENVIRONMENT_LINE = 'Environment: SVC_HOME, SVC_PORT, SVC_CONFIG, SVC_API_KEY, NO_COLOR';
 
 /** Runs the command that `argv` names. Throws a Failure for wrong usage as for anything else. */
 export const runProgram = async (argv: readonly string[], entry: CommandEntry | undefined, distDir: string): Promise<ExitCode> => {
@@ -19,16 +22,12 @@ export const runProgram = async (argv: readonly string[], entry: CommandEntry | 
       exit = await work(createCli(program.opts<GlobalFlags>(), distDir), ...args);
     };
   if (entry !== undefined) (await entry.load()).define(program, action);
-  else addOverview(program);
-  if (entry === undefined && argv.every((word) => word.startsWith('-') && !['-h', '--help', '--version'].includes(word))) {
-    program.outputHelp();
-    return EXIT.ok;
-  }
+  else addOverview(program, argv);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exit;
   } catch (error) {
-    if (error instanceof CommanderError) return ended(argv, error);
+    if (error instanceof CommanderError) return ended(program, argv, error);
     throw error;
   }
 };
@@ -36,7 +35,7 @@ export const runProgram = async (argv: readonly string[], entry: CommandEntry | 
 const createProgram = (): Command =>
   new Command('svc')
     .description('Hosts autonomous, LLM-driven agents: start it, talk to them, operate it.')
-    .version(VERSION, '--version', 'print the version')
+    .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand(false)
     .option('--json', 'print one JSON value for programs')
@@ -50,21 +49,42 @@ const createProgram = (): Command =>
     .exitOverride();
 
 /** Without a command that is known: a program that names them all, for `svc --help`, `svc` and a typing error. */
-const addOverview = (program: Command): void => {
+const addOverview = (program: Command, argv: readonly string[]): void => {
   for (const [name, { usage, summary }] of Object.entries(COMMANDS)) {
     program.command(name).usage(usage.slice(name.length).trim()).summary(summary).description(summary).helpOption(false);
   }
-  program.addHelpText('after', `\n${EXIT_CODES_TEXT}\nEnvironment: SVC_HOME, SVC_PORT, SVC_CONFIG, SVC_API_KEY, NO_COLOR`);
+  program.command('help').usage('[command]').summary('help for a command, e.g. svc help agent').helpOption(false);
+  // Flags alone, `svc --json`: nothing was asked for, so this says what can be.
+  if (argv.every((word) => word.startsWith('-'))) program.action(() => program.outputHelp());
+  const columns = program.configureOutput().getOutHelpWidth?.() ?? DEFAULT_COLUMNS;
+  program.addHelpText('after', `\n${EXIT_CODES_TEXT}\n\n${wrap(ENVIRONMENT_LINE, columns).join('\n')}`);
 };
 
 /** How commander left: help and version are no failure; its "did you mean" becomes what mends the rest. */
-const ended = (argv: readonly string[], error: CommanderError): ExitCode => {
+const ended = (program: Command, argv: readonly string[], error: CommanderError): ExitCode => {
   if (error.exitCode === 0) return EXIT.ok;
   const isHelp = error.code === 'commander.help';
   // `svc agent` alone: commander has printed that group's help already.
   if (isHelp && !argv.includes('--json')) return EXIT.usage;
   const text = isHelp ? 'a subcommand is missing' : error.message.replace(/^error: /, '');
   const [what = text, guess] = text.split('\n');
-  const mend = /Did you mean (.+)\?/.exec(guess ?? '')?.[1];
-  throw usageFailure(`${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.`, mend === undefined ? 'svc --help' : `svc ${mend}`);
+  const near = /Did you mean (?:one of )?([^,?]+)/.exec(guess ?? '')?.[1];
+  const called = commandPath(program, argv);
+  // A near option belongs to a command line that only its writer knows whole: its help shows it.
+  const mend = near !== undefined && !near.startsWith('-') ? ['svc', ...called, near] : ['svc', ...called, '--help'];
+  const also = near?.startsWith('-') ? ` Did you mean ${near}?` : '';
+  throw usageFailure(`${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.${also}`, mend.join(' '));
+};
+
+/** The commands and subcommands that were named and exist: `agent spawn`. */
+const commandPath = (program: Command, argv: readonly string[]): string[] => {
+  const path: string[] = [];
+  let at = program;
+  for (const word of argv.filter((each) => !each.startsWith('-'))) {
+    const next = at.commands.find((command) => command.name() === word);
+    if (next === undefined) break;
+    path.push(word);
+    at = next;
+  }
+  return path;
 };

@@ -3,7 +3,6 @@
  * environment, a running daemon's own daemon.json over what config.toml says it would do.
  */
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isKeyHash, textThatIsSet } from '@svc/api';
 import { type Home, resolveHome } from '@svc/platform/config/home';
@@ -130,12 +129,10 @@ const sendableKey = async (env: NodeJS.ProcessEnv, configFile: string): Promise<
 
 /** A text at the top level or in [api]. The TOML parser is loaded only when the file seems to have the key. */
 const configText = async (configFile: string, mention: RegExp, names: readonly string[], isInApi = true): Promise<string | undefined> => {
-  let text: string;
-  try {
-    text = await readFile(configFile, 'utf8');
-  } catch {
-    return undefined; // no config file, or not ours to read: the daemon's refusal will say what is missing
-  }
+  const { readConfigFile } = await import('@svc/platform/config/config-file');
+  // No config file, or not ours to read: the daemon's refusal will say what is missing.
+  const { text } = await readConfigFile(configFile);
+  if (text === null) return undefined;
   if (!mention.test(text)) return undefined;
   const { loadToml } = await import('@svc/platform/config/toml-parse');
   const parse = await loadToml();

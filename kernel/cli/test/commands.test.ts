@@ -83,7 +83,7 @@ describe('svc', function () {
       [['sttaus'], 'svc status'],
       [['status', '--jsn'], '--json'],
       [['agent'], 'Usage: svc agent'],
-      [['agent', 'lst'], 'svc list'],
+      [['agent', 'lst'], 'svc agent list'],
       [['message', 'assistant'], 'text'],
       [['logs', '--lines', 'many'], '--lines is "many"'],
       [['status', '--port', '70000'], '--port is "70000"'],
@@ -106,7 +106,7 @@ describe('svc', function () {
     it('is explained by --help, with every command and exit code', async () => {
       const ran = await bench.run(['--help']);
       expect(ran.code).to.equal(0);
-      for (const name of ['start', 'stop', 'status', 'chat', 'message', 'agent', 'providers', 'ext', 'doctor', 'logs', '130 interrupted', 'SVC_HOME']) expect(ran.stdout).to.contain(name);
+      for (const name of ['start', 'stop', 'status', 'chat', 'message', 'agent', 'providers', 'ext', 'doctor', 'logs', '130  interrupted', 'SVC_HOME']) expect(ran.stdout).to.contain(name);
     });
   });
 

@@ -2,19 +2,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { AGENT_ID, type FakeDaemon, startFakeDaemon } from './fake-daemon.js';
+import { freePort } from './free-port.js';
 import { type Bench, createBench, ended, MAIN, plain } from './program.js';
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo; // listening, so it has an address
-      server.close(() => resolve(port));
-    });
-  });
 
 describe('svc with the real daemon', function () {
   this.timeout(60_000);

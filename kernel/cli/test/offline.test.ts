@@ -1,10 +1,11 @@
 /** What works without a daemon: doctor, logs, start's refusals; and how fast the program is. */
-import { execFileSync, spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type FakeDaemon, startFakeDaemon } from './fake-daemon.js';
-import { type Bench, createBench, ended, MAIN, ROOT } from './program.js';
+import { type Bench, createBench, MAIN, ROOT } from './program.js';
 
 interface Checks {
   readonly all_ok: boolean;
@@ -161,18 +162,16 @@ describe('svc without a daemon', function () {
     expect(JSON.parse(ran.stdout)).to.deep.equal({ status: 'not_running', pid: null });
   });
 
-  it('status costs at most 1.8 times a bare program that asks the daemon the same question', async () => {
+  it('status loads little more than its own few kilobytes: no parser of arguments, of TOML or of schemas', async () => {
     daemon = await startFakeDaemon();
-    const bare = path.join(bench.home, 'bare.mjs');
-    writeFileSync(bare, "import http from 'node:http';\nhttp.get(process.argv[2], { agent: false }, (r) => r.on('data', (text) => process.stdout.write(text)));\n");
-    const run = (args: readonly string[]): Promise<unknown> => ended(spawn(process.execPath, [...args], { env: { ...bench.env, SVC_PORT: String(daemon?.port) } }));
-    // In turns, and the best of many: everything above it is the machine's other work.
-    let [leastBare, leastStatus] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    for (let round = 0; round < 12; round++) {
-      leastBare = Math.min(leastBare, await timed(() => run([bare, `${daemon?.url}/api/status`])));
-      leastStatus = Math.min(leastStatus, await timed(() => run([MAIN, 'status'])));
-    }
-    expect(leastStatus / leastBare, `${leastStatus.toFixed(0)} ms against ${leastBare.toFixed(0)} ms`).to.be.at.most(1.8);
+    const coverage = path.join(bench.home, 'coverage');
+    await bench.run(['status'], { env: { SVC_PORT: String(daemon.port), NODE_V8_COVERAGE: coverage } });
+    const loaded = readdirSync(coverage)
+      .flatMap((name) => (JSON.parse(readFileSync(path.join(coverage, name), 'utf8')) as { result: Array<{ url: string }> }).result) // written by V8
+      .filter(({ url }) => url.startsWith('file:'))
+      .map(({ url }) => fileURLToPath(url));
+    expect(loaded).to.include(MAIN);
+    expect(loaded.reduce((bytes, file) => bytes + statSync(file).size, 0)).to.be.below(60_000);
   });
 
   it('is started by its launcher, which npm links as svc', () => {
@@ -180,9 +179,3 @@ describe('svc without a daemon', function () {
     expect(execFileSync(launcher, ['--version'], { encoding: 'utf8' })).to.match(/^\d+\.\d+\.\d+\n$/);
   });
 });
-
-const timed = async (work: () => Promise<unknown>): Promise<number> => {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-};

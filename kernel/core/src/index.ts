@@ -5,6 +5,7 @@ export * from './generation.js';
 export * from './hook-registry.js';
 export * from './hook-slot.js';
 export * from './installed.js';
+export * from './installed-store.js';
 export * from './intent.js';
 export * from './lifecycle.js';
 export * from './lifetime.js';

@@ -9,6 +9,7 @@
 import type { ExtensionPlan, ExtensionStatus, Manifest, StopReason } from '@svc/api';
 import { type Generation, type GenerationDeps, type Phase, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
 import type { Installed } from './installed.js';
+import type { InstalledStore } from './installed-store.js';
 import { type IntentSources, intentOf } from './intent.js';
 import { currentOwner } from './owner.js';
 import { dependentsOf, resolve, usersOf } from './resolver.js';
@@ -17,7 +18,8 @@ import type { StrikeBook } from './strike-book.js';
 type State = ExtensionStatus['state'];
 
 interface Unit {
-  readonly installed: Installed;
+  /** What its next generation is made from. */
+  installed: Installed;
   state: State;
   phase: Phase | null;
   reason: string | null;
@@ -40,6 +42,10 @@ export interface LifecycleDeps extends GenerationDeps {
   choose(id: string, enabled: boolean | undefined): Promise<void>;
   /** False while the config value the manifest's `when` points at is falsy. */
   wanted(installed: Installed): boolean;
+  /** What lies on disk now for this extension; undefined when it is what runs. A reload asks. */
+  latest?(id: string): Promise<Installed | undefined>;
+  /** The store holds another one for this id: whoever derived settings from it looks again. Before its code runs. */
+  adopted?(id: string): Promise<void>;
   clock: { now(): number; iso(): string };
   log: { info(message: string, fields?: Record<string, unknown>): void; warn(message: string, fields?: Record<string, unknown>): void; error(message: string, fields?: Record<string, unknown>): void };
   changed(id: string, state: State): void;
@@ -63,9 +69,12 @@ export class Lifecycle {
   #turn: Promise<unknown> = Promise.resolve();
   #stopping = false;
 
-  constructor(deps: LifecycleDeps, installed: readonly Installed[]) {
+  readonly #store: InstalledStore;
+
+  constructor(deps: LifecycleDeps, store: InstalledStore) {
     this.#deps = deps;
-    for (const one of installed) this.#units.set(one.id, newUnit(one));
+    this.#store = store;
+    for (const one of store.all()) this.#units.set(one.id, newUnit(one));
   }
 
   /** Starts all that should be on, wave by wave; `onWave` hears what each wave started. */
@@ -99,15 +108,12 @@ export class Lifecycle {
   }
 
   reload(id: string): Promise<ExtensionStatus> {
-    return this.#change(id, async (unit) => {
-      this.#forgive(unit);
-      if (unit.state !== 'active' || !unit.generation) return this.#converge();
-      if (unit.installed.manifest.replace === 'stop-first') {
-        await this.#stopOne(unit, 'reload', undefined);
-        return this.#converge();
-      }
-      await this.#replace(unit, unit.generation);
-    });
+    return this.#change(id, async (unit) => this.#renew(unit, (await this.#deps.latest?.(id)) ?? unit.installed));
+  }
+
+  /** Runs `candidate` from now on: what an upgrade does. Whatever fails, what ran before serves on, and is what is installed. */
+  replace(id: string, candidate: Installed): Promise<ExtensionStatus> {
+    return this.#change(id, (unit) => this.#renew(unit, candidate));
   }
 
   /** Config or another outside fact changed: bring state in line with intent. */
@@ -235,6 +241,43 @@ export class Lifecycle {
     } catch (error) {
       this.#failed(unit, error);
     }
+  }
+
+  async #renew(unit: Unit, candidate: Installed): Promise<void> {
+    const before = unit.installed;
+    this.#judge(before, candidate);
+    this.#forgive(unit);
+    await this.#adopt(unit, candidate);
+    try {
+      if (unit.state !== 'active' || !unit.generation) return await this.#converge();
+      if (candidate.manifest.replace === 'stop-first') {
+        await this.#stopOne(unit, 'reload', undefined);
+        return await this.#converge();
+      }
+      await this.#replace(unit, unit.generation);
+    } catch (error) {
+      await this.#adopt(unit, before);
+      throw error;
+    }
+    // What it provides or needs may be another now.
+    if (candidate !== before) await this.#converge();
+  }
+
+  /** Judged before any of its code runs: everything that runs now must still find what it requires. */
+  #judge(before: Installed, candidate: Installed): void {
+    if (candidate === before) return;
+    if (candidate.id !== before.id) throw new Error(`${candidate.id} cannot take the place of ${before.id}`);
+    const others = [...this.#units.values()].filter((unit) => unit.installed !== before && unit.generation).map(manifestOf);
+    const { blocked } = resolve([...others, candidate.manifest], [...[...this.#units.values()].filter((unit) => unit.installed !== before).map(manifestOf), candidate.manifest], this.#deps.apiVersion);
+    const why = blocked.get(candidate.id) ?? [...blocked].map(([id, reason]) => `${id}: ${reason}`)[0];
+    if (why !== undefined) throw new PhaseError('load', new Error(why));
+  }
+
+  async #adopt(unit: Unit, installed: Installed): Promise<void> {
+    if (unit.installed === installed) return;
+    unit.installed = installed;
+    this.#store.put(installed);
+    await this.#deps.adopted?.(installed.id);
   }
 
   async #replace(unit: Unit, previous: Generation): Promise<void> {

@@ -4,6 +4,7 @@ import { ContributionRegistry } from '../src/contribution-registry.js';
 import { EventHub } from '../src/event-hub.js';
 import { HookRegistry } from '../src/hook-registry.js';
 import type { Installed } from '../src/installed.js';
+import { createInstalledStore } from '../src/installed-store.js';
 import { Lifecycle } from '../src/lifecycle.js';
 import type { Owner } from '../src/owner.js';
 import { ServiceRegistry } from '../src/service-registry.js';
@@ -58,6 +59,7 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
   const strikes = new StrikeBook(() => 0);
   const owners: Owner[] = [];
   const migrated: string[] = [];
+  const onDisk = new Map<string, Installed>();
 
   const createContext = (owner: Owner): ExtensionContext => {
     owners.push(owner);
@@ -77,10 +79,12 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
     return context as unknown as ExtensionContext;
   };
 
+  const store = createInstalledStore(all.map(([id, fixture]) => installedOf(id, fixture)));
   const lifecycle = new Lifecycle(
     {
       registries: [hooks.definitions, hooks.taps, routes, events.listeners, services.provided],
       createContext,
+      latest: async (id) => onDisk.get(id),
       migrate: async (installed) => void migrated.push(installed.id),
       apiVersion: '1.0.0',
       strikes,
@@ -101,12 +105,15 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
         };
       },
     },
-    all.map(([id, fixture]) => installedOf(id, fixture)),
+    store,
   );
 
   return {
     lifecycle,
     settings,
+    store,
+    /** A newer build of `id` lies on disk; the next reload finds it. */
+    rebuild: (id: string, fixture: Fixture) => void onDisk.set(id, installedOf(id, fixture)),
     choices,
     changes,
     owners,

@@ -462,4 +462,51 @@ describe('the lifecycle', () => {
     expect(rig.visible()).to.have.length(1);
     expect(rig.leftovers()).to.deep.equal([]);
   });
+
+  describe('with a newer build on disk', () => {
+    const llm = (provides: string): Fixture => ({
+      manifest: { provides: { llm: provides } },
+      contributions: { routes: ['GET /llm'] },
+      code: () =>
+        code((ctx) => {
+          ctx.provide('llm');
+          ctx.route('GET /llm');
+        }),
+    });
+
+    it('a reload runs that one, and the store says so', async () => {
+      const rig = createRig([memory()]);
+      await rig.lifecycle.boot();
+      rig.rebuild('memory', {
+        contributions: { routes: ['GET /memory', 'GET /more'] },
+        code: () =>
+          code((ctx) => {
+            ctx.route('GET /memory');
+            ctx.route('GET /more');
+          }),
+      });
+      await rig.lifecycle.reload('memory');
+      expect(rig.visible()).to.deep.equal(['GET /memory of 2', 'GET /more of 2']);
+      expect(rig.store.get('memory')?.contributions.routes).to.deep.equal(['GET /memory', 'GET /more']);
+    });
+
+    it('that fails, the running one is what is installed', async () => {
+      const rig = createRig([memory()]);
+      await rig.lifecycle.boot();
+      const before = rig.store.get('memory');
+      rig.rebuild('memory', { code: () => code(broken('no good')) });
+      expect(await rejection(rig.lifecycle.reload('memory'))).to.equal('no good');
+      expect(rig.store.get('memory')).to.equal(before);
+      expect(rig.visible()).to.deep.equal(['GET /memory of 1']);
+    });
+
+    it('that would leave another without what it requires is refused before its code runs', async () => {
+      const rig = createRig([['llm', llm('1.0.0')], area('runs', ['llm'])]);
+      await rig.lifecycle.boot();
+      rig.rebuild('llm', { ...llm('2.0.0'), code: broken('it ran') });
+      expect(await rejection(rig.lifecycle.reload('llm'))).to.match(/^runs: it requires the service llm/);
+      expect(rig.states()).to.deep.equal({ llm: 'active', runs: 'active' });
+      expect(rig.visible()).to.deep.equal(['GET /llm of 1']);
+    });
+  });
 });

@@ -4,6 +4,8 @@ import type { GreetingLine } from '@svc/api';
 export interface BannerFacts {
   readonly version: string;
   readonly url: string;
+  /** What a person types for the command here. */
+  readonly command: string;
   readonly dataDir: string;
   /** What the areas have to say, e.g. which model answers and why. */
   readonly lines: readonly GreetingLine[];
@@ -21,7 +23,7 @@ export function renderBanner(facts: BannerFacts): string {
     { label: 'address', value: bold(facts.url) },
     ...facts.lines,
     { label: 'data', value: facts.dataDir },
-    { label: 'try', value: bold('npx svc chat'), note: 'or open the address in a browser; Ctrl-C stops the daemon' },
+    { label: 'try', value: bold(`${facts.command} chat`), note: 'or open the address in a browser; Ctrl-C stops the daemon' },
   ];
   const width = Math.max(...rows.map((row) => row.label.length));
   const lines = rows.map((row) => `  ${dim(row.label.padEnd(width))}  ${row.value}${row.note ? `  ${dim(row.note)}` : ''}`);

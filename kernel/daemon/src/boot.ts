@@ -8,7 +8,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
-import { type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
+import { createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
@@ -17,8 +17,9 @@ import { type Home, resolveHome } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
-import { createLog, type Log } from '@svc/platform/log/log';
+import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
 import { createStreams } from '@svc/platform/streams/streams';
+import { watchConfig } from './config-watch.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
 import { claimsOf, extensionSettings, gateOf, listenAddress, missingSecurity, presetOf } from './daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './durable-relay.js';
@@ -30,7 +31,7 @@ import { kernelOwner, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
-import { type InstalledFiles, type Preset, type Release, readRelease } from './release.js';
+import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
 import { stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
 import { createLifecycle, createWiring, needHook, type Wiring } from './wiring.js';
@@ -64,7 +65,7 @@ export interface Daemon {
   readonly lifecycle: Lifecycle;
   readonly services: ServiceRegistry;
   readonly log: Log;
-  readonly installed: readonly InstalledFiles[];
+  readonly installed: InstalledStore<InstalledFiles>;
   readonly parts: ContextParts;
   /** Lines that areas have for whoever starts the daemon. */
   greeting(): Promise<api.GreetingLine[]>;
@@ -72,7 +73,8 @@ export interface Daemon {
   caught(error: unknown): boolean;
   /** The extension whose code was entered last. */
   lastEntered(): string | undefined;
-  reloadConfig(): Promise<void>;
+  /** Reads config.toml again; `why` is for the log. */
+  reloadConfig(why: string): Promise<void>;
   stop(reason: string): Promise<void>;
 }
 
@@ -101,10 +103,10 @@ interface Ground {
   readonly lock: HomeLock;
   readonly startedAt: string;
   readonly release: Release;
-  readonly installed: readonly InstalledFiles[];
-  readonly claims: SectionClaims;
+  readonly installed: InstalledStore<InstalledFiles>;
   readonly config: Config;
   readonly keys: KeyWatch;
+  readonly claims: () => SectionClaims;
   readonly preset: { readonly name: string; readonly preset: Preset };
   readonly listen: { readonly host: string; readonly port: number };
   readonly strays: StrayHandler;
@@ -128,7 +130,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     await lifecycle.boot();
     await attached;
     await refuseFailedEssentials(lifecycle, stop);
-    await becomeReady(ground, parts, own);
+    await becomeReady(ground, parts, lifecycle, own);
     return daemonOf(ground, parts, lifecycle, view, stop);
   } catch (error) {
     http.stopAccepting();
@@ -140,13 +142,14 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
 async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Ground> {
   const { clock, env } = options;
   const release = await readRelease(options.releaseFile, api);
-  const installed = [...release.extensions, ...(options.extra ?? [])];
+  const installed = createInstalledStore([...release.extensions, ...(options.extra ?? [])]);
   const claims = claimsOf(installed);
   const state: Ground['state'] = { phase: 'starting', address: { host: '', port: 0 }, lifecycle: undefined, view: undefined };
   const guard = networkGuard(env, home, () => state.address.host);
-  const config = createConfig({ file: home.configFile, env, log, sections: () => claims, lastGoodFile: join(home.dataDir, 'config-last-good.json'), guard });
+  const config = createConfig({ file: home.configFile, env, log, sections: claims, lastGoodFile: join(home.dataDir, 'config-last-good.json'), guard });
   await makeFolders(home);
   await config.load();
+  setLogLevel(log, config);
   const listen = listenAddress(config, home, options.port);
   const keys = watchKeys(env, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
@@ -223,7 +226,10 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     if (!state.view) throw new Error('the kernel is not up yet');
     return state.view;
   };
-  return { choices, parts: { home, env, clock, ids, log, config, claims: () => ground.claims, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report } };
+  return {
+    choices,
+    parts: { home, env, clock, ids, log, config, claims: ground.claims, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report },
+  };
 }
 
 /** Fills `state.lifecycle` and `state.view`; gives the kernel as an owner of what it opens itself. */
@@ -234,6 +240,9 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     log,
     settled: relay.poke,
     choose: choices.set,
+    latest: releaseWatcher(options.releaseFile, api),
+    // A new build may bring settings of its own.
+    adopted: async () => void (await config.reload()),
     intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
   });
   ground.strays.attach(lifecycle, wiring.strikes, wiring.hooks);
@@ -269,10 +278,12 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
   throw daemonErrors.essential_failed(failed.map((one) => `${one.id} (${one.phase ?? 'start'}: ${one.reason})`).join('; '));
 }
 
-async function becomeReady(ground: Ground, parts: ContextParts, own: Owner): Promise<void> {
+async function becomeReady(ground: Ground, parts: ContextParts, lifecycle: Lifecycle, own: Owner): Promise<void> {
   const { home, log, release, relay, startedAt, state } = ground;
   const sweeping = startHousekeeping(parts, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
+  const watch = watchConfig(home.configFile, () => applySettings(ground, lifecycle, 'config.toml was saved'), log.logger('config'));
+  own.lifetime.add('watch of config.toml', () => watch.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
   relay.poke();
   state.phase = 'ready';
@@ -295,13 +306,28 @@ const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, ker
   greeting: async () => (await needHook(ground.wiring.hooks, 'kernel.greet').call(undefined)).flatMap((row) => row.value ?? []),
   caught: ground.strays.caught,
   lastEntered: lastEnteredId,
-  reloadConfig: async () => {
-    const { changed } = await ground.config.reload();
-    await ground.wiring.hooks.slot('config.changed')?.call({ sections: changed });
-    ground.wiring.events.emit('config.changed', { sections: changed });
-    await lifecycle.converge();
-  },
+  reloadConfig: (why) => applySettings(ground, lifecycle, why),
 });
+
+/** Reads config.toml again; what does not hold keeps its last good value. `why` goes to the log. */
+async function applySettings(ground: Ground, lifecycle: Lifecycle, why: string): Promise<void> {
+  const { config, log, wiring } = ground;
+  const { changed, problems } = await config.reload();
+  setLogLevel(log, config);
+  await wiring.hooks.slot('config.changed')?.call({ sections: changed });
+  wiring.events.emit('config.changed', { sections: changed });
+  await lifecycle.converge();
+  log.logger('config').info(problems.length === 0 ? 'settings read again' : 'settings read again; what does not hold keeps its last good value', { why, changed, problems: problems.length });
+  for (const setting of awaitingRestart(ground)) log.logger('config').warn(`${setting} was changed and takes effect at the next start`, { setting });
+}
+
+/** Settings that were read once, at the start, and say something else now. */
+const awaitingRestart = ({ config, home, listen, options, preset, release }: Ground): string[] => {
+  const wanted = listenAddress(config, home, options.port);
+  return [...(wanted.host === listen.host && wanted.port === listen.port ? [] : ['[api] listen_addr']), ...(presetOf(release, config).name === preset.name ? [] : ['[extensions] preset'])];
+};
+
+const setLogLevel = (log: Log, config: Config): void => log.setLevel((config.get('log') as { level: LogLevel }).level);
 
 async function openPort(
   http: { listen(where: { host: string; port: number }): Promise<{ address: string; port: number }> },

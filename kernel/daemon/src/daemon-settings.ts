@@ -1,8 +1,8 @@
 /** What the composition root reads from settings, environment and release. */
-import type { Lifecycle } from '@svc/core';
+import type { Installed, InstalledStore, Lifecycle } from '@svc/core';
 import type { Home } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
-import type { InstalledFiles, Preset, Release } from './release.js';
+import type { Preset, Release } from './release.js';
 
 const EMPTY_PRESET: Preset = { extensions: [], essential: [], required_security: [] };
 
@@ -19,10 +19,15 @@ export function missingSecurity(lifecycle: Lifecycle | undefined, preset: Preset
   return (own.length > 0 ? own : preset.required_security).filter((id) => !lifecycle?.isActive(id));
 }
 
-export function claimsOf(installed: readonly InstalledFiles[]): SectionClaims {
-  const claims: Record<string, { schema: unknown; owner: string }> = {};
-  for (const one of installed) for (const [section, schema] of Object.entries(one.contributions.config)) claims[section] = { schema, owner: one.id };
-  return claims;
+/** What the installed extensions claim now. Asked for at every look at a setting, so it is made once per change of the store. */
+export function claimsOf(store: InstalledStore): () => SectionClaims {
+  let made: { readonly of: readonly Installed[]; readonly claims: SectionClaims } | undefined;
+  return () => {
+    const all = store.all();
+    if (made?.of !== all)
+      made = { of: all, claims: Object.fromEntries(all.flatMap((one) => Object.entries(one.contributions.config).map(([section, schema]) => [section, { schema, owner: one.id }]))) };
+    return made.claims;
+  };
 }
 
 export function presetOf(release: Release, config: { get(section: string): unknown }): { name: string; preset: Preset } {

@@ -6,7 +6,7 @@
  * E3  While a listener is off or failing its events wait. One that fell behind what is kept is told of the gap.
  */
 import type { Clock, Db, Logger } from '@svc/api';
-import type { EventHub, Installed } from '@svc/core';
+import type { EventHub, InstalledStore } from '@svc/core';
 
 export interface DurableRelay {
   isStored(event: string): boolean;
@@ -18,7 +18,7 @@ export interface DurableRelay {
 }
 
 export interface RelayDeps {
-  readonly installed: readonly Installed[];
+  readonly installed: InstalledStore;
   readonly hub: Pick<EventHub, 'deliverTo'>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
@@ -32,8 +32,10 @@ interface Kept {
 
 interface Listener {
   readonly id: string;
-  readonly events: ReadonlySet<string>;
+  events: ReadonlySet<string>;
   offset: number;
+  /** Whether its offset has been read. */
+  isPlaced: boolean;
   pumping: Promise<void> | undefined;
   again: boolean;
 }
@@ -43,38 +45,58 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 
 export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
-  const listeners = deps.installed.flatMap((one): Listener[] => {
-    const events = one.manifest.events?.durable ?? [];
-    return events.length > 0 ? [{ id: one.id, events: new Set(events), offset: 0, pumping: undefined, again: false }] : [];
-  });
+  const listeners = new Map<string, Listener>();
   const closing = new AbortController();
   let opened: Db | undefined;
   const poke = (): void => {
     if (!opened || closing.signal.aborted) return;
-    for (const listener of listeners) start(deps, opened, listener, closing.signal);
+    for (const listener of listeners.values()) if (listener.isPlaced) start(deps, opened, listener, closing.signal);
   };
+  for (const { id } of deps.installed.all()) follow(deps, listeners, id);
+  const following = deps.installed.onChange((id) => {
+    const added = follow(deps, listeners, id);
+    if (!added || !opened) return;
+    readOffsets(opened, [added]).then(poke, (cause: unknown) => deps.log.error('a new durable listener could not be placed; it hears from the next start on', { listener: id, cause }));
+  });
   return {
-    isStored: (event) => listeners.some((listener) => listener.events.has(event)),
-    isDurable: (id, event) => listeners.some((listener) => listener.id === id && listener.events.has(event)),
+    isStored: (event) => [...listeners.values()].some((listener) => listener.events.has(event)),
+    isDurable: (id, event) => listeners.get(id)?.events.has(event) ?? false,
     open: async (db) => {
-      if (listeners.length > 0) await readOffsets(db, listeners);
+      await readOffsets(db, [...listeners.values()]);
       opened = db;
     },
     poke,
     close: async () => {
       closing.abort();
-      await Promise.all(listeners.map((listener) => listener.pumping));
+      await following.dispose();
+      await Promise.all([...listeners.values()].map((listener) => listener.pumping));
     },
   };
 };
 
+/** Brings the listener of one extension in line with its manifest; gives it when it is new. */
+function follow(deps: RelayDeps, listeners: Map<string, Listener>, id: string): Listener | undefined {
+  const events = new Set(deps.installed.get(id)?.manifest.events?.durable ?? []);
+  const known = listeners.get(id);
+  if (events.size === 0) listeners.delete(id);
+  else if (known) known.events = events;
+  else {
+    const added: Listener = { id, events, offset: 0, isPlaced: false, pumping: undefined, again: false };
+    listeners.set(id, added);
+    return added;
+  }
+  return undefined;
+}
+
 async function readOffsets(db: Db, listeners: readonly Listener[]): Promise<void> {
+  if (listeners.length === 0) return;
   const offsets = db.table('offsets');
   const known = new Map((await db.read<{ listener: string; seq: number }>(`SELECT listener, seq FROM ${offsets}`)).map((row) => [row.listener, row.seq]));
   const newest = await db.readOne<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM kernel_events');
   for (const listener of listeners) {
     listener.offset = known.get(listener.id) ?? newest?.seq ?? 0;
     if (!known.has(listener.id)) await db.commit([{ upsert: offsets, key: ['listener'], rows: [{ listener: listener.id, seq: listener.offset }] }]);
+    listener.isPlaced = true;
   }
 }
 

@@ -1,5 +1,5 @@
 /** One daemon per home: a lock file that names the process, and counts only while that very process lives. */
-import { mkdir, open, readFile, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bootId, isSameProcess, startTimeOf, type ProcessIdentity } from '@svc/platform/doors/process-identity';
 import { daemonErrors } from './errors.js';
@@ -12,10 +12,11 @@ export interface HomeLock {
   release(): Promise<void>;
 }
 
-/** Rejects with `daemon_already_running`, or `daemon_home_unwritable`. */
+/** Rejects with `daemon_already_running`, `daemon_home_unwritable`, `daemon_home_name`, `daemon_lock_blocked` or `daemon_stale_lock`. */
 export async function lockHome(home: string): Promise<HomeLock> {
   const file = join(home, 'daemon.lock');
   await mkdir(home, { recursive: true, mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENAMETOOLONG') throw daemonErrors.home_name(home.length).with({ cause });
     throw daemonErrors.home_unwritable(home, cause.code ?? 'unknown').with({ cause });
   });
   const mine: LockFile = { pid: process.pid, startedAt: (await startTimeOf(process.pid)) ?? '', bootId: await bootId() };
@@ -23,9 +24,18 @@ export async function lockHome(home: string): Promise<HomeLock> {
     if (await tryWrite(home, file, mine)) return { release: () => rm(file, { force: true }) };
     const other = await readLock(file);
     if (other && (await isSameProcess(other))) throw daemonErrors.already_running(home, other.pid, await urlOf(home));
-    await rm(file, { force: true });
+    await removeStale(home, file);
   }
   throw daemonErrors.already_running(home, 0, undefined);
+}
+
+/** The lock of a process that is gone, or a folder or another thing in its place. */
+async function removeStale(home: string, file: string): Promise<void> {
+  const found = await lstat(file).catch(() => undefined);
+  if (found && !found.isFile()) throw daemonErrors.lock_blocked(file, found.isDirectory() ? 'a folder' : 'not a file');
+  await rm(file, { force: true }).catch((cause: NodeJS.ErrnoException) => {
+    throw daemonErrors.stale_lock(file, home, cause.code ?? 'unknown').with({ cause });
+  });
 }
 
 async function tryWrite(home: string, file: string, lock: LockFile): Promise<boolean> {

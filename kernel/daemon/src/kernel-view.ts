@@ -1,6 +1,6 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import type { AnyTool, KernelView } from '@svc/api';
-import { type ContributionRegistry, type Installed, type Lifecycle, providerOf } from '@svc/core';
+import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import type { PlatformParts } from './platform-parts.js';
 
 export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'storage' | 'streams'> {
@@ -8,7 +8,7 @@ export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' |
   readonly startedAt: string;
   readonly presetName: string;
   readonly lifecycle: Lifecycle;
-  readonly installed: readonly Installed[];
+  readonly installed: InstalledStore;
   readonly tools: ContributionRegistry<AnyTool>;
   address(): { host: string; port: number };
   isReady(): boolean;
@@ -46,7 +46,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
 });
 
 function graphOf(parts: KernelViewParts): ReturnType<KernelView['graph']> {
-  const manifests = parts.installed.map((one) => one.manifest);
+  const manifests = parts.installed.all().map((one) => one.manifest);
   const idsOf = (services: Readonly<Record<string, string>> | undefined): string[] =>
     Object.entries(services ?? {}).flatMap(([service, range]) => {
       const provider = providerOf(service, range, manifests);

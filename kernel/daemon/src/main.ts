@@ -1,6 +1,7 @@
 /** The daemon's process: starts, says so, and stops on a signal. */
 import { fileURLToPath } from 'node:url';
 import { isSvcError } from '@svc/api';
+import { asTyped, commandName } from '@svc/platform/config/command-name';
 import { renderBanner } from './banner.js';
 import { takeEnvironment } from '@svc/platform/doors/own-environment';
 import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
@@ -50,12 +51,14 @@ async function stopProcess(daemon: Daemon | undefined, reason: string, code: num
 
 async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {
   const failed = daemon.kernel.extensions().filter((one) => one.state === 'failed');
+  const command = commandName(process.env);
   return renderBanner({
     version: daemon.kernel.version,
+    command,
     url: daemon.url,
     dataDir: daemon.home.dataDir,
-    lines: await daemon.greeting(),
-    problems: [...daemon.kernel.configProblems().map((problem) => problem.message), ...failed.map((one) => `${one.id} did not start: ${one.reason}. See: npx svc ext why ${one.id}`)],
+    lines: (await daemon.greeting()).map((line) => ({ ...line, value: asTyped(line.value, command), ...(line.note === undefined ? {} : { note: asTyped(line.note, command) }) })),
+    problems: [...daemon.kernel.configProblems().map((problem) => problem.message), ...failed.map((one) => `${one.id} did not start: ${one.reason}. See: ${command} ext why ${one.id}`)],
     isColoured: process.stdout.isTTY === true && !daemon.parts.env.NO_COLOR,
     startMs,
   });

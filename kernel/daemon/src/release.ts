@@ -1,5 +1,5 @@
 /** What was shipped: the extensions of dist/release.json, judged by the build, loaded on demand. */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Contributions, Manifest } from '@svc/api';
 import { type Installed, loadDefinition } from '@svc/core';
@@ -49,6 +49,25 @@ export async function readRelease(file: string, api: unknown): Promise<Release> 
   const root = dirname(file);
   return { version: release.version, presets: release.presets, extensions: release.extensions.map((entry) => toInstalled(root, entry, api)) };
 }
+
+/** Looks for a newer build of one extension in the same file; undefined while nobody wrote it anew. */
+export const releaseWatcher = (file: string, api: unknown): ((id: string) => Promise<InstalledFiles | undefined>) => {
+  const stampOf = async (): Promise<string> => {
+    const { mtimeMs, ino, size } = await stat(file);
+    return `${mtimeMs}:${ino}:${size}`;
+  };
+  let known: Promise<string> | undefined = stampOf();
+  known.catch(() => undefined); // told to whoever asks
+  let newest: Release | undefined;
+  return async (id) => {
+    const now = await stampOf();
+    if (now !== (await known)) {
+      newest = await readRelease(file, api);
+      known = Promise.resolve(now);
+    }
+    return newest?.extensions.find((one) => one.id === id);
+  };
+};
 
 const toInstalled = (root: string, entry: ReleaseEntry, api: unknown): InstalledFiles => ({
   id: entry.id,

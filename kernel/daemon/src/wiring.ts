@@ -1,6 +1,6 @@
 /** The registries of the wiring, and the lifecycle over them. */
 import * as api from '@svc/api';
-import { ContributionRegistry, EventHub, type GenerationDeps, HookRegistry, Lifecycle, type LifecycleDeps, LiveRegistry, ServiceRegistry, StrikeBook } from '@svc/core';
+import { ContributionRegistry, EventHub, type GenerationDeps, HookRegistry, type InstalledStore, Lifecycle, type LifecycleDeps, LiveRegistry, ServiceRegistry, StrikeBook } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Log } from '@svc/platform/log/log';
 import { type ContextParts, createContext } from './extension-context.js';
@@ -45,14 +45,13 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable:
 export function createLifecycle(
   parts: ContextParts,
   wiring: Wiring,
-  installed: readonly InstalledFiles[],
-  rest: Pick<LifecycleDeps, 'choose' | 'intents'> & { clock: TimerClock; log: Log; settled(): void },
+  installed: InstalledStore<InstalledFiles>,
+  rest: Pick<LifecycleDeps, 'choose' | 'intents' | 'latest' | 'adopted'> & { clock: TimerClock; log: Log; settled(): void },
 ): Lifecycle {
-  const byId = new Map(installed.map((one) => [one.id, one]));
   const generations: GenerationDeps = {
     // Services last: whoever is called through one finds its routes, tools and timers in place.
     registries: [wiring.hooks.definitions, wiring.hooks.taps, parts.http.routes, parts.http.sockets, wiring.tools, wiring.events.listeners, wiring.services.provided, wiring.timers, wiring.ready],
-    createContext: (owner, one) => createContext(parts, owner, byId.get(one.id) as InstalledFiles), // only installed ones are ever started
+    createContext: (owner, one) => createContext(parts, owner, one as InstalledFiles), // all that the store holds, and so all that is ever started
     migrate: async (one, definition) => {
       if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations);
     },
@@ -64,6 +63,8 @@ export function createLifecycle(
       strikes: wiring.strikes,
       choose: rest.choose,
       intents: rest.intents,
+      ...(rest.latest ? { latest: rest.latest } : {}),
+      ...(rest.adopted ? { adopted: rest.adopted } : {}),
       wanted: (one) => one.manifest.when === undefined || Boolean(pointer(parts, one.manifest.when)),
       clock: rest.clock,
       log: rest.log.logger('kernel'),

@@ -37,6 +37,14 @@ describe('doors: files', () => {
     expect((await stat(join(base, 'root/run.sh'))).mode & 0o777).to.equal(0o750);
   });
 
+  it('writes a name as long as a name can be, and refuses one byte more by its own name', async () => {
+    await dir.write('ü'.repeat(127), 'fits');
+    await dir.write('n'.repeat(255), 'fits');
+    expect(await dir.readText('n'.repeat(255))).to.equal('fits');
+    for (const name of ['n'.repeat(256), 'ü'.repeat(128), `sub/${'n'.repeat(300)}/x`, 'long/'.repeat(500)])
+      for (const use of [dir.write(name, ''), dir.read(name), dir.stat(name), dir.list(name), dir.remove(name)]) expect(await errorOf(use)).to.include({ code: 'file_name_too_long', status: 400 });
+  });
+
   it('refuses every path that leaves the folder', async () => {
     for (const path of ['../root-beside/secret', 'sub/../../root-beside/secret', '/etc/passwd', 'a\0b', 'sub/..']) {
       for (const attempt of [dir.read, (at: string) => dir.write(at, 'x'), dir.remove, dir.list, dir.stat]) expect((await errorOf(attempt(path))).message, path).to.match(/^Path traversal denied/);

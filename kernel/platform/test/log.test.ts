@@ -58,6 +58,14 @@ describe('log', () => {
     expect(everything).to.contain('failed').and.not.contain('canary').and.not.contain(Buffer.from(CANARY).toString('base64').slice(0, 12));
   });
 
+  it('hides a key that is a word where it stands alone, and leaves the words that contain it', () => {
+    const log = createLog({ dir: null, level: 'debug', clock: virtualClock(START), terminal: false });
+    log.redact('password');
+    log.redact('k3y0fSixteenChar');
+    expect(log.scrub('password, "password" and key=password go, passwords and apipassword2 stay')).to.equal('•••, "•••" and key=••• go, passwords and apipassword2 stay');
+    expect(log.scrub('xk3y0fSixteenCharx')).to.equal('x•••x');
+  });
+
   it('carries extension, generation and request of a child logger', async () => {
     const log = createLog({ dir: null, level: 'info', clock: virtualClock(START), terminal: false });
     log.logger('ext').child({ ext: 'memory', generation: 2 }).child({ request: 'r-1' }).warn('slow');

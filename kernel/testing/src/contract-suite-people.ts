@@ -94,7 +94,7 @@ interface Table {
 }
 
 async function tablesOf(kernel: TestKernel, id: string): Promise<Table[]> {
-  const tables = kernel.daemon.installed.find((one) => one.id === id)?.manifest.tables ?? [];
+  const tables = kernel.daemon.installed.get(id)?.manifest.tables ?? [];
   const db = kernel.daemon.parts.storage.dbFor({ id, tables });
   return Promise.all(
     tables.map(async (name) => {

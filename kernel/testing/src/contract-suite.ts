@@ -210,7 +210,7 @@ const statusOf = (kernel: TestKernel, id: string) => {
 };
 
 const installedOf = async (kernel: TestKernel, id: string): Promise<InstalledFiles> => {
-  const installed = kernel.daemon.installed.find((one) => one.id === id);
+  const installed = kernel.daemon.installed.get(id);
   if (!installed) throw new Error(`the extension ${id} is not installed`);
   return installed;
 };

@@ -21,6 +21,8 @@ export interface TestKernelOptions {
   readonly factories?: BootOptions['factories'];
   readonly clock?: BootOptions['clock'];
   readonly ids?: BootOptions['ids'];
+  /** Another index than this build's, such as one that a test writes anew. */
+  readonly releaseFile?: string;
   readonly onShutdown?: (reason: string) => void;
   /** Bearer key that `http` sends. */
   readonly key?: string;
@@ -48,7 +50,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
   if (options.config !== undefined || options.home === undefined) await writeFile(join(home, 'config.toml'), options.config ?? OPEN_RATE);
   const daemon = await bootDaemon({
     env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, ...options.env },
-    releaseFile: releaseFile(),
+    releaseFile: options.releaseFile ?? releaseFile(),
     foreground: false,
     checkReplies: true,
     port: 0,

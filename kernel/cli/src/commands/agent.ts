@@ -2,11 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { findAgent, listAgents } from '../agent-lookup.js';
+import { confirm } from '../asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { table } from '../layout.js';
+import { typed } from '../typed-command.js';
 
 export const define = (program: Command, action: Action): void => {
   const agent = program.command('agent').description('The agents').helpCommand(false);
@@ -30,7 +32,7 @@ export const define = (program: Command, action: Action): void => {
 const list = async (cli: Cli): Outcome => {
   const agents = await listAgents(await cli.daemon());
   if (cli.json) cli.out.json({ agents, total: agents.length });
-  else if (agents.length === 0) cli.out.line('No agents yet. Create one: svc agent spawn MANIFEST.toml');
+  else if (agents.length === 0) cli.out.line(typed('No agents yet. Create one: svc agent spawn MANIFEST.toml'));
   else {
     const rows = agents.map((agent) => [agent.name, agent.state, `${agent.model_provider} / ${agent.model_name}`, agent.id]);
     const { dim, bold } = cli.out;
@@ -45,7 +47,7 @@ const spawn = async (cli: Cli, manifest: string, name: string | undefined): Outc
   const daemon = await cli.daemon();
   const made = await daemon.call<{ agent_id: string; name: string }>('POST', '/api/agents', { body: { manifest_toml, ...(name === undefined ? {} : { name }) } });
   if (cli.json) cli.out.json(made);
-  else cli.out.line(`${cli.out.green('✓')} ${cli.out.bold(made.name)} is ready  ${cli.out.dim(made.agent_id)}\n  try  svc chat ${made.name}`);
+  else cli.out.line(`${cli.out.green('✓')} ${cli.out.bold(made.name)} is ready  ${cli.out.dim(made.agent_id)}\n  ${typed(`try  svc chat ${made.name}`)}`);
   return EXIT.ok;
 };
 
@@ -65,6 +67,10 @@ const readManifest = async (file: string): Promise<string> => {
 const kill = async (cli: Cli, wanted: string): Outcome => {
   const daemon = await cli.daemon();
   const agent = await findAgent(daemon, wanted);
+  if (cli.out.canAsk && !cli.json && !(await confirm(cli, `End ${agent.name} for good? Its sessions go with it, the files of its workspace stay.`))) {
+    cli.out.line('Nothing was changed.');
+    return EXIT.ok;
+  }
   await daemon.call('DELETE', `/api/agents/${agent.id}`);
   if (cli.json) cli.out.json({ status: 'killed', agent_id: agent.id, name: agent.name });
   else cli.out.line(`${cli.out.green('✓')} ${agent.name} has ended`);

@@ -13,6 +13,7 @@ import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';
 import { duration } from '../layout.js';
 import { stopRun, streamMessage } from '../run-stream.js';
+import { typed } from '../typed-command.js';
 
 const HISTORY_LINES = 500;
 /** Lines typed while an answer comes; the oldest wait, more are refused aloud. */
@@ -142,7 +143,7 @@ const answer = async (cli: Cli, daemon: DaemonClient, agent: AgentRow, text: str
 
 const complain = (cli: Cli, error: unknown): void => {
   cli.out.note(`${cli.out.red('Error')}  ${error instanceof Error ? error.message : String(error)}`);
-  if (error instanceof Failure && error.mend !== undefined) cli.out.note(`  mend  ${cli.out.cyan(error.mend)}`);
+  if (error instanceof Failure && error.mend !== undefined) cli.out.note(`  mend  ${cli.out.cyan(typed(error.mend))}`);
 };
 
 const historyFile = (cli: Cli): string => path.join(cli.settings.home, 'chat-history');

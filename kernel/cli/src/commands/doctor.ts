@@ -8,6 +8,7 @@ import { machineChecks } from '../doctor/machine-checks.js';
 import { setupChecks } from '../doctor/setup-checks.js';
 import { EXIT } from '../exit-codes.js';
 import { wrap } from '../layout.js';
+import { typed } from '../typed-command.js';
 
 export const define = (program: Command, action: Action): void => {
   program
@@ -40,11 +41,11 @@ const print = (cli: Cli, checks: readonly Check[]): void => {
   const isNarrow = out.width - indent - 6 < 30;
   const margin = isNarrow ? 6 : indent + 6;
   for (const check of checks) {
-    const lines = wrap(check.summary, out.width - margin);
+    const lines = wrap(typed(check.summary), out.width - margin);
     const first = isNarrow ? '' : (lines.shift() ?? '');
     out.line(`${mark[check.status]}  ${isNarrow ? check.check : check.check.padEnd(indent) + first}`.trimEnd());
     for (const line of lines) out.line(' '.repeat(margin) + line);
-    if (check.hint !== undefined && check.status !== 'pass') for (const line of wrap(`→ ${check.hint}`, out.width - margin)) out.line(' '.repeat(margin) + out.cyan(line));
+    if (check.hint !== undefined && check.status !== 'pass') for (const line of wrap(`→ ${typed(check.hint)}`, out.width - margin)) out.line(' '.repeat(margin) + out.cyan(line));
   }
   const count = (status: Check['status']): number => checks.filter((check) => check.status === status).length;
   out.line(`\n${count('pass')} pass, ${count('warn')} warn, ${count('fail')} fail`);

@@ -7,6 +7,7 @@ import { readStatus } from '../daemon-status.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';
 import { table } from '../layout.js';
+import { typed } from '../typed-command.js';
 
 interface ProviderRow {
   readonly name: string;
@@ -71,7 +72,7 @@ const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => 
   if (cli.json) cli.out.json({ ...answer, default_provider: status.default_provider ?? null, default_model: status.default_model ?? null });
   else {
     cli.out.line(`${cli.out.green('✓')} The key of ${provider} is stored.`);
-    cli.out.line(`  model  ${status.default_provider} / ${status.default_model}${status.default_model_why ? `   ${cli.out.dim(status.default_model_why)}` : ''}`);
+    cli.out.line(`  model  ${status.default_provider} / ${status.default_model}${status.default_model_why ? `   ${cli.out.dim(typed(status.default_model_why))}` : ''}`);
   }
   return EXIT.ok;
 };

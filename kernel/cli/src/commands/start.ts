@@ -7,13 +7,12 @@ import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { createDaemonClient } from '../daemon-client.js';
-import { readStatus } from '../daemon-status.js';
+import { lookAtDaemon } from '../daemon-status.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
-import { facts } from '../layout.js';
 import { type Progress, progress } from '../progress.js';
 import { isAlive } from '../settings.js';
-import { statusFacts } from './status.js';
+import { exitOf, statusFacts } from './status.js';
 
 const READY_WAIT_MS = 60_000;
 const POLL_MS = 40;
@@ -121,17 +120,20 @@ const lastWords = (errorFile: string): string | undefined => {
 
 const report = async (cli: Cli, url: string, headline: string): Outcome => {
   const daemon = createDaemonClient({ url, apiKey: cli.settings.apiKey });
-  const found = await readStatus(daemon);
+  const found = await lookAtDaemon(cli, daemon);
   const pid = cli.settings.daemonFile()?.pid;
+  // It has started; that only those with a key may ask is no fault.
+  const exit = found.status === 'refused' ? EXIT.ok : exitOf(found);
   if (cli.json) {
     cli.out.json({ ...found, url, pid: pid ?? null, already_running: headline.includes('already') });
-    return EXIT.ok;
+    return exit;
   }
-  cli.out.line(`${cli.out.green('●')} ${headline}`);
-  const next: Array<[string, string]> = [['try', `svc chat, or open ${url}/ in a browser`]];
+  const isClosed = found.status === 'closed';
+  cli.out.line(`${exit === EXIT.ok ? cli.out.green('●') : cli.out.yellow('●')} ${headline}${isClosed ? ', but closed to everyone' : ''}`);
+  const next: Array<[string, string]> = isClosed ? [] : [['try', `svc chat, or open ${url}/ in a browser`]];
   // Unless the reason given above says so already.
   if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true)
     next.push(['', 'svc providers set-key PROVIDER, for a real model instead of the built-in stand-in']);
-  for (const line of facts([...statusFacts(found, url, pid), ...next], cli.out.width)) cli.out.line(line);
-  return EXIT.ok;
+  for (const line of statusFacts(found, url, pid, cli.out, next)) cli.out.line(line);
+  return exit;
 };

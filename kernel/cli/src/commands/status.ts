@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
 import { duration, facts } from '../layout.js';
-import { type DaemonStatus, readStatus } from '../daemon-status.js';
+import { type DaemonStatus, lookAtDaemon } from '../daemon-status.js';
+import type { Terminal } from '../terminal.js';
 
 export const define = (program: Command, action: Action): void => {
   program
@@ -18,23 +19,32 @@ export const direct = (cli: Cli): Outcome => status(cli);
 
 const status = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
-  const found = await readStatus(daemon);
-  const isDegraded = found.status === 'degraded' || found.status === 'starting' || (found.config_problems ?? []).length > 0;
+  const found = await lookAtDaemon(cli, daemon);
   const file = cli.settings.daemonFile();
-  if (cli.json) cli.out.json({ ...found, url: daemon.url, pid: file?.pid ?? null, degraded: isDegraded });
-  else print(cli, found, daemon.url, file?.pid, isDegraded);
-  return isDegraded ? EXIT.degraded : EXIT.ok;
+  if (cli.json) cli.out.json({ ...found, url: daemon.url, pid: file?.pid ?? null, degraded: isDegraded(found) });
+  else for (const line of statusLines(found, daemon.url, file?.pid, cli.out)) cli.out.line(line);
+  return exitOf(found);
 };
 
-const print = (cli: Cli, found: DaemonStatus, url: string, pid: number | undefined, isDegraded: boolean): void => {
-  const { out } = cli;
-  const dot = isDegraded ? out.yellow('●') : out.green('●');
-  out.line(`${dot} svc ${found.version ?? ''} is ${found.status === 'starting' ? 'starting' : isDegraded ? 'running, but degraded' : 'running'}`);
-  for (const line of facts([...statusFacts(found, url, pid), ...problems(found)], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : text))) out.line(line);
+/** Also what `svc start` ends with. */
+export const exitOf = (found: DaemonStatus): ExitCode => (found.status === 'refused' ? EXIT.refused : isDegraded(found) ? EXIT.degraded : EXIT.ok);
+
+const isDegraded = (found: DaemonStatus): boolean => ['degraded', 'starting', 'closed'].includes(found.status) || (found.config_problems ?? []).length > 0;
+
+const WORDS: Readonly<Record<string, string>> = {
+  starting: 'is starting',
+  closed: 'is running, but closed to everyone',
+  refused: 'is running; what it does is told to those with a key',
 };
 
-/** Also what `svc start` shows. */
-export const statusFacts = (found: DaemonStatus, url: string, pid: number | undefined): Array<[string, string]> => {
+const statusLines = (found: DaemonStatus, url: string, pid: number | undefined, out: Terminal): string[] => {
+  const dot = exitOf(found) === EXIT.ok ? out.green('●') : out.yellow('●');
+  const words = WORDS[found.status] ?? (isDegraded(found) ? 'is running, but degraded' : 'is running');
+  return [`${dot} svc ${found.version === undefined ? '' : `${found.version} `}${words}`, ...statusFacts(found, url, pid, out)];
+};
+
+/** Also what `svc start` shows; `more` stands below. */
+export const statusFacts = (found: DaemonStatus, url: string, pid: number | undefined, out: Terminal, more: ReadonlyArray<[string, string]> = []): string[] => {
   const lines: Array<[string, string]> = [];
   const age = found.uptime_seconds === undefined ? '' : `up ${duration(found.uptime_seconds)}`;
   const aside = [pid === undefined ? '' : `pid ${pid}`, age].filter((text) => text !== '').join(', ');
@@ -44,7 +54,13 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   if (found.agent_count !== undefined) lines.push(['agents', String(found.agent_count)]);
   if (found.preset !== undefined) lines.push(['preset', found.preset]);
   if (found.data_dir !== undefined) lines.push(['data', found.data_dir]);
-  return lines;
+  return facts([...lines, ...problems(found), ...more], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : text));
 };
 
-const problems = (found: DaemonStatus): Array<[string, string]> => (found.config_problems ?? []).map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
+const problems = (found: DaemonStatus): Array<[string, string]> => {
+  const said = [...(found.status === 'closed' ? [found.why ?? ''] : []), ...(found.config_problems ?? [])];
+  const lines = said.map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
+  if (found.status === 'refused') lines.push(['mend', `${found.why} SVC_API_KEY=<the key> svc status`]);
+  else if ((found.config_problems ?? []).length > 0) lines.push(['mend', 'correct config.toml; it is read again when you save it']);
+  return lines;
+};

@@ -1,6 +1,7 @@
 /** What the running daemon says about itself. */
 import type { DoctorFinding } from '@svc/api';
 import type { Cli } from '../cli.js';
+import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { duration } from '../layout.js';
 import { type Check, fail, pass, warn } from './check.js';
@@ -26,6 +27,8 @@ export const daemonChecks = async (cli: Cli): Promise<DaemonChecks> => {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.code === 'cli_daemon_not_running') return { isRunning: false, checks: [warn('daemon', 'not running', 'svc start')] };
+    // Without a key nobody is told more, and that is as it should be.
+    if (error.exit === EXIT.refused) return { isRunning: true, checks: [warn('daemon', `runs at ${daemon.url}, and tells more only to those with a key: ${error.message}`, error.mend)] };
     return { isRunning: true, checks: [fail('daemon', `answers at ${daemon.url}, but not to this: ${error.message}`, error.mend)] };
   }
 };

@@ -1,10 +1,8 @@
 /** What a person has set: home, config.toml, keys. Works without a daemon; judges with the daemon's own rules. */
 import { constants } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
-import path from 'node:path';
+import { access, stat } from 'node:fs/promises';
 import { type KnownKey, keysOf, textThatIsSet } from '@svc/api';
-import type { ConfigProblem } from '@svc/platform/config/evaluate';
-import type { SectionClaims } from '@svc/platform/config/kernel-sections';
+import { type LocalConfig, readLocalConfig } from '../local-config.js';
 import type { Settings } from '../settings.js';
 import { type Check, fail, pass, warn } from './check.js';
 
@@ -30,60 +28,35 @@ const homeCheck = async ({ home }: Settings): Promise<Check> => {
   }
 };
 
-interface ReadConfig {
-  /** Undefined when there is no file. */
-  readonly text: string | undefined;
-  readonly unreadable: string | undefined;
-  readonly problems: readonly ConfigProblem[];
+interface ReadConfig extends LocalConfig {
   readonly listen: string;
   readonly keys: readonly KnownKey[];
 }
 
-/** Evaluates the file as the daemon would, against the sections that the built extensions claim. */
 const readConfig = async (settings: Settings, distDir: string): Promise<ReadConfig> => {
-  const [{ evaluate }, { kernelSections }, { readEnvLayer }] = await Promise.all([
-    import('@svc/platform/config/evaluate'),
-    import('@svc/platform/config/kernel-sections'),
-    import('@svc/platform/config/env-layer'),
-  ]);
-  const { text, unreadable } = await readText(settings.configFile);
-  const claims: SectionClaims = { ...(await extensionClaims(distDir)), ...kernelSections };
-  const found = await evaluate({ file: settings.configFile, text: text ?? null, unreadable, env: readEnvLayer(settings.env), claims, ready: undefined, good: {}, providers: {} });
-  const api = (found.values.get('api') ?? {}) as { listen_addr?: string }; // the platform's own section
-  const get = (section: string): unknown => found.values.get(section);
+  const local = await readLocalConfig(settings, distDir);
+  const api = (local.values.get('api') ?? {}) as { listen_addr?: string }; // the platform's own section
+  const get = (section: string): unknown => local.values.get(section);
   const keys = keysOf({ environment: settings.env.SVC_API_KEY, apiKey: get('/api_key'), apiKeyHash: get('/api_key_hash'), users: get('/users') });
-  return { text, unreadable, problems: found.problems, listen: settings.env.SVC_LISTEN || api.listen_addr || '127.0.0.1:4545', keys };
-};
-
-const readText = async (file: string): Promise<{ text: string | undefined; unreadable: string | undefined }> => {
-  try {
-    return { text: await readFile(file, 'utf8'), unreadable: undefined };
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    return { text: undefined, unreadable: code === 'ENOENT' ? undefined : code };
-  }
-};
-
-/** The sections of first-party extensions, as the build wrote them down. */
-const extensionClaims = async (distDir: string): Promise<SectionClaims> => {
-  const { text } = await readText(path.join(distDir, 'release.json'));
-  if (text === undefined) return {};
-  const release = JSON.parse(text) as { extensions?: ReadonlyArray<{ id: string; contributions?: { config?: Record<string, unknown> } }> }; // written by tools/build.mjs
-  const claims = (release.extensions ?? []).flatMap(({ id, contributions }) => Object.entries(contributions?.config ?? {}).map(([name, schema]) => [name, { schema, owner: id }] as const));
-  return Object.fromEntries(claims);
+  return { ...local, listen: settings.env.SVC_LISTEN || api.listen_addr || '127.0.0.1:4545', keys };
 };
 
 const configFileCheck = (settings: Settings, config: ReadConfig): Check => {
-  if (config.unreadable !== undefined) return fail('config_file', `${settings.configFile} cannot be read (${config.unreadable})`, `chmod u+r ${settings.configFile}`);
-  if (config.text === undefined) return pass('config_file', `${settings.configFile} does not exist; the defaults hold`);
+  if (config.unreadable !== undefined)
+    return fail(
+      'config_file',
+      `${settings.configFile} cannot be read: ${config.unreadable}`,
+      config.unreadable === 'EACCES' ? `chmod u+r ${settings.configFile}` : 'put a readable text file in its place',
+    );
+  if (config.text === null) return pass('config_file', `${settings.configFile} does not exist; the defaults hold`);
   return pass('config_file', settings.configFile);
 };
 
 const schemaCheck = ({ text, problems }: ReadConfig): Check => {
   const [first] = problems;
-  if (first === undefined) return pass('ConfigTomlSchemaCheck', text === undefined ? 'nothing to check' : 'every key is known and its value fits');
+  if (first === undefined) return pass('ConfigTomlSchemaCheck', text === null ? 'nothing to check' : 'every key is known and its value fits');
   const summary = problems.map((problem) => problem.message).join('; ');
-  const hint = 'correct the line; a running daemon reads the file again by itself';
+  const hint = 'correct the line; a running daemon reads the file again when it is saved';
   return problems.some((problem) => problem.severity === 'error') ? fail('ConfigTomlSchemaCheck', summary, hint) : warn('ConfigTomlSchemaCheck', summary, hint);
 };
 

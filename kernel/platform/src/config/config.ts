@@ -8,11 +8,12 @@
  * G5  What would open a door that a guard watches does not come into force; the former values stay, and it is said.
  * G6  A secret stands in no file that the daemon writes by itself; its hash does, where that serves.
  */
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Disposable } from '@svc/api';
 import { atomicWrite } from '../doors/atomic-write.js';
 import type { Log } from '../log/log.js';
+import { type ConfigText, readConfigFile } from './config-file.js';
 import { type ConfigGuard, heldBack, withHeld } from './config-guard.js';
 import { readEnvLayer } from './env-layer.js';
 import { configErrors } from './errors.js';
@@ -102,7 +103,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   const log = options.log.logger('config');
   const path = options.lastGoodFile ?? join(dirname(options.file), 'data', 'config-last-good.json');
   const onTrouble = (error: unknown): void => log.warn('The last good values of the settings cannot be read or kept.', { path, error });
-  const source = await readSource(options.file);
+  const source = await readConfigFile(options.file);
   state.good ??= await readLastGood(path, onTrouble);
   const good = state.good;
   const digest = source.text === null ? '' : digestOf(source.text, JSON.stringify(claims));
@@ -142,21 +143,7 @@ const nextGood = (guard: ConfigGuard | undefined, good: LastGood, { claims, judg
   return { digest: '', values, absent };
 };
 
-interface Source {
-  readonly text: string | null;
-  readonly unreadable: string | undefined;
-}
-
-const readSource = async (file: string): Promise<Source> => {
-  try {
-    return { text: await readFile(file, 'utf8'), unreadable: undefined };
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    return { text: null, unreadable: code === 'ENOENT' ? undefined : code };
-  }
-};
-
-const inputOf = (options: ConfigOptions, claims: SectionClaims, source: Source, good: LastGood, digest: string): EvaluateInput => ({
+const inputOf = (options: ConfigOptions, claims: SectionClaims, source: ConfigText, good: LastGood, digest: string): EvaluateInput => ({
   file: options.file,
   text: source.text,
   unreadable: source.unreadable,
@@ -205,7 +192,7 @@ const listen = (state: State, section: string, fn: () => void): Disposable => {
 const set = async (options: ConfigOptions, state: State, claims: SectionClaims, name: string, value: unknown): Promise<ConfigReload> => {
   const asked = name.replace(/^\//, '').split('.');
   if (asked.length > 4 || !asked.every((part) => /^[A-Za-z0-9_-]{1,64}$/.test(part))) throw configErrors.path_invalid(name);
-  const source = await readSource(options.file);
+  const source = await readConfigFile(options.file);
   if (source.unreadable !== undefined) throw configErrors.file_invalid(source.unreadable);
   const text = source.text ?? '';
   const parse = await loadToml();

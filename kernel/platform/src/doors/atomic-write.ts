@@ -1,7 +1,7 @@
 /** A file is either the old one or the new one, whatever happens in between (principles P2). */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 export interface AtomicWriteOptions {
   /** Wins over the mode of a file that exists, which is kept otherwise; 644 for a new one. */
@@ -17,7 +17,8 @@ export const atomicWrite = async (path: string, data: string | Uint8Array, optio
   const folder = dirname(path);
   await mkdir(folder, { recursive: true });
   const mode = options.mode ?? (await modeOf(path)) ?? options.modeWhenNew ?? 0o644;
-  const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.tmp`);
+  // Not made from the file's name, which may already be as long as a name can be.
+  const temporary = join(folder, `.svc-${randomBytes(9).toString('hex')}.tmp`);
   const handle = await open(temporary, 'wx', mode);
   try {
     try {

@@ -61,6 +61,12 @@ export const filesErrors = defineErrors('file', {
     message: (path: string, bytes: number, limit: number) => `"${path}" has ${bytes} bytes; at most ${limit} are read.`,
     hint: 'Read a smaller file or a part of it.',
   },
+  name_too_long: {
+    status: 400,
+    retry: false,
+    message: (bytes: number, limit: number) => `The name has ${bytes} bytes; the file system takes at most ${limit}.`,
+    hint: 'Choose a shorter name. Letters beyond ASCII have two to four bytes each.',
+  },
   disk_full: { status: 507, retry: true, message: (path: string) => `The disk is full: "${path}" was not written.`, hint: 'Free some space on the disk that holds the home folder, then try again.' },
   not_permitted: {
     status: 507,

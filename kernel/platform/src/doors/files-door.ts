@@ -14,6 +14,9 @@ import { filesErrors } from './errors.js';
 
 const MAX_READ_BYTES = 10 * 1024 * 1024;
 const LIST_LIMIT = 1_000;
+/** Of one name, on every file system in use; and of a path below its folder. */
+const MAX_NAME_BYTES = 255;
+const MAX_PATH_BYTES = 2_048;
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Opens nothing: the folder need not exist until something is written to it. */
@@ -54,6 +57,9 @@ const partsOf = (asked: string): string[] => {
   if (normal.startsWith('/') || /^[A-Za-z]:/.test(process.platform === 'win32' ? normal : '')) throw filesErrors.bad_path(asked, 'is absolute');
   const parts = normal.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) throw filesErrors.bad_path(asked, 'goes up with ".."');
+  const long = parts.find((part) => Buffer.byteLength(part) > MAX_NAME_BYTES);
+  if (long !== undefined) throw filesErrors.name_too_long(Buffer.byteLength(long), MAX_NAME_BYTES);
+  if (Buffer.byteLength(normal) > MAX_PATH_BYTES) throw filesErrors.name_too_long(Buffer.byteLength(normal), MAX_PATH_BYTES);
   return parts;
 };
 

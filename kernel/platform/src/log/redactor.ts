@@ -4,6 +4,9 @@
  */
 const MIN_SECRET_CHARS = 8;
 const MAX_SECRETS = 4_000;
+/** Shorter ones may be a word. */
+const MIN_RANDOM_CHARS = 16;
+const WORD = /^[A-Za-z0-9]+$/;
 const MASK = '•••';
 
 export interface Redactor {
@@ -37,7 +40,16 @@ const compile = (secrets: ReadonlySet<string>): RegExp =>
   new RegExp(
     [...secrets]
       .sort((a, b) => b.length - a.length)
-      .map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
+      .map(patternOf)
       .join('|'),
     'g',
   );
+
+/**
+ * A short secret of letters and digits is hidden where it stands alone, not inside a longer word: somebody whose
+ * key is "password" still reads "passwords". What looks random is hidden wherever it stands.
+ */
+const patternOf = (secret: string): string => {
+  const literal = secret.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return secret.length < MIN_RANDOM_CHARS && WORD.test(secret) ? `(?<![A-Za-z0-9])${literal}(?![A-Za-z0-9])` : literal;
+};

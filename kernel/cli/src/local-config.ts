@@ -1,0 +1,44 @@
+/** config.toml judged here, with the daemon's own rules: what is wrong is known without a daemon, and without its key. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ConfigProblem } from '@svc/platform/config/evaluate';
+import type { SectionClaims } from '@svc/platform/config/kernel-sections';
+import type { Settings } from './settings.js';
+
+export interface LocalConfig {
+  /** Null when there is no file, or none that can be read. */
+  readonly text: string | null;
+  readonly unreadable: string | undefined;
+  readonly problems: readonly ConfigProblem[];
+  /** By section, `[api]` as `api`, a top-level key as `/api_key`. */
+  readonly values: ReadonlyMap<string, unknown>;
+}
+
+/** Evaluates the file as the daemon would, against the sections that the built extensions claim. */
+export const readLocalConfig = async (settings: Settings, distDir: string): Promise<LocalConfig> => {
+  const [{ readConfigFile }, { evaluate }, { kernelSections }, { readEnvLayer }] = await Promise.all([
+    import('@svc/platform/config/config-file'),
+    import('@svc/platform/config/evaluate'),
+    import('@svc/platform/config/kernel-sections'),
+    import('@svc/platform/config/env-layer'),
+  ]);
+  const { text, unreadable } = await readConfigFile(settings.configFile);
+  const claims: SectionClaims = { ...(await extensionClaims(distDir)), ...kernelSections };
+  const { problems, values } = await evaluate({ file: settings.configFile, text, unreadable, env: readEnvLayer(settings.env), claims, ready: undefined, good: {}, providers: {} });
+  // As the file is read: from the top.
+  return { text, unreadable, problems: [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), values };
+};
+
+/** The sections of first-party extensions, as the build wrote them down. */
+const extensionClaims = async (distDir: string): Promise<SectionClaims> => {
+  let text: string;
+  try {
+    text = await readFile(path.join(distDir, 'release.json'), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}; // not built yet: the kernel's own sections are judged
+    throw error;
+  }
+  const release = JSON.parse(text) as { extensions?: ReadonlyArray<{ id: string; contributions?: { config?: Record<string, unknown> } }> }; // written by tools/build.mjs
+  const claims = (release.extensions ?? []).flatMap(({ id, contributions }) => Object.entries(contributions?.config ?? {}).map(([name, schema]) => [name, { schema, owner: id }] as const));
+  return Object.fromEntries(claims);
+};

@@ -1,0 +1,101 @@
+/** How `svc` behaves when somebody tries words: help in every spelling, typing errors, and hints that can be typed as shown. */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { COMMAND_NAMES, asTyped, commandName } from '@svc/platform/config/command-name';
+import { expect } from 'chai';
+import { COMMANDS } from '../src/command-table.js';
+import { type Bench, createBench } from './program.js';
+
+describe('svc usage', () => {
+  let bench: Bench;
+  before(() => {
+    bench = createBench(9);
+  });
+  after(() => bench.clean());
+
+  for (const args of [['help'], ['--help'], ['-h'], []]) {
+    it(`\`svc ${args.join(' ')}\` names every command and ends with 0`, async () => {
+      const { code, stdout } = await bench.run(args);
+      expect(code).to.equal(0);
+      for (const name of Object.keys(COMMANDS)) expect(stdout).to.contain(`\n  ${name} `);
+    });
+  }
+
+  for (const args of [
+    ['help', 'agent', 'kill'],
+    ['agent', 'help', 'kill'],
+    ['agent', 'kill', '--help'],
+  ]) {
+    it(`\`svc ${args.join(' ')}\` is the help of that subcommand`, async () => {
+      const { code, stdout } = await bench.run(args);
+      expect([code, stdout.split('\n')[0]]).to.deep.equal([0, 'Usage: svc agent kill [options] <agent>']);
+    });
+  }
+
+  for (const flag of ['-V', '--version']) {
+    it(`${flag} is the version alone`, async () => {
+      const { code, stdout } = await bench.run([flag]);
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
+    });
+  }
+
+  for (const [args, says, mend] of [
+    [['-v'], "Unknown option '-v'.", 'svc --help'],
+    [['agnt'], "Unknown command 'agnt'.", 'svc agent'],
+    [['agent', 'lst'], "Unknown command 'lst'.", 'svc agent list'],
+    [['help', 'nobody'], "Unknown command 'nobody'.", 'svc --help'],
+    [['status', '--foo'], "Unknown option '--foo'.", 'svc status --help'],
+    [['agent', 'spawn', 'x.toml', '--nam', 'y'], "Unknown option '--nam'. Did you mean --name?", 'svc agent spawn --help'],
+  ] as const) {
+    it(`\`svc ${args.join(' ')}\` ends with 2, says what is wrong and what to type`, async () => {
+      const { code, stderr } = await bench.run(args);
+      expect(code).to.equal(2);
+      expect(stderr).to.contain(says);
+      expect(stderr.replaceAll('npx svc', 'svc')).to.match(new RegExp(`mend  ${mend}\n`));
+    });
+  }
+
+  it('an agent may be named help: only groups of subcommands have it', async () => {
+    const { code, stderr } = await bench.run(['message', 'help', 'hello']);
+    expect(code).to.equal(3);
+    expect(stderr).to.contain('The daemon is not running.');
+  });
+
+  it('help wraps at words on a narrow terminal', async () => {
+    const { stdout } = await bench.onTerminal(['help'], 40);
+    const words = new Set(stdout.split(/\s+/));
+    for (const word of ['interrupted', 'authorised', 'SVC_API_KEY,', 'background']) expect(words).to.include(word);
+    for (const line of stdout.split('\n').slice(-8)) expect(line.length).to.be.at.most(40);
+  });
+
+  describe('hints', () => {
+    it('say npx svc in a checkout, and svc where it can be typed', async () => {
+      const installed = path.join(bench.home, 'bin');
+      mkdirSync(installed, { recursive: true });
+      writeFileSync(path.join(installed, 'svc'), '#!/bin/sh\n');
+      chmodSync(path.join(installed, 'svc'), 0o755);
+      const inCheckout = await bench.run(['status'], { env: { PATH: '/usr/bin' } });
+      const withInstalled = await bench.run(['status'], { env: { PATH: `${installed}${path.delimiter}/usr/bin` } });
+      expect(inCheckout.stderr).to.contain('mend  npx svc start');
+      expect(withInstalled.stderr).to.contain('mend  svc start');
+    });
+
+    it('are not fooled by the folders that npx puts on PATH for one command', () => {
+      const folder = path.join(bench.home, 'node_modules', '.bin');
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(path.join(folder, 'svc'), '');
+      expect(commandName({ PATH: folder })).to.equal('npx svc');
+    });
+
+    it('change commands only: not a path, not a sentence, not a database', () => {
+      const text = 'svc is running; see svc logs --lines 20, ~/svc start, my-svc stop and `npx svc ext why runs`';
+      expect(asTyped(text, 'npx svc')).to.equal('svc is running; see npx svc logs --lines 20, ~/svc start, my-svc stop and `npx svc ext why runs`');
+      expect(asTyped(text, 'svc')).to.equal('svc is running; see svc logs --lines 20, ~/svc start, my-svc stop and `svc ext why runs`');
+    });
+
+    it('know every command of the table', () => {
+      expect(COMMAND_NAMES).to.include.members(Object.keys(COMMANDS));
+    });
+  });
+});
