@@ -59,7 +59,7 @@ export const lookAtDaemon = async (cli: Cli, daemon: DaemonClient): Promise<Daem
 /** A problem may come as a sentence or as its parts. */
 const problemText = (problem: unknown): string => {
   if (typeof problem === 'string') return problem;
-  const { file, line, key, message } = (problem ?? {}) as { file?: string; line?: number | null; key?: string; message?: string };
-  const place = file === undefined ? '' : `${file}${line ? `:${line}` : ''} `;
-  return `${place}${key ? `${key}: ` : ''}${message ?? JSON.stringify(problem)}`;
+  // Its message names file and line already.
+  const { message } = (problem ?? {}) as { message?: unknown };
+  return typeof message === 'string' ? message : JSON.stringify(problem);
 };

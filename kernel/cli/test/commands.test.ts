@@ -41,10 +41,10 @@ describe('svc', function () {
     });
 
     it('ends with 5 and names the problem when config.toml has one', async () => {
-      daemon.answers.set('GET /api/status', [200, { status: 'running', config_problems: [{ file: 'config.toml', line: 3, key: 'api.x', message: 'is not known' }] }]);
+      daemon.answers.set('GET /api/status', [200, { status: 'running', config_problems: [{ file: 'config.toml', line: 3, key: 'api.x', message: 'config.toml:3: [api] x is not a setting.' }] }]);
       const ran = await bench.run(['status']);
       expect(ran.code).to.equal(5);
-      expect(ran.stdout).to.contain('config.toml:3 api.x: is not known');
+      expect(ran.stdout).to.contain('config.toml:3: [api] x is not a setting.');
     });
 
     it('takes the address from daemon.json before SVC_PORT, and --port before both', async () => {

@@ -5,7 +5,7 @@
  * B2  One bad setting, extension or file degrades its own part. Only an essential extension that fails stops the boot.
  * B3  Stop is the reverse (shutdown.ts).
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
 import { createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
@@ -15,6 +15,7 @@ import { systemIds } from '@svc/platform/clock/ids';
 import { type Config, createConfig } from '@svc/platform/config/config';
 import { type Home, resolveHome } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
+import { atomicWrite } from '@svc/platform/doors/atomic-write';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
 import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
@@ -74,7 +75,7 @@ export interface Daemon {
   /** The extension whose code was entered last. */
   lastEntered(): string | undefined;
   /** Reads config.toml again; `why` is for the log. */
-  reloadConfig(why: string): Promise<void>;
+  reloadConfig(why?: string): Promise<void>;
   stop(reason: string): Promise<void>;
 }
 
@@ -286,9 +287,10 @@ async function becomeReady(ground: Ground, parts: ContextParts, lifecycle: Lifec
   own.lifetime.add('watch of config.toml', () => watch.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
   relay.poke();
-  state.phase = 'ready';
   const { host, port } = state.address;
-  await writeFile(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));
+  // Whole or not at all: commands read it while it is written.
+  await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));
+  state.phase = 'ready';
   void parts.hooks.slot('kernel.ready')?.call(undefined);
 }
 
@@ -306,7 +308,7 @@ const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, ker
   greeting: async () => (await needHook(ground.wiring.hooks, 'kernel.greet').call(undefined)).flatMap((row) => row.value ?? []),
   caught: ground.strays.caught,
   lastEntered: lastEnteredId,
-  reloadConfig: (why) => applySettings(ground, lifecycle, why),
+  reloadConfig: (why) => applySettings(ground, lifecycle, why ?? 'asked for'),
 });
 
 /** Reads config.toml again; what does not hold keeps its last good value. `why` goes to the log. */

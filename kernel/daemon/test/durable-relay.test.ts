@@ -5,6 +5,7 @@ import type { Logger } from '@svc/api';
 import type {} from '@svc/ext-agents/contract';
 import { systemClock } from '@svc/platform/clock/clock';
 import { openStorage } from '@svc/platform/storage/storage';
+import { createInstalledStore } from '@svc/core';
 import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { kernelMigrations, kernelTables } from '../src/choices.js';
@@ -85,7 +86,7 @@ describe('a durable listener', () => {
         return heard.length > 1;
       },
     };
-    const relay = createDurableRelay({ installed: [scribe([])], hub, clock, log: silent });
+    const relay = createDurableRelay({ installed: createInstalledStore([scribe([])]), hub, clock, log: silent });
     const db = storage.dbFor(kernelTables);
     await relay.open(db);
     await db.commit([{ event: 'agent.spawned', data: { name: 'first' } }]);

@@ -122,14 +122,14 @@ const report = async (cli: Cli, url: string, headline: string): Outcome => {
   const daemon = createDaemonClient({ url, apiKey: cli.settings.apiKey });
   const found = await lookAtDaemon(cli, daemon);
   const pid = cli.settings.daemonFile()?.pid;
-  // It has started; that only those with a key may ask is no fault.
-  const exit = found.status === 'refused' ? EXIT.ok : exitOf(found);
+  // It has started: a setting that keeps its last good value, or that only those with a key may ask, is no fault of the start.
+  const exit = found.status === 'closed' ? EXIT.degraded : EXIT.ok;
   if (cli.json) {
     cli.out.json({ ...found, url, pid: pid ?? null, already_running: headline.includes('already') });
     return exit;
   }
   const isClosed = found.status === 'closed';
-  cli.out.line(`${exit === EXIT.ok ? cli.out.green('●') : cli.out.yellow('●')} ${headline}${isClosed ? ', but closed to everyone' : ''}`);
+  cli.out.line(`${exitOf(found) === EXIT.ok ? cli.out.green('●') : cli.out.yellow('●')} ${headline}${isClosed ? ', but closed to everyone' : ''}`);
   const next: Array<[string, string]> = isClosed ? [] : [['try', `svc chat, or open ${url}/ in a browser`]];
   // Unless the reason given above says so already.
   if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true)
