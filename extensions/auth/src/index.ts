@@ -13,6 +13,7 @@ export default defineExtension({
     let keyring = build();
     const rebuild = () => {
       keyring = build();
+      ctx.events.publish('auth.changed', {});
     };
     ctx.config.onChange('api_key', rebuild);
     ctx.config.onChange('api_key_hash', rebuild);
@@ -36,6 +37,8 @@ export default defineExtension({
         : { check: 'ApiKeyCheck', result: 'pass', message: 'An API key is required.' },
     ]);
   },
+  /** This generation may know other keys than the one before it. */
+  start: (ctx) => ctx.events.publish('auth.changed', {}),
 });
 
 /** `Authorization: Bearer`, `x-api-key`, or the WebSocket subprotocol `bearer.<key>`. */

@@ -269,6 +269,9 @@ async function becomeReady(ground: Ground, parts: ContextParts, own: Owner): Pro
   const sweeping = startHousekeeping(parts, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
+  // Who is connected was judged by the keys and roles of then.
+  ground.wiring.events.facade(own).on('auth.changed', () => parts.http.judgeCallers());
+  ground.wiring.events.listeners.swap(undefined, own);
   relay.poke();
   state.phase = 'ready';
   const { host, port } = state.address;
