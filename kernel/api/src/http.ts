@@ -68,6 +68,8 @@ export interface RouteDecl {
   readonly permission: string;
   /** Rate-limit tokens a call takes. */
   readonly cost: number;
+  /** Answers an owner or admin also while a security area is missing: what switches such an area on again, or says what is wrong. Default false. */
+  readonly repairs?: boolean;
   /** Event name of the audit entry a success leaves. */
   readonly audit?: string;
   readonly params?: TSchema;

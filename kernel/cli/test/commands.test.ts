@@ -258,7 +258,7 @@ describe('svc', function () {
     });
 
     it('enable that ends in a failed extension fails, with the reason', async () => {
-      daemon.answers.set('POST /api/extensions/memory/plan', [200, { id: 'memory', action: 'enable', starts: ['memory'], stops: [], degrades: [], warning: null }]);
+      daemon.answers.set('POST /api/extensions/memory/plan', [200, { id: 'memory', action: 'enable', starts: ['memory'], stops: [], degrades: [], warning: null, back: null }]);
       daemon.answers.set('POST /api/extensions/memory/enable', [200, { status: 'enabled', extension: extension('memory', { state: 'failed', reason: 'its table is gone' }) }]);
       const ran = await bench.run(['ext', 'enable', 'memory']);
       expect(ran.code).to.equal(1);

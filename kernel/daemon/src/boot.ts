@@ -19,8 +19,10 @@ import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
 import { createLog, type Log } from '@svc/platform/log/log';
 import { createStreams } from '@svc/platform/streams/streams';
+import { watchChoices } from './choice-watch.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
-import { claimsOf, extensionSettings, gateOf, hasKey, listenAddress, missingSecurity, presetOf, refuseOpenNetwork } from './daemon-settings.js';
+import { canSwitch } from './consequences.js';
+import { claimsOf, extensionSettings, gateOf, hasKey, listenAddress, missingSecurity, presetOf, refuseOpenNetwork, requiredSecurity } from './daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
@@ -126,7 +128,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     await lifecycle.boot();
     await attached;
     await refuseFailedEssentials(lifecycle, stop);
-    await becomeReady(ground, parts, own);
+    await becomeReady(ground, parts, choices, own);
     return daemonOf(ground, parts, lifecycle, view, stop);
   } catch (error) {
     http.stopAccepting();
@@ -170,7 +172,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
 }
 
 function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
-  const { config, listen, options, preset, state, wiring } = ground;
+  const { config, listen, options, wiring } = ground;
   return createHttp({
     access: {
       corsOrigins: () => (config.get('api') as { cors_origins: readonly string[] }).cors_origins,
@@ -190,7 +192,7 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
     clock: options.clock,
     streams,
     checkReplies: options.checkReplies ?? false,
-    gate: () => gateOf(state.phase, config.closed(), missingSecurity(state.lifecycle, preset.preset, config)),
+    gate: () => gateNow(ground),
   });
 }
 
@@ -240,6 +242,7 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     lifecycle,
     installed,
     tools: wiring.tools,
+    requiredSecurity: () => requiredSecurity(preset.preset, config),
     address: () => state.address,
     isReady: () => state.phase === 'ready',
     shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
@@ -264,20 +267,30 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
   throw daemonErrors.essential_failed(failed.map((one) => `${one.id} (${one.phase ?? 'start'}: ${one.reason})`).join('; '));
 }
 
-async function becomeReady(ground: Ground, parts: ContextParts, own: Owner): Promise<void> {
+async function becomeReady(ground: Ground, parts: ContextParts, choices: Choices, own: Owner): Promise<void> {
   const { home, log, release, relay, startedAt, state } = ground;
+  const { lifecycle } = state;
   const sweeping = startHousekeeping(parts, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
   // Who is connected was judged by the keys and roles of then.
   ground.wiring.events.facade(own).on('auth.changed', () => parts.http.judgeCallers());
   ground.wiring.events.listeners.swap(undefined, own);
+  if (lifecycle) {
+    const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
+    own.lifetime.add('watch of choices', () => watch.dispose());
+  }
   relay.poke();
   state.phase = 'ready';
   const { host, port } = state.address;
   await writeFile(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));
   void parts.hooks.slot('kernel.ready')?.call(undefined);
 }
+
+const gateNow = ({ config, preset, state }: Ground) => gateOf(state.phase, config.closed(), missingSecurity(state.lifecycle, preset.preset, config));
+
+/** Whether areas can be switched over the API as usual. */
+const isAskable = (ground: Ground, lifecycle: Lifecycle): boolean => gateNow(ground).state !== 'closed' && ground.installed.some((one) => canSwitch(one) && lifecycle.isActive(one.id));
 
 const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, kernel: api.KernelView, stop: (reason: string) => Promise<void>): Daemon => ({
   url: urlOf(ground.state.address),

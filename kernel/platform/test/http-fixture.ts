@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { Actor, AskHook, Clock, Ids, Logger, RouteDecl, SocketDecl, VetoHook } from '@svc/api';
 import { Lifetime, type Owner } from '@svc/core';
 import { createHttp, type Http, type HttpOptions } from '../src/http/http-server.js';
-import type { Gate } from '../src/http/pipeline.js';
+import type { Gate } from '../src/http/gate.js';
 import { createStreams } from '../src/streams/streams.js';
 
 export interface Answer {

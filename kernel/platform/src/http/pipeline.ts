@@ -17,17 +17,12 @@ import { answerStarting } from './early-listener.js';
 import { httpErrors } from './errors.js';
 import type { Followers } from './follow-reply.js';
 import { waitForFrame } from './frame-wait.js';
+import { assertMayPass, assertOpen, type Gate } from './gate.js';
 import { HandlerRequest, parseQuery } from './request.js';
 import { matchRoute } from './route-match.js';
 import type { RouteTable, Row } from './route-table.js';
 import type { Standing } from './standing.js';
 import { type RouteChecks, type Validators, validate } from './validators.js';
-
-export interface Gate {
-  /** `closed`: something security needs is missing; only public rows answer. */
-  readonly state: 'starting' | 'ready' | 'stopping' | 'closed';
-  readonly reason?: string;
-}
 
 export interface PipelineDeps {
   readonly access: Access;
@@ -98,8 +93,9 @@ const dispatch =
     if (gate.state === 'stopping') throw httpErrors.stopping().with({ headers: { connection: 'close' } });
     assertVersion(req);
     const found = find(deps, call.method, call.path);
-    if (gate.state === 'closed' && found.row.decl.auth !== 'public') throw httpErrors.security_unavailable(gate.reason ?? 'a security area is not active.');
+    assertOpen(gate, deps.hooks, found.row.decl);
     const actor = await identify(deps.hooks, found.row, call, req);
+    assertMayPass(gate, found.row.decl, actor);
     const request = new HandlerRequest(head.id, call, actor, found.params, parseQuery(call.query), deps.log, res);
     await run(deps, found.row, request, req, res, head, true);
   };

@@ -20,6 +20,7 @@ import { charge, chargedRefusal, identify, identifyAgain, refuse } from './calle
 import { CLOSE, SocketConnection } from './connection.js';
 import { refuseUpgrade } from './early-listener.js';
 import { httpErrors } from './errors.js';
+import { assertOpen } from './gate.js';
 import type { PipelineDeps } from './pipeline.js';
 import { HandlerRequest, parseQuery } from './request.js';
 import { matchRoute } from './route-match.js';
@@ -146,7 +147,7 @@ async function judge(hub: Hub, req: IncomingMessage, id: string, call: Call): Pr
   if (match.kind !== 'row') throw httpErrors.not_found(call.path);
   const { row } = match;
   admitOrigin(deps.access, req.headers, 'GET', true);
-  if (gate.state === 'closed' && row.decl.auth !== 'public') throw httpErrors.security_unavailable(gate.reason ?? 'a security area is not active.');
+  assertOpen(gate, deps.hooks, row.decl);
   const actor = await identify(deps.hooks, row, call, req);
   if (!deps.upgradeHook.isEmpty()) refuse(await deps.upgradeHook.call({ actor, ip: call.ip, routeId: row.decl.id, openFromIp: hub.perNetwork.get(call.network) ?? 0 }));
   // A socket has one value per name: of a repeated one the last.
@@ -222,8 +223,7 @@ async function message(hub: Hub, open: Open, data: Buffer): Promise<void> {
   try {
     const { row, call } = open.accepted;
     if (decl?.messageCost) await charge(hub.deps.hooks, call, open.req, row.decl.id, decl.messageCost);
-    const gate = hub.deps.gate();
-    if (gate.state === 'closed' && row.decl.auth !== 'public') throw httpErrors.security_unavailable(gate.reason ?? 'a security area is not active.');
+    assertOpen(hub.deps.gate(), hub.deps.hooks, row.decl);
     if (!(await stillMay(hub, open))) return;
   } catch (refusal) {
     return tell(open, refusal);
