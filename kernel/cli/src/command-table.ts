@@ -16,6 +16,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   message: { usage: 'message AGENT TEXT…', summary: 'send one message, print the answer', load: () => import('./commands/message.js') },
   agent: { usage: 'agent list|spawn|kill', summary: 'the agents', load: () => import('./commands/agent.js') },
   providers: { usage: 'providers list|set-key', summary: 'model providers and their keys', load: () => import('./commands/providers.js') },
+  vault: { usage: 'vault status|reset', summary: 'the secrets that are kept, by name', load: () => import('./commands/vault.js') },
   ext: { usage: 'ext list|info|enable|disable|…', summary: 'the extensions: every area of the daemon is one', load: () => import('./commands/ext.js') },
   doctor: { isPlain: true, usage: 'doctor', summary: 'what is wrong here, and what mends it', load: () => import('./commands/doctor.js') },
   logs: { usage: 'logs [-f] [--request ID]', summary: 'what the daemon wrote down', load: () => import('./commands/logs.js') },

@@ -19,7 +19,7 @@ export const direct = (cli: Cli): Outcome => status(cli);
 const status = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
   const found = await readStatus(daemon);
-  const isDegraded = found.status === 'degraded' || found.status === 'starting' || (found.config_problems ?? []).length > 0;
+  const isDegraded = found.status === 'degraded' || found.status === 'starting' || problems(found).length > 0;
   const file = cli.settings.daemonFile();
   if (cli.json) cli.out.json({ ...found, url: daemon.url, pid: file?.pid ?? null, degraded: isDegraded });
   else print(cli, found, daemon.url, file?.pid, isDegraded);
@@ -39,7 +39,7 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   const age = found.uptime_seconds === undefined ? '' : `up ${duration(found.uptime_seconds)}`;
   const aside = [pid === undefined ? '' : `pid ${pid}`, age].filter((text) => text !== '').join(', ');
   lines.push(['address', aside === '' ? url : `${url}  (${aside})`]);
-  if (found.default_model !== undefined) lines.push(['model', `${found.default_provider} / ${found.default_model}`]);
+  if (found.default_model) lines.push(['model', `${found.default_provider} / ${found.default_model}`]);
   if (found.default_model_why) lines.push(['why', found.default_model_why]);
   if (found.agent_count !== undefined) lines.push(['agents', String(found.agent_count)]);
   if (found.preset !== undefined) lines.push(['preset', found.preset]);
@@ -47,4 +47,5 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   return lines;
 };
 
-const problems = (found: DaemonStatus): Array<[string, string]> => (found.config_problems ?? []).map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
+const problems = (found: DaemonStatus): Array<[string, string]> =>
+  [...(found.config_problems ?? []), ...(found.health_problems ?? [])].map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
