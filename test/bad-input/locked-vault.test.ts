@@ -1,11 +1,12 @@
 /** A vault whose master key is not the one it was written with: said each time, and never taken for "no key". */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { type ProviderServer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
-import { MODEL_KEY, modelConfig } from '../clients/model-kernel.js';
+import { MODEL_KEY, modelConfig, QUICK_LLM } from '../clients/model-kernel.js';
 import { expectClear } from './aftermath.js';
 
 const RIGHT = Buffer.alloc(32, 1).toString('base64');
@@ -47,5 +48,77 @@ describe('a vault that does not open', () => {
     const open = await boot(RIGHT);
     expect((await open.http.expect(200, 'POST', `/api/agents/${agent.id}/message`, { message: 'hello' })).body.response).to.equal('hello');
     expect(model.requests[0]?.headers.authorization).to.equal(`Bearer ${MODEL_KEY}`);
+  });
+
+  /** Nobody names a provider: whoever has a key answers. */
+  const keyDecides = () => `${OPEN_RATE}[provider_urls]\nopenai = "${model.url}/v1"\n${QUICK_LLM}`;
+  const vaultDir = () => join(home, 'data', 'ext', 'vault');
+  const withKeptKey = async () => {
+    const first = await bootTestKernel({ home, config: keyDecides() });
+    await first.http.expect(200, 'POST', '/api/providers/openai/key', { api_key: MODEL_KEY });
+    const [agent] = (await first.http.expect(200, 'GET', '/api/agents')).body.agents;
+    expect(agent.model_provider).to.equal('openai');
+    await first.stop();
+    return agent.id as string;
+  };
+
+  const losses: ReadonlyArray<readonly [string, () => Promise<Record<string, string>>]> = [
+    ['its key file is gone', async () => rm(join(vaultDir(), 'vault.key')).then(() => ({}))],
+    ['SVC_VAULT_KEY is another one', async () => ({ SVC_VAULT_KEY: WRONG })],
+    ['its file is garbage', async () => writeFile(join(vaultDir(), 'vault.enc'), 'garbage').then(() => ({}))],
+    ['its key file is garbage', async () => writeFile(join(vaultDir(), 'vault.key'), 'garbage').then(() => ({}))],
+  ];
+  for (const [what, lose] of losses) {
+    it(`because ${what}: only what needs a secret suffers, and it is begun anew when a person says so`, async () => {
+      const agentId = await withKeptKey();
+      const env = await lose();
+      const shut = await bootTestKernel({ home, config: keyDecides(), env });
+      const { http } = shut;
+
+      const { body: status } = await http.expect(200, 'GET', '/api/status');
+      expect([status.default_provider, status.default_model_why, status.health_problems]).to.satisfy(
+        ([provider, why, problems]: [null, string, string[]]) => provider === null && /vault/i.test(why) && /vault/.test(problems.join()),
+      );
+      expect((await http.expect(200, 'GET', '/api/agents')).body.agents[0]).to.include({ id: agentId, model_provider: 'default' });
+      await http.expect(200, 'GET', `/api/agents/${agentId}`);
+      const { body: listed } = await http.expect(200, 'GET', '/api/providers');
+      expect(listed.providers.find((one: { name: string }) => one.name === 'openai').error_message).to.match(/vault/i);
+      expect((await http.expect(200, 'GET', '/api/health')).body.status).to.equal('degraded');
+      expectClear(await http.post(`/api/agents/${agentId}/message`, { message: 'hello' }), 503, /svc vault/);
+      expectClear(await http.post('/api/providers/openai/key', { api_key: MODEL_KEY }), 503, /svc vault reset/);
+
+      const asked = await http.expect(409, 'POST', '/api/vault/reset');
+      expect(asked.body.error).to.match(what === 'its file is garbage' ? /cannot be read/ : /provider\.openai/);
+      expect((await readdir(vaultDir())).filter((name) => name.startsWith('vault.enc'))).to.deep.equal(['vault.enc']);
+      const { body: done } = await http.expect(200, 'POST', '/api/vault/reset?confirm=true');
+      expect(done.set_aside[0]).to.match(/^vault\.enc\.\d{4}-/);
+      await http.expect(200, 'POST', '/api/providers/openai/key', { api_key: MODEL_KEY });
+      expect((await http.expect(200, 'POST', `/api/agents/${agentId}/message`, { message: 'hello' })).body.response).to.equal('hello');
+      expect(model.requests.at(-1)?.headers.authorization).to.equal(`Bearer ${MODEL_KEY}`);
+      expect((await http.expect(200, 'GET', '/api/health')).body.status).to.equal('ok');
+    });
+  }
+
+  it('leaves keys of the environment in use, also where the default rests on one', async () => {
+    const agentId = await withKeptKey();
+    await rm(join(vaultDir(), 'vault.key'));
+    const shut = await bootTestKernel({ home, config: keyDecides(), env: { OPENAI_API_KEY: 'sk-of-the-environment' } });
+    expect((await shut.http.expect(200, 'POST', `/api/agents/${agentId}/message`, { message: 'hello' })).body.response).to.equal('hello');
+    expect(model.requests.at(-1)?.headers.authorization).to.equal('Bearer sk-of-the-environment');
+    expect((await shut.http.expect(200, 'GET', '/api/status')).body.health_problems.join()).to.match(/vault/);
+  });
+
+  it('is seen and begun anew by an owner or admin alone', async () => {
+    await withKeptKey();
+    const people = await bootTestKernel({
+      home,
+      config: `api_key = "${MODEL_KEY}"\n${keyDecides()}[[users]]\nname = "una"\nrole = "user"\napi_key_hash = "sha256:${createHash('sha256').update('una').digest('hex')}"\n`,
+    });
+    for (const [method, path] of [
+      ['GET', '/api/vault'],
+      ['POST', '/api/vault/reset?confirm=true'],
+    ] as const)
+      expect((await people.as('una').send(method, path, undefined)).status).to.equal(403);
+    expect((await people.as(MODEL_KEY).expect(200, 'GET', '/api/vault')).body).to.deep.equal({ state: 'open', why: null, names: ['provider.openai'] });
   });
 });

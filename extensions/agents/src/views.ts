@@ -54,7 +54,7 @@ export const AgentDetail = Type.Object(
 export const defaultModelOf = async (providers: OptionalHandle<ProvidersService>): Promise<ModelChoice> => {
   const service = providers.value;
   if (!service) return { provider: 'default', model: 'default' };
-  const { provider, model } = await service.defaultModel();
+  const { provider, model } = await service.shownDefault();
   return { provider, model };
 };
 

@@ -15,6 +15,7 @@ export default defineExtension({
     let keyring = build();
     const rebuild = () => {
       keyring = build();
+      ctx.events.publish('auth.changed', {});
     };
     ctx.config.onChange('api_key', rebuild);
     ctx.config.onChange('api_key_hash', rebuild);
@@ -38,6 +39,8 @@ export default defineExtension({
     ctx.hooks.tap('kernel.greet', () => (keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: `npx ${HASH_COMMAND}` }] : []));
     ctx.hooks.tap('doctor.check', () => findingsOf(keyring));
   },
+  /** This generation may know other keys than the one before it. */
+  start: (ctx) => ctx.events.publish('auth.changed', {}),
 });
 
 const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {

@@ -13,5 +13,10 @@ export const extensionErrors = defineErrors('extension', {
     message: (name: string, action: string, reason: string) => `${name} could not be ${action}: ${reason}`,
     hint: 'svc ext why explains the state; svc logs has the cause.',
   },
-  needs_confirmation: { status: 409, retry: false, message: (warning: string) => `${warning} Confirm to go on.`, hint: 'Repeat with ?force=true, or answer yes in svc ext.' },
+  needs_confirmation: {
+    status: 409,
+    retry: false,
+    message: (warning: string, back: string) => `${warning} Way back: ${back}${back.endsWith('.') ? '' : '.'} Confirm to go on.`,
+    hint: 'Repeat with ?confirm=true (or ?force=true, which does not wait for what it is doing), or answer yes in svc ext.',
+  },
 });

@@ -1,5 +1,5 @@
 /** GET /api/extensions* of the interface, and what `svc ext` needs beside them. */
-import { ErrorBody, type ExtensionPlan, type ExtensionStatus, type KernelView, OneOf, type Reply, type RouteDecl, Type, defineRoute, nearest, reply } from '@svc/api';
+import { ErrorBody, type ExtensionPlan, type ExtensionStatus, type KernelView, OneOf, type Reply, type RouteDecl, type Static, Type, defineRoute, nearest, reply } from '@svc/api';
 import { extensionErrors } from './errors.js';
 
 const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) });
@@ -11,8 +11,12 @@ const Plan = Type.Object({
   stops: Type.Array(Type.String()),
   degrades: Type.Array(Type.String()),
   warning: Type.Union([Type.String(), Type.Null()]),
+  back: Type.Union([Type.String(), Type.Null()], { description: 'How to undo it, also where the API no longer answers' }),
 });
-const Force = Type.Object({ force: Type.Optional(Type.Boolean()) });
+const Force = Type.Object({
+  force: Type.Optional(Type.Boolean({ description: 'Do not wait for what it is doing; confirms as well' })),
+  confirm: Type.Optional(Type.Boolean({ description: 'Go on in spite of the warning of the plan' })),
+});
 const ACTIONS = ['enable', 'disable', 'reset', 'reload'] as const;
 const DONE = { enable: 'enabled', disable: 'disabled', reset: 'reset', reload: 'reloaded' } as const;
 
@@ -25,6 +29,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
+    repairs: true,
     responses: { 200: Type.Object({ extensions: Type.Array(Extension), total: Type.Integer() }) },
     handler: async () => {
       const extensions = kernel.extensions().map(toPublic);
@@ -39,6 +44,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
+    repairs: true,
     params: ByName,
     responses: { 200: Extension, 404: ErrorBody },
     handler: async (req) => reply(200, toPublic(find(kernel, req.params.name))),
@@ -51,6 +57,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
+    repairs: true,
     responses: { 200: Type.Object({ nodes: Type.Array(Type.Unknown()) }) },
     handler: async () => reply(200, { nodes: kernel.graph() }),
   }),
@@ -62,6 +69,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
+    repairs: true,
     params: ByName,
     body: Type.Object({ action: OneOf(ACTIONS) }),
     responses: { 200: Plan, 400: ErrorBody, 404: ErrorBody },
@@ -80,15 +88,16 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
       params: ByName,
       query: Force,
       responses: { 200: Type.Object({ status: Type.String(), extension: Extension, plan: Plan }), 404: ErrorBody, 409: ErrorBody },
-      handler: (req) => change(kernel, action, req.params.name, req.query.force ?? false),
+      repairs: action !== 'disable',
+      handler: (req) => change(kernel, action, req.params.name, req.query),
     }),
   ),
 ];
 
-async function change(kernel: KernelView, action: ExtensionPlan['action'], name: string, force: boolean): Promise<Reply> {
+async function change(kernel: KernelView, action: ExtensionPlan['action'], name: string, { force = false, confirm = false }: Static<typeof Force>): Promise<Reply> {
   const { id } = find(kernel, name);
   const plan = kernel.plan(action, id);
-  if (plan.warning !== null && !force) throw extensionErrors.needs_confirmation(plan.warning).with({ details: { plan } });
+  if (plan.warning !== null && !force && !confirm) throw extensionErrors.needs_confirmation(plan.warning, plan.back ?? `svc ext enable ${id}`).with({ details: { plan } });
   const work = { enable: () => kernel.enable(id), disable: () => kernel.disable(id, { force }), reset: () => kernel.reset(id), reload: () => kernel.reload(id) };
   const status = await work[action]().catch((cause: unknown) => {
     throw extensionErrors.change_failed(id, DONE[action], cause instanceof Error ? cause.message : 'unknown cause').with({ cause });

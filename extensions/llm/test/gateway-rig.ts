@@ -130,10 +130,12 @@ const playedProviders = ({ urls, keys, defaultModel, fallbacks = [] }: RigOption
       problem: null,
     };
   };
+  const chosen = defaultModel ?? { provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true };
   return {
     list: async () => [],
     get: async (name) => record(name),
-    defaultModel: async () => defaultModel ?? { provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true },
+    defaultModel: async () => chosen,
+    shownDefault: async () => ({ ...chosen, problem: null }),
     fallbacks: async () => fallbacks,
     markKeyInvalid: async (name) => void invalid.push(name),
   };

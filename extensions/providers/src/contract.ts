@@ -25,11 +25,18 @@ export interface DefaultModel {
   readonly isStandIn: boolean;
 }
 
+/** With a `problem`, provider and model are the word `default`. */
+export interface ShownDefault extends DefaultModel {
+  readonly problem: string | null;
+}
+
 export interface ProvidersService {
   list(): Promise<ProviderRecord[]>;
   get(name: string): Promise<ProviderRecord | undefined>;
   /** config's [default_model], else the first provider with a key, else a local server that answers, else the stand-in. */
   defaultModel(): Promise<DefaultModel>;
+  /** The same for whoever only shows it: where nobody can tell, that is said in `problem` and `why` instead of thrown. */
+  shownDefault(): Promise<ShownDefault>;
   /** Models tried after an agent's own, in order: config's [[fallback_providers]]. */
   fallbacks(): Promise<ReadonlyArray<{ readonly provider: string; readonly model: string }>>;
   /** Told by the gateway: a provider refused the key. */

@@ -14,7 +14,7 @@ export const providerErrors = defineErrors('providers', {
     status: 503,
     retry: false,
     message: (why: string) => `Nobody can tell which provider has a key. ${why}`,
-    hint: '`svc doctor` says how to open the vault again. With `provider = "builtin"` under [default_model] the stand-in answers meanwhile.',
+    hint: '`svc vault status` says how to open the vault again, `svc vault reset` begins a new one; keys in the environment work meanwhile. With `provider = "builtin"` under [default_model] the stand-in answers meanwhile.',
   },
   bad_url: {
     status: 400,

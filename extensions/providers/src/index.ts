@@ -6,6 +6,7 @@ import { createLocalServers } from './local-servers.js';
 import { providerRoutes } from './routes.js';
 import { createProvidersService, localAddresses } from './service.js';
 import { createSettingsStore } from './store.js';
+import type {} from '@svc/ext-vault/contract';
 
 export default defineExtension({
   migrations: [init],
@@ -26,14 +27,17 @@ export default defineExtension({
     });
     ctx.services.provide('providers', providers);
     ctx.routes.add(...providerRoutes({ providers, models, local, fetch, clock: ctx.clock }));
+    ctx.events.on('vault.reset', () => providers.refresh());
     for (const section of ['default_model', 'provider_urls', 'fallback_providers'] as const) ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap('kernel.greet', async () => {
-      const { provider, model, why, isStandIn } = await providers.defaultModel();
+      const { provider, model, why, isStandIn, problem } = await providers.shownDefault();
+      if (problem !== null) return [{ label: 'model', value: 'none', note: `${why} svc vault status says more.` }];
       const line = { label: 'model', value: `${provider}/${model}`, note: why };
       return isStandIn ? [line, { label: 'real model', value: 'svc providers set-key anthropic', note: 'or another provider: svc providers list' }] : [line];
     });
     ctx.hooks.tap('doctor.check', async () => {
-      const chosen = await providers.defaultModel();
+      const chosen = await providers.shownDefault();
+      if (chosen.problem !== null) return [{ check: 'providers.default', result: 'fail', message: chosen.why, fix: 'svc vault status' }];
       return [{ check: 'providers.default', result: chosen.isStandIn ? 'warn' : 'pass', message: chosen.why, ...(chosen.isStandIn ? { fix: 'svc providers set-key <provider>' } : {}) }];
     });
   },

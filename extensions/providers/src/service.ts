@@ -11,13 +11,14 @@ import { type Clock, type ConfigHandle, type Events, isSvcError, type SecretRef,
 import type { ModelsService } from '@svc/ext-models/contract';
 import { isLoopbackUrl, normalizeBaseUrl } from './base-url.js';
 import type {} from './config.js';
-import type { DefaultModel, ProviderRecord, ProvidersService } from './contract.js';
+import type { DefaultModel, ProviderRecord, ProvidersService, ShownDefault } from './contract.js';
 import { directory, type ProviderEntry, secretOf } from './directory.js';
 import { chooseDefault, usualModel } from './default-choice.js';
 import { providerErrors } from './errors.js';
 import type { LocalServers } from './local-servers.js';
 import type { SettingsStore } from './store.js';
 
+const KEYS_UNREADABLE = 'providers_keys_unreadable';
 /** How long a look at keys and settings holds. Changes made here are seen at once; this bounds what another process changed. */
 const SNAPSHOT_FRESH_MS = 10_000;
 
@@ -64,6 +65,7 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
     list: async () => [...(await current(deps, state)).records.values()].map((record) => withLocal(record, deps.local)),
     get: async (name) => (await current(deps, state)).records.get(name),
     defaultModel: () => defaultModel(deps, state),
+    shownDefault: () => shownDefault(deps, state),
     fallbacks: () => fallbacks(deps, state),
     markKeyInvalid: async (name) => {
       if (state.refused.has(name)) return;
@@ -183,6 +185,15 @@ const defaultModel = (deps: ProvidersDeps, state: State): Promise<DefaultModel> 
   return next;
 };
 
+const shownDefault = async (deps: ProvidersDeps, state: State): Promise<ShownDefault> => {
+  try {
+    return { ...(await defaultModel(deps, state)), problem: null };
+  } catch (error) {
+    if (!isSvcError(error) || error.code !== KEYS_UNREADABLE) throw error;
+    return { provider: 'default', model: 'default', why: error.message, isStandIn: false, problem: error.message };
+  }
+};
+
 const fallbacks = async (deps: ProvidersDeps, state: State): Promise<Array<{ provider: string; model: string }>> => {
   const configured = deps.config.get('fallback_providers');
   if (configured.length === 0) return [];
@@ -197,10 +208,10 @@ const setKey = async (deps: ProvidersDeps, state: State, changed: (name: string)
   if (trimmed === '') throw providerErrors.empty_key();
   // It travels in a header: anything else would fail at each call, and far from its cause.
   if (!/^[\x21-\x7e]+$/.test(trimmed)) throw providerErrors.bad_key();
-  const before = await defaultModel(deps, state);
+  const before = await shownDefault(deps, state);
   await deps.secrets.put(secretOf(entry).secret, trimmed);
   state.refused.delete(name);
   changed(name);
-  const after = await defaultModel(deps, state);
+  const after = await shownDefault(deps, state);
   return { switchedDefault: before.isStandIn && after.provider === name ? after : undefined };
 };

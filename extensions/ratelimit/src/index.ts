@@ -13,8 +13,8 @@ export default defineExtension({
     };
     const gcra = createGcra(limits);
     let refused = 0;
-    ctx.hooks.tap('http.admit', ({ ip, cost }) => {
-      if (cost === 0 || gcra.take(ip, cost, ctx.clock.mono())) return undefined;
+    ctx.hooks.tap('http.admit', ({ network, cost }) => {
+      if (cost === 0 || gcra.take(network, cost, ctx.clock.mono())) return undefined;
       refused += 1;
       return { deny: 'Rate limit exceeded', code: 'rate_limited', status: 429, headers: { 'retry-after': String(ctx.config.get('rate_limit').window_secs) } };
     });

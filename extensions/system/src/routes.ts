@@ -10,7 +10,8 @@ export interface SystemDeps extends StatusDeps {
 
 type Get = Pick<RouteSpec<undefined, undefined, undefined>, 'id' | 'path' | 'summary' | 'responses' | 'handler'>;
 
-const get = (spec: Get, rest: Partial<Pick<RouteDecl, 'auth' | 'cost'>> = {}): RouteDecl => defineRoute({ method: 'GET', auth: 'bearer', permission: 'system.read', cost: 1, ...spec, ...rest });
+const get = (spec: Get, rest: Partial<Pick<RouteDecl, 'auth' | 'cost' | 'repairs'>> = {}): RouteDecl =>
+  defineRoute({ method: 'GET', auth: 'bearer', permission: 'system.read', cost: 1, ...spec, ...rest });
 
 /** How long the answer to a shutdown has to leave before the server stops. */
 const SHUTDOWN_DELAY_MS = 50;
@@ -73,20 +74,26 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
 ];
 
 const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
-  get({
-    id: 'system.health-detail',
-    path: '/api/health/detail',
-    summary: 'Health with causes',
-    responses: { 200: Open('status, checks, extensions, config_warnings, doctor') },
-    handler: async (req) => reply(200, await healthDetail(deps, req.actor)),
-  }),
-  get({
-    id: 'system.status',
-    path: '/api/status',
-    summary: 'State of the daemon',
-    responses: { 200: Open('status, agents, model, data') },
-    handler: async (req) => reply(200, await status(deps, req.actor)),
-  }),
+  get(
+    {
+      id: 'system.health-detail',
+      path: '/api/health/detail',
+      summary: 'Health with causes',
+      responses: { 200: Open('status, checks, extensions, config_warnings, doctor') },
+      handler: async (req) => reply(200, await healthDetail(deps, req.actor)),
+    },
+    { repairs: true },
+  ),
+  get(
+    {
+      id: 'system.status',
+      path: '/api/status',
+      summary: 'State of the daemon',
+      responses: { 200: Open('status, agents, model, data') },
+      handler: async (req) => reply(200, await status(deps, req.actor)),
+    },
+    { repairs: true },
+  ),
   get({
     id: 'system.metrics',
     path: '/api/metrics',
@@ -105,6 +112,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     auth: 'bearer',
     permission: 'kernel.admin',
     cost: 5,
+    repairs: true,
     audit: 'kernel.shutdown',
     responses: { 200: Type.Object({ status: Type.String() }) },
     handler: async (req) => {

@@ -47,7 +47,8 @@ export async function healthDetail(deps: StatusDeps, actor: Actor) {
 
 export async function status(deps: StatusDeps, actor: Actor) {
   const agents = (await deps.agents.value?.list(actor)) ?? [];
-  const model = await deps.providers.value?.defaultModel();
+  const [model, checks] = await Promise.all([deps.providers.value?.shownDefault(), probes(deps)]);
+  const isKnown = model !== undefined && model.problem === null;
   const active = new Set((await deps.runs.value?.list(actor, { active: true }))?.map((run) => run.agentId));
   return {
     status: 'running',
@@ -56,13 +57,14 @@ export async function status(deps: StatusDeps, actor: Actor) {
     preset: deps.kernel.preset,
     agent_count: agents.length,
     active_agent_count: active.size,
-    default_provider: model?.provider ?? null,
-    default_model: model?.model ?? null,
+    default_provider: isKnown ? model.provider : null,
+    default_model: isKnown ? model.model : null,
     default_model_why: model?.why ?? null,
     default_model_stand_in: model?.isStandIn ?? false,
     memory_used_mb: Math.round(Number(deps.kernel.facts().rss_bytes ?? 0) / 1_048_576),
     ...deps.kernel.facts(),
     config_problems: deps.kernel.configProblems(),
+    health_problems: checks.filter((check) => check.status !== 'ok').map((check) => `${check.name}: ${check.detail ?? check.status}`),
     agents: agents.map((agent) => ({
       id: agent.id,
       name: agent.name,

@@ -11,15 +11,38 @@ export const vaultErrors = defineErrors('vault', {
     status: 503,
     retry: false,
     message: (why: string) => `The vault cannot be opened: ${why}.`,
-    hint: 'Start the daemon with the SVC_VAULT_KEY (or the vault.key file) that the vault was made with. `svc doctor` names the check VaultKeyCheck.',
+    hint: 'Bring back the SVC_VAULT_KEY (or the vault.key file) that the vault was made with; where it is lost, `svc vault reset` begins a new vault. Keys in the environment work meanwhile.',
   },
   corrupt: {
     status: 503,
     retry: false,
     message: (why: string) => `The vault file is damaged and was left as it is: ${why}.`,
-    hint: 'Restore vault.enc from a backup, or move it away to begin an empty vault.',
+    hint: 'Restore vault.enc from a backup, or begin a new vault with `svc vault reset`. Keys in the environment work meanwhile.',
   },
   full: { status: 507, retry: false, message: (limit: number) => `The vault keeps at most ${limit} secrets.`, hint: 'Delete what is no longer used.' },
+  needs_confirmation: {
+    status: 409,
+    retry: false,
+    message: (names: readonly string[] | null) => `To begin a new vault loses ${lossOf(names)}, unless the key of the present one comes back.`,
+    hint: 'Repeat with ?confirm=true, or answer yes in svc vault reset. The present file is moved aside, not deleted.',
+  },
+  nothing_to_reset: { status: 409, retry: false, message: () => 'There is no vault yet, so nothing to set aside.', hint: 'The first key that is kept makes it.' },
+  key_unusable: {
+    status: 409,
+    retry: false,
+    message: (why: string) => `A new vault could not be opened either: ${why}.`,
+    hint: 'Correct SVC_VAULT_KEY, or remove it so that the vault makes its own key file, and start the daemon again.',
+  },
   bad_name: { status: 400, retry: false, message: () => 'A secret is named by 1 to 200 letters, digits, dots, dashes, underscores, slashes or colons.' },
   too_large: { status: 413, retry: false, message: (limit: number) => `A secret may have at most ${limit} bytes.` },
 });
+
+/** What is lost, for a person. */
+export const lossOf = (names: readonly string[] | null): string =>
+  names === null
+    ? 'every secret in it, whose names cannot be read'
+    : names.length === 0
+      ? 'no secret'
+      : names.length === 1
+        ? `the secret ${names[0]}`
+        : `${names.length} secrets (${names.join(', ')})`;

@@ -9,7 +9,12 @@ export const doctorFindings = async (vault: Vault, masterKeyText: string | undef
   const findings: DoctorFinding[] = [keyFinding(masterKeyText)];
   const status = await vault.status();
   if (status.why !== null)
-    findings.push({ check: 'VaultOpens', result: 'fail', message: `The vault is ${status.state}: ${status.why}.`, fix: 'Bring back its key, or restore vault.enc from a backup.' });
+    findings.push({
+      check: 'VaultOpens',
+      result: 'fail',
+      message: `The vault is ${status.state}: ${status.why}.`,
+      fix: 'Bring back its key, or restore vault.enc from a backup; where both are lost: svc vault reset',
+    });
   return findings;
 };
 

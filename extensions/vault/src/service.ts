@@ -5,12 +5,13 @@
  * V2  A vault that does not open is never written over: resolving from it fails and says why.
  * V3  A change is on the disk before it is acknowledged; changes come one after the other.
  * V4  Values leave through `resolve` alone. No status, list, log or error carries one.
+ * V5  A vault is begun anew only when a person says so; the old file is moved aside under a name with the date.
  */
-import type { Dir, Ids, Logger } from '@svc/api';
+import type { Clock, Dir, Ids, Logger } from '@svc/api';
 import type { VaultStatus } from './contract.js';
 import { vaultErrors } from './errors.js';
-import { findMasterKey, makeMasterKey } from './master-key.js';
-import { seal, unseal } from './vault-file.js';
+import { findMasterKey, KEY_FILE, makeMasterKey } from './master-key.js';
+import { readNames, SECRET_NAME, seal, unseal } from './vault-file.js';
 
 export const VAULT_FILE = 'vault.enc';
 
@@ -18,7 +19,6 @@ const OWNER_ONLY = 0o600;
 const MAX_SECRETS = 1_000;
 const MAX_SECRET_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 128 * 1024 * 1024;
-const NAME = /^[\w.:/-]{1,200}$/;
 
 export interface VaultDeps {
   data: Dir;
@@ -26,6 +26,7 @@ export interface VaultDeps {
   log: Logger;
   masterKeyText: () => string | undefined;
   isEnabled: () => boolean;
+  clock: Pick<Clock, 'iso'>;
 }
 
 export interface Vault {
@@ -36,6 +37,10 @@ export interface Vault {
   names(prefix: string): Promise<string[]>;
   /** Opens the vault when nobody has yet; never throws for its state. */
   status(): Promise<VaultStatus & { readonly why: string | null }>;
+  /** The status with the names of what is kept; null where nobody can tell. */
+  contents(): Promise<{ readonly state: VaultStatus['state']; readonly why: string | null; readonly names: string[] | null }>;
+  /** V5. Throws `vault_nothing_to_reset`, `vault_key_unusable`. */
+  reset(): Promise<{ readonly names: string[] | null; readonly setAside: string[] }>;
   /** Overwrites what it holds in memory. */
   close(): void;
 }
@@ -87,6 +92,8 @@ export const createVault = (deps: VaultDeps): Vault => {
       if (!deps.isEnabled()) return [];
       return read(deps, state, (secrets) => [...secrets.keys()].filter((name) => name.startsWith(prefix)).sort());
     },
+    contents: () => contents(deps, state),
+    reset: () => inTurn(state, () => reset(deps, state)),
     status: async () => {
       const vault = state.held ?? (await open(deps, state));
       return { state: vault.state, secrets: vault.state === 'open' ? vault.secrets.size : 0, why: 'why' in vault ? vault.why : null };
@@ -121,8 +128,8 @@ const open = (deps: VaultDeps, state: State): Promise<Held> => {
 };
 
 /** V3: waits for the change before it, reads the file anew (another process may have written) and writes the whole. */
-const change = <T>(deps: VaultDeps, state: State, edit: (secrets: Map<string, Buffer>) => T): Promise<T> => {
-  const next = state.lastChange.then(async () => {
+const change = <T>(deps: VaultDeps, state: State, edit: (secrets: Map<string, Buffer>) => T): Promise<T> =>
+  inTurn(state, async () => {
     const vault = usable(await openVault(deps));
     const secrets = vault.state === 'open' ? vault.secrets : new Map<string, Buffer>();
     const result = edit(secrets);
@@ -137,9 +144,44 @@ const change = <T>(deps: VaultDeps, state: State, edit: (secrets: Map<string, Bu
     wipe(before);
     return result;
   });
+
+const inTurn = <T>(state: State, work: () => Promise<T>): Promise<T> => {
+  const next = state.lastChange.then(work);
   // Its failure reaches whoever asked for it; the change after it goes on.
   state.lastChange = next.catch(() => undefined);
   return next;
+};
+
+const contents = async (deps: VaultDeps, state: State): ReturnType<Vault['contents']> => {
+  const vault = state.held ?? (await open(deps, state));
+  if ('why' in vault) return { state: vault.state, why: vault.why, names: await namesInTheClear(deps) };
+  return { state: vault.state, why: null, names: vault.state === 'open' ? [...vault.secrets.keys()].sort() : [] };
+};
+
+const namesInTheClear = async ({ data }: VaultDeps): Promise<string[] | null> => ((await data.stat(VAULT_FILE)) ? (readNames(await data.read(VAULT_FILE, { maxBytes: MAX_FILE_BYTES })) ?? null) : []);
+
+const reset = async (deps: VaultDeps, state: State): ReturnType<Vault['reset']> => {
+  const { names, state: before } = await contents(deps, state);
+  if (before === 'missing') throw vaultErrors.nothing_to_reset();
+  const master = await findMasterKey(deps.data, deps.masterKeyText());
+  const isEnvironment = (deps.masterKeyText() ?? '') !== '';
+  if (master.state === 'bad' && isEnvironment) throw vaultErrors.key_unusable(master.why);
+  if (master.state === 'found') master.key.fill(0);
+  // A key file that is none would lock the new vault as it locks the old one.
+  const files = [VAULT_FILE, ...(master.state === 'bad' ? [KEY_FILE] : [])];
+  const stamp = deps.clock.iso().replaceAll(/[:.]/g, '-');
+  const setAside: string[] = [];
+  for (const file of files) if (await deps.data.stat(file)) setAside.push(await moveAside(deps.data, file, `${file}.${stamp}`));
+  wipe(state.held);
+  state.held = undefined;
+  return { names, setAside };
+};
+
+/** Written whole before the old one goes: a crash in between leaves two, never none. */
+const moveAside = async (data: Dir, from: string, to: string): Promise<string> => {
+  await data.write(to, await data.read(from, { maxBytes: MAX_FILE_BYTES }), { mode: OWNER_ONLY });
+  await data.remove(from);
+  return to;
 };
 
 const openVault = async (deps: VaultDeps): Promise<Held> => {
@@ -160,7 +202,7 @@ const usable = (vault: Held): OpenVault | MissingVault => {
 };
 
 const check = (name: string, value: string): void => {
-  if (!NAME.test(name)) throw vaultErrors.bad_name();
+  if (!SECRET_NAME.test(name)) throw vaultErrors.bad_name();
   if (Buffer.byteLength(value) > MAX_SECRET_BYTES) throw vaultErrors.too_large(MAX_SECRET_BYTES);
 };
 

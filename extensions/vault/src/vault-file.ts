@@ -1,10 +1,12 @@
 /**
- * The vault's file: the magic `SVCV1`, then one JSON object {version, salt, nonce, ciphertext}
+ * The vault's file: the magic `SVCV1`, then one JSON object {version, salt, nonce, ciphertext, names}
  * (base64; the ciphertext ends with the GCM tag).
  *
  * F1  Each writing has a new salt and a new nonce; a key is never used for two texts.
  * F2  The magic and the version are authenticated, so neither can be changed unseen.
  * F3  The text inside begins with a sentinel: what decrypts without it is not a vault.
+ * F4  The names of the secrets stand in the clear beside them, so that a vault whose key is lost can say what is lost.
+ *     They are shown to people and decide nothing; what is in the vault is what decrypts.
  *
  * The file's key comes from the master key by HKDF-SHA-256. A slow derivation (Argon2, scrypt)
  * guards guessable passwords; the master key is 32 random bytes, where it would only cost time.
@@ -18,6 +20,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 const SENTINEL = 'svc vault';
+const MAX_NAMES = 1_000;
+export const SECRET_NAME = /^[\w.:/-]{1,200}$/;
 const CIPHER = 'aes-256-gcm';
 const AUTHENTICATED = Buffer.from(`${MAGIC}\0${VERSION}`);
 
@@ -31,6 +35,8 @@ interface Envelope {
   readonly salt: string;
   readonly nonce: string;
   readonly ciphertext: string;
+  /** Missing in files of earlier programs. */
+  readonly names?: readonly string[];
 }
 
 /** The bytes of a vault that holds these secrets. `random` gives salt and nonce. */
@@ -42,7 +48,7 @@ export const seal = (secrets: ReadonlyMap<string, Buffer>, master: Buffer, rando
   try {
     const cipher = createCipheriv(CIPHER, key, nonce).setAAD(AUTHENTICATED);
     const ciphertext = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-    const envelope: Envelope = { version: VERSION, salt: salt.toString('base64'), nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64') };
+    const envelope: Envelope = { version: VERSION, salt: salt.toString('base64'), nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64'), names: [...secrets.keys()].sort() };
     return Buffer.from(`${MAGIC}${JSON.stringify(envelope)}\n`);
   } finally {
     key.fill(0);
@@ -67,6 +73,14 @@ export const unseal = (data: Uint8Array, master: Buffer): Opened => {
   } finally {
     plain.fill(0);
   }
+};
+
+/** F4. Undefined where the file is damaged or does not say. */
+export const readNames = (data: Uint8Array): string[] | undefined => {
+  const envelope = parseEnvelope(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
+  if (typeof envelope === 'string' || !Array.isArray(envelope.names)) return undefined;
+  // Nothing vouches for them: only what could be the name of a secret is passed on.
+  return envelope.names.filter((name) => typeof name === 'string' && SECRET_NAME.test(name)).slice(0, MAX_NAMES);
 };
 
 const deriveKey = (master: Buffer, salt: Buffer): Buffer => Buffer.from(hkdfSync('sha256', master, salt, 'svc vault file', KEY_BYTES));

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dir, Logger } from '@svc/api';
@@ -9,6 +9,7 @@ import { doctorFindings, healthProbe } from '../src/reports.js';
 import { createVault, type Vault } from '../src/service.js';
 
 const SECRET = 'sk-very-secret-value-123456';
+const AT = '2026-01-02T03:04:05.678Z';
 const KEY = Buffer.alloc(32, 7).toString('base64');
 
 describe('the vault', () => {
@@ -23,7 +24,7 @@ describe('the vault', () => {
   const note = (...args: unknown[]): void => void logged.push(args);
   const log: Logger = { debug: note, info: note, warn: note, error: note };
   const vaultWith = (key?: string, more: { data?: Dir; enabled?: boolean } = {}): Vault =>
-    createVault({ data: more.data ?? openDir(home), ids: systemIds(), log, masterKeyText: () => key, isEnabled: () => more.enabled ?? true });
+    createVault({ data: more.data ?? openDir(home), ids: systemIds(), log, masterKeyText: () => key, isEnabled: () => more.enabled ?? true, clock: { iso: () => AT } });
   const codeOf = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => 'no error',
@@ -160,5 +161,72 @@ describe('the vault', () => {
     expect(await codeOf(vault.put('a', SECRET))).to.equal('vault_disabled');
     expect(await vault.resolve('a')).to.equal(undefined);
     expect(readdirSync(home)).to.deep.equal([]);
+  });
+
+  describe('begun anew', () => {
+    const ASIDE = 'vault.enc.2026-01-02T03-04-05-678Z';
+
+    it('V5 F4 names what is lost with its key, moves the file aside and keeps new secrets; the old ones come back with their key', async () => {
+      const first = vaultWith();
+      await first.put('provider.a', SECRET);
+      await first.put('provider.b', 'x');
+      const key = readFileSync(join(home, 'vault.key'));
+      rmSync(join(home, 'vault.key'));
+      const vault = vaultWith();
+      expect(await vault.contents()).to.deep.include({ state: 'locked', names: ['provider.a', 'provider.b'] });
+
+      expect(await vault.reset()).to.deep.equal({ names: ['provider.a', 'provider.b'], setAside: [ASIDE] });
+
+      expect(await vault.contents()).to.deep.equal({ state: 'missing', why: null, names: [] });
+      expect(await vault.resolve('provider.a')).to.equal(undefined);
+      await vault.put('provider.c', 'new');
+      expect(await vaultWith().resolve('provider.c')).to.equal('new');
+      expect(statSync(join(home, ASIDE)).mode & 0o777).to.equal(0o600);
+      writeFileSync(join(home, 'vault.key'), key);
+      copyFileSync(join(home, ASIDE), join(home, 'vault.enc'));
+      expect(await vaultWith().resolve('provider.a')).to.equal(SECRET);
+    });
+
+    it('forgets at once what it had in memory, when it was open', async () => {
+      const vault = vaultWith(KEY);
+      await vault.put('a', SECRET);
+      expect((await vault.reset()).names).to.deep.equal(['a']);
+      expect(await vault.resolve('a')).to.equal(undefined);
+    });
+
+    it('says so when nobody can tell what is lost: a damaged file, and one that names nothing', async () => {
+      await vaultWith(KEY).put('a', SECRET);
+      const file = join(home, 'vault.enc');
+      const { names: _names, ...older } = JSON.parse(readFileSync(file, 'utf8').slice(5)) as { names: string[] };
+      writeFileSync(file, `SVCV1${JSON.stringify(older)}`);
+      expect(await vaultWith(KEY).resolve('a')).to.equal(SECRET);
+      expect((await vaultWith(Buffer.alloc(32, 8).toString('base64')).contents()).names).to.equal(null);
+      writeFileSync(file, 'garbage');
+      expect(await vaultWith(KEY).reset()).to.deep.equal({ names: null, setAside: [ASIDE] });
+    });
+
+    it('shows only what could be the name of a secret', async () => {
+      await vaultWith(KEY).put('a', SECRET);
+      const file = join(home, 'vault.enc');
+      const envelope = JSON.parse(readFileSync(file, 'utf8').slice(5)) as object;
+      writeFileSync(file, `SVCV1${JSON.stringify({ ...envelope, names: ['b', 7, '\u001b[31mred', 'x'.repeat(201)] })}`);
+      expect((await vaultWith('bad').contents()).names).to.deep.equal(['b']);
+      expect(await vaultWith(KEY).contents()).to.deep.include({ state: 'open', names: ['a'] });
+    });
+
+    it('sets a key file aside that is none, and refuses where the environment gives a key that is none', async () => {
+      await vaultWith().put('a', SECRET);
+      writeFileSync(join(home, 'vault.key'), 'not a key');
+      expect(await codeOf(vaultWith('not a key either').reset())).to.equal('vault_key_unusable');
+      expect(readdirSync(home).sort()).to.deep.equal(['vault.enc', 'vault.key']);
+      const vault = vaultWith();
+      expect((await vault.reset()).setAside).to.deep.equal([ASIDE, ASIDE.replace('enc', 'key')]);
+      await vault.put('a', 'new');
+      expect(await vaultWith().resolve('a')).to.equal('new');
+    });
+
+    it('has nothing to set aside before a secret was kept', async () => {
+      expect(await codeOf(vaultWith().reset())).to.equal('vault_nothing_to_reset');
+    });
   });
 });

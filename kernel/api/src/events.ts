@@ -6,6 +6,8 @@ import type { Write } from './storage.js';
 export interface EventMap {
   'extension.changed': { readonly id: string; readonly state: string };
   'config.changed': { readonly sections: readonly string[] };
+  /** Keys, people or roles have changed: whoever stays connected is judged again. Said by whoever taps `http.authenticate`. */
+  'auth.changed': Readonly<Record<string, never>>;
   /** To a durable listener that fell so far behind that events were removed: these it never gets. */
   'events.gap': { readonly after: number; readonly before: number };
 }

@@ -60,6 +60,8 @@ export interface ExtensionPlan {
   readonly degrades: readonly string[];
   /** Set when a person should confirm: what becomes unsafe or unreachable. */
   readonly warning: string | null;
+  /** How to undo it when something stops, in words that a person can follow even where the API no longer answers. */
+  readonly back: string | null;
 }
 
 export interface KernelView {

@@ -68,6 +68,8 @@ export interface RouteDecl {
   readonly permission: string;
   /** Rate-limit tokens a call takes. */
   readonly cost: number;
+  /** Answers an owner or admin also while a security area is missing: what switches such an area on again, or says what is wrong. Default false. */
+  readonly repairs?: boolean;
   /** Event name of the audit entry a success leaves. */
   readonly audit?: string;
   readonly params?: TSchema;
@@ -97,6 +99,7 @@ export const defineRoute = <P extends TSchema | undefined = undefined, Q extends
 /** What the kernel keeps per socket. It outlives reloads of the area; `state` is the area's own, plain data. */
 export interface Connection {
   readonly id: string;
+  /** Who it is now: judged with each message and when keys or roles change, so ask each time. */
   readonly actor: Actor;
   readonly ip: string;
   readonly params: Readonly<Record<string, string>>;
@@ -121,7 +124,7 @@ export interface SocketDecl {
   /** Rate-limit tokens of one client frame. */
   readonly messageCost?: number;
   readonly maxFrameBytes?: number;
-  /** Runs before the handshake: throw an error to refuse with its status. May return the first `state`. */
+  /** Runs before the handshake: throw an error to refuse with its status. May return the first `state`. Asked again, with its `state` unused, when the caller's role has become less. */
   upgrade(req: Req<Record<string, string>, Record<string, string>, undefined>): Promise<Record<string, unknown> | undefined>;
   opened?(conn: Connection): void | Promise<void>;
   message(conn: Connection, text: string): void | Promise<void>;

@@ -7,6 +7,8 @@ import type { AnyTool, Capabilities, ToolCall, ToolOutput } from './tools.js';
 /** A request before its caller is known. */
 export interface Admission {
   readonly ip: string;
+  /** By what callers are counted: an IPv4 address, or the /64 around an IPv6 one, all of which one customer usually has. */
+  readonly network: string;
   readonly method: string;
   readonly path: string;
   readonly routeId: string;
@@ -26,6 +28,7 @@ export interface Upgrade {
   readonly actor: Actor;
   readonly ip: string;
   readonly routeId: string;
+  /** Open sockets of the same network. */
   readonly openFromIp: number;
 }
 

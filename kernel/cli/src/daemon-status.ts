@@ -22,6 +22,8 @@ export interface DaemonStatus {
   readonly preset?: string;
   /** One sentence each. */
   readonly config_problems?: readonly string[];
+  /** One sentence each: what does not work, such as a vault that does not open. */
+  readonly health_problems?: readonly string[];
 }
 
 /** While the daemon boots it answers 503, and while a security setting is not valid as well; neither is a failure to ask. */

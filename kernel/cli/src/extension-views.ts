@@ -82,6 +82,7 @@ export const planLines = (plan: ExtensionPlan, out: Terminal): string[] => {
   if (plan.stops.length > 0) pairs.push(['stops', plan.stops.join(', ')]);
   if (plan.degrades.length > 0) pairs.push(['degrades', plan.degrades.join(', ')]);
   if (plan.warning !== null) pairs.push(['warning', plan.warning]);
+  if (plan.back !== null && plan.warning !== null) pairs.push(['way back', plan.back]);
   return [`To ${plan.action} ${out.bold(plan.id)}:`, ...facts(pairs, out.width, (text, label) => (label === 'warning' ? out.yellow(text) : text))];
 };
 

@@ -32,6 +32,13 @@ describe('svc', function () {
       expect(value).to.include({ status: 'running', default_model: 'acme-large', degraded: false, url: daemon.url });
     });
 
+    it('ends with 5 and says what does not work when a part is ill', async () => {
+      daemon.answers.set('GET /api/status', [200, { status: 'running', default_provider: null, default_model: null, config_problems: [], health_problems: ['vault: locked: its key is gone'] }]);
+      const ran = await bench.run(['status']);
+      expect(ran.code).to.equal(5);
+      expect(ran.stdout).to.contain('vault: locked: its key is gone').and.not.contain('null');
+    });
+
     it('ends with 3 and says what starts the daemon when nobody answers', async () => {
       await daemon.close();
       const ran = await bench.run(['status']);
@@ -258,7 +265,7 @@ describe('svc', function () {
     });
 
     it('enable that ends in a failed extension fails, with the reason', async () => {
-      daemon.answers.set('POST /api/extensions/memory/plan', [200, { id: 'memory', action: 'enable', starts: ['memory'], stops: [], degrades: [], warning: null }]);
+      daemon.answers.set('POST /api/extensions/memory/plan', [200, { id: 'memory', action: 'enable', starts: ['memory'], stops: [], degrades: [], warning: null, back: null }]);
       daemon.answers.set('POST /api/extensions/memory/enable', [200, { status: 'enabled', extension: extension('memory', { state: 'failed', reason: 'its table is gone' }) }]);
       const ran = await bench.run(['ext', 'enable', 'memory']);
       expect(ran.code).to.equal(1);
@@ -269,6 +276,38 @@ describe('svc', function () {
       expect((await json(['ext', 'list'])).value).to.have.keys('extensions', 'total');
       expect((await json(['ext', 'info', 'memory'])).value).to.include.keys('id', 'state', 'intent', 'graph');
       expect((await json(['ext', 'graph'])).value).to.have.keys('nodes');
+    });
+  });
+
+  describe('vault', () => {
+    const WHY = 'its key is neither in SVC_VAULT_KEY nor in vault.key';
+    beforeEach(() => {
+      daemon.answers.set('GET /api/vault', [200, { state: 'locked', why: WHY, names: ['provider.acme', 'provider.zeta'] }]);
+      daemon.answers.set('POST /api/vault/reset?confirm=true', [200, { status: 'reset', set_aside: ['vault.enc.2026-01-02'], lost: ['provider.acme', 'provider.zeta'] }]);
+    });
+
+    it('status names what is kept and ends with 1 while it does not open', async () => {
+      const ran = await bench.run(['vault', 'status']);
+      expect(ran.code).to.equal(1);
+      expect(ran.stdout).to.contain(WHY).and.contain('provider.acme, provider.zeta').and.contain('svc vault reset');
+      daemon.answers.set('GET /api/vault', [200, { state: 'open', why: null, names: [] }]);
+      expect((await bench.run(['vault', 'status'])).code).to.equal(0);
+    });
+
+    it('reset says what is lost and does nothing before somebody agrees', async () => {
+      const ran = await bench.run(['vault', 'reset']);
+      expect(ran.code).to.equal(2);
+      expect(ran.stderr).to.contain('provider.acme, provider.zeta').and.contain('--yes');
+      expect(asked('POST /api/vault/reset?confirm=true')).to.equal(undefined);
+      const agreed = await bench.run(['vault', 'reset', '--yes']);
+      expect([agreed.code, agreed.stdout.includes('vault.enc.2026-01-02')]).to.deep.equal([0, true]);
+      expect(asked('POST /api/vault/reset?confirm=true')).to.not.equal(undefined);
+    });
+
+    it('reset has nothing to do where nothing was kept', async () => {
+      daemon.answers.set('GET /api/vault', [200, { state: 'missing', why: null, names: [] }]);
+      expect((await json(['vault', 'reset'])).value).to.include({ status: 'empty' });
+      expect(asked('POST /api/vault/reset?confirm=true')).to.equal(undefined);
     });
   });
 

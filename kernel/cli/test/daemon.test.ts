@@ -67,6 +67,29 @@ describe('svc with the real daemon', function () {
     expect((await bench.run(['ext', 'reset', 'webchat'])).stdout).to.contain('webchat is active');
   });
 
+  it('switches on again what the API needs, beside the daemon that runs and with the daemon stopped', async () => {
+    await bench.run(['start']);
+    const shut = await bench.run(['ext', 'disable', 'auth', '--yes']);
+    expect(shut.stdout, shut.stderr).to.contain('auth is inactive');
+    expect(shut.stderr).to.contain('way back').and.contain('svc ext enable auth');
+    expect((await bench.run(['agent', 'list'])).code).to.equal(1);
+    const back = await bench.run(['ext', 'enable', 'auth']);
+    expect(back.stdout, back.stderr).to.contain('auth is active');
+    expect((await bench.run(['agent', 'list'])).code).to.equal(0);
+
+    await bench.run(['ext', 'disable', 'extensions-admin', '--yes']);
+    await bench.run(['stop']);
+    const later = await bench.run(['ext', 'enable', 'extensions-admin', '--json']);
+    expect(JSON.parse(later.stdout)).to.include({ wanted: true, from: 'next_start' });
+    const asked = await bench.run(['ext', 'disable', 'ratelimit']);
+    expect([asked.code, asked.stderr]).to.satisfy(([code, text]: [number, string]) => code === 2 && text.includes('answers 503'));
+    expect((await bench.run(['ext', 'enable', 'ratelimti'])).stderr).to.contain('Did you mean ratelimit');
+    await bench.run(['start']);
+    expect((await bench.run(['ext', 'list'])).stdout)
+      .to.match(/extensions-admin +active/)
+      .and.match(/ratelimit +active/);
+  });
+
   it('in the foreground prints where it is and ends in order at Ctrl-C', async () => {
     const child = bench.start(['start', '--foreground']);
     const end = ended(child);

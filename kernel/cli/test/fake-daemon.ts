@@ -108,9 +108,9 @@ const firstAnswers = (): Array<[string, readonly [number, unknown]]> => [
       },
     ],
   ],
-  ['POST /api/extensions/webchat/plan', [200, { id: 'webchat', action: 'disable', starts: [], stops: ['webchat'], degrades: [], warning: null }]],
+  ['POST /api/extensions/webchat/plan', [200, { id: 'webchat', action: 'disable', starts: [], stops: ['webchat'], degrades: [], warning: null, back: null }]],
   ['POST /api/extensions/webchat/disable', [200, { status: 'disabled', extension: extension('webchat', { state: 'inactive' }) }]],
-  ['POST /api/extensions/memory/plan', [200, { id: 'memory', action: 'disable', starts: [], stops: ['memory', 'hands'], degrades: ['runs'], warning: null }]],
+  ['POST /api/extensions/memory/plan', [200, { id: 'memory', action: 'disable', starts: [], stops: ['memory', 'hands'], degrades: ['runs'], warning: null, back: 'svc ext enable memory' }]],
   ['POST /api/extensions/memory/disable', [200, { status: 'disabled', extension: extension('memory', { state: 'inactive' }) }]],
   ['POST /api/extensions/memory/disable?force=true', [200, { status: 'disabled', extension: extension('memory', { state: 'inactive' }) }]],
   [

@@ -121,6 +121,19 @@ export class Lifecycle {
     return this.#exclusive(() => this.#converge());
   }
 
+  /** Choices were stored by somebody else (`svc ext` beside the daemon): what they say is done. */
+  follow(ids: readonly string[]): Promise<void> {
+    return this.#exclusive(async () => {
+      for (const id of ids) {
+        const unit = this.#units.get(id);
+        if (!unit) continue;
+        this.#forgive(unit);
+        if (!this.#intent(id).enabled) await this.#stopWithDependents(id, 'disable', undefined);
+      }
+      await this.#converge();
+    });
+  }
+
   /** Too many strikes: off, until a person enables or reloads it. */
   quarantine(id: string, reason: string): Promise<void> {
     return this.#exclusive(async () => {
@@ -166,7 +179,7 @@ export class Lifecycle {
     if (stopsIt) return planStop(action, id, active, this.#deps.intents().preset.essential.includes(id));
     const already = unit.state === 'active' && action !== 'reload';
     const starts = already ? [] : [id, ...dependentsOf(id, manifests).filter((other) => this.#units.get(other)?.state === 'pending')];
-    return { id, action, starts, stops: [], degrades: [], warning: null };
+    return { id, action, starts, stops: [], degrades: [], warning: null, back: null };
   }
 
   status(id: string): ExtensionStatus {
@@ -427,10 +440,11 @@ export class Lifecycle {
   }
 }
 
-function planStop(action: ExtensionPlan['action'], id: string, active: readonly Manifest[], essential: boolean): ExtensionPlan {
+/** What stops when `id` does, of what is `active`. */
+export function planStop(action: ExtensionPlan['action'], id: string, active: readonly Manifest[], essential: boolean): ExtensionPlan {
   const on = active.some((manifest) => manifest.id === id);
   const warning = essential ? `${id} is essential: without it the daemon refuses most work and answers 503.` : null;
-  return { id, action, starts: [], stops: on ? [id, ...dependentsOf(id, active)] : [], degrades: on ? usersOf(id, active) : [], warning };
+  return { id, action, starts: [], stops: on ? [id, ...dependentsOf(id, active)] : [], degrades: on ? usersOf(id, active) : [], warning, back: `svc ext enable ${id}` };
 }
 
 const newUnit = (installed: Installed): Unit => ({

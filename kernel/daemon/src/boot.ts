@@ -20,9 +20,11 @@ import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
 import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
 import { createStreams } from '@svc/platform/streams/streams';
-import { watchConfig } from './config-watch.js';
+import { watchChoices } from './choice-watch.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
-import { claimsOf, extensionSettings, gateOf, listenAddress, missingSecurity, presetOf } from './daemon-settings.js';
+import { watchConfig } from './config-watch.js';
+import { canSwitch } from './consequences.js';
+import { claimsOf, extensionSettings, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
@@ -131,7 +133,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     await lifecycle.boot();
     await attached;
     await refuseFailedEssentials(lifecycle, stop);
-    await becomeReady(ground, parts, lifecycle, own);
+    await becomeReady(ground, parts, { lifecycle, choices }, own);
     return daemonOf(ground, parts, lifecycle, view, stop);
   } catch (error) {
     http.stopAccepting();
@@ -179,7 +181,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
 }
 
 function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
-  const { config, keys, listen, options, preset, state, wiring } = ground;
+  const { config, keys, listen, options, wiring } = ground;
   return createHttp({
     access: {
       corsOrigins: () => (config.get('api') as { cors_origins: readonly string[] }).cors_origins,
@@ -199,7 +201,7 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
     clock: options.clock,
     streams,
     checkReplies: options.checkReplies ?? false,
-    gate: () => gateOf(state.phase, config.closed(), missingSecurity(state.lifecycle, preset.preset, config)),
+    gate: () => gateNow(ground),
   });
 }
 
@@ -255,6 +257,7 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     lifecycle,
     installed,
     tools: wiring.tools,
+    requiredSecurity: () => requiredSecurity(preset.preset, config),
     address: () => state.address,
     isReady: () => state.phase === 'ready',
     shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
@@ -279,13 +282,18 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
   throw daemonErrors.essential_failed(failed.map((one) => `${one.id} (${one.phase ?? 'start'}: ${one.reason})`).join('; '));
 }
 
-async function becomeReady(ground: Ground, parts: ContextParts, lifecycle: Lifecycle, own: Owner): Promise<void> {
+async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, choices }: { lifecycle: Lifecycle; choices: Choices }, own: Owner): Promise<void> {
   const { home, log, release, relay, startedAt, state } = ground;
   const sweeping = startHousekeeping(parts, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
-  const watch = watchConfig(home.configFile, () => applySettings(ground, lifecycle, 'config.toml was saved'), log.logger('config'));
-  own.lifetime.add('watch of config.toml', () => watch.dispose());
+  const settings = watchConfig(home.configFile, () => applySettings(ground, lifecycle, 'config.toml was saved'), log.logger('config'));
+  own.lifetime.add('watch of config.toml', () => settings.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
+  // Who is connected was judged by the keys and roles of then.
+  ground.wiring.events.facade(own).on('auth.changed', () => parts.http.judgeCallers());
+  ground.wiring.events.listeners.swap(undefined, own);
+  const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
+  own.lifetime.add('watch of choices', () => watch.dispose());
   relay.poke();
   const { host, port } = state.address;
   // Whole or not at all: commands read it while it is written.
@@ -293,6 +301,11 @@ async function becomeReady(ground: Ground, parts: ContextParts, lifecycle: Lifec
   state.phase = 'ready';
   void parts.hooks.slot('kernel.ready')?.call(undefined);
 }
+
+const gateNow = ({ config, preset, state }: Ground) => gateOf(state.phase, config.closed(), missingSecurity(state.lifecycle, preset.preset, config));
+
+/** Whether areas can be switched over the API as usual. */
+const isAskable = (ground: Ground, lifecycle: Lifecycle): boolean => gateNow(ground).state !== 'closed' && ground.installed.all().some((one) => canSwitch(one) && lifecycle.isActive(one.id));
 
 const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, kernel: api.KernelView, stop: (reason: string) => Promise<void>): Daemon => ({
   url: urlOf(ground.state.address),

@@ -17,18 +17,47 @@ export const kernelMigrations: readonly Migration[] = [
 export interface Choices {
   readonly all: ReadonlyMap<string, boolean>;
   set(id: string, enabled: boolean | undefined): Promise<void>;
+  /** Reads anew what somebody else may have stored; resolves with the ids whose choice was made, changed or dropped. */
+  refresh(): Promise<string[]>;
+}
+
+interface ChoiceRow {
+  readonly id: string;
+  readonly enabled: number;
+  readonly at: string;
 }
 
 export async function openChoices(db: Db, clock: Clock): Promise<Choices> {
   const table = db.table('choices');
-  const all = new Map((await db.read<{ id: string; enabled: number }>(`SELECT id, enabled FROM ${table}`)).map((row) => [row.id, row.enabled === 1]));
+  const all = new Map<string, boolean>();
+  /** When each was made: choosing the same again is news, to an area that has failed. */
+  const made = new Map<string, string>();
+  const keep = ({ id, enabled, at }: ChoiceRow): void => {
+    all.set(id, enabled === 1);
+    made.set(id, at);
+  };
+  const drop = (id: string): void => {
+    all.delete(id);
+    made.delete(id);
+  };
+  const refresh = async (): Promise<string[]> => {
+    const rows = await db.read<ChoiceRow>(`SELECT id, enabled, at FROM ${table}`);
+    const news = rows.filter((row) => made.get(row.id) !== row.at || all.get(row.id) !== (row.enabled === 1));
+    const gone = [...all.keys()].filter((id) => !rows.some((row) => row.id === id));
+    for (const row of news) keep(row);
+    for (const id of gone) drop(id);
+    return [...news.map((row) => row.id), ...gone];
+  };
+  await refresh();
   return {
     all,
+    refresh,
     set: async (id, enabled) => {
+      const row = { id, enabled: enabled ? 1 : 0, at: clock.iso() };
       if (enabled === undefined) await db.commit([{ sql: `DELETE FROM ${table} WHERE id = ?`, args: [id] }]);
-      else await db.commit([{ upsert: table, key: ['id'], rows: [{ id, enabled: enabled ? 1 : 0, at: clock.iso() }] }]);
-      if (enabled === undefined) all.delete(id);
-      else all.set(id, enabled);
+      else await db.commit([{ upsert: table, key: ['id'], rows: [row] }]);
+      if (enabled === undefined) drop(id);
+      else keep(row);
     },
   };
 }

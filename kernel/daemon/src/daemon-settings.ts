@@ -2,21 +2,27 @@
 import type { Installed, InstalledStore, Lifecycle } from '@svc/core';
 import type { Home } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
+import type { Gate } from '@svc/platform/http/gate';
 import type { Preset, Release } from './release.js';
 
 const EMPTY_PRESET: Preset = { extensions: [], essential: [], required_security: [] };
 
-export function gateOf(phase: 'starting' | 'ready' | 'stopping', closed: readonly string[], missing: readonly string[]): { state: 'starting' | 'ready' | 'stopping' | 'closed'; reason?: string } {
+export function gateOf(phase: 'starting' | 'ready' | 'stopping', closed: readonly string[], missing: readonly string[]): Gate {
   if (phase !== 'ready') return { state: phase };
-  if (closed.length > 0) return { state: 'closed', reason: `the setting ${closed.join(', ')} is not valid.` };
-  if (missing.length > 0) return { state: 'closed', reason: `${missing.join(', ')} is not active.` };
+  // Who has which key may stand in such a setting: nobody is believed then.
+  if (closed.length > 0) return { state: 'closed', reason: `the setting ${closed.join(', ')} is not valid.`, mayRepair: false };
+  if (missing.length > 0) return { state: 'closed', reason: `${missing.join(', ')} is not active.`, mayRepair: true };
   return { state: 'ready' };
 }
 
 /** `[security] required` names installed areas without which nothing but public routes may answer; the preset says which by default. */
 export function missingSecurity(lifecycle: Lifecycle | undefined, preset: Preset, config: { get(section: string): unknown }): readonly string[] {
+  return requiredSecurity(preset, config).filter((id) => !lifecycle?.isActive(id));
+}
+
+export function requiredSecurity(preset: Preset, config: { get(section: string): unknown }): readonly string[] {
   const own = (config.get('security') as { required: readonly string[] }).required;
-  return (own.length > 0 ? own : preset.required_security).filter((id) => !lifecycle?.isActive(id));
+  return own.length > 0 ? own : preset.required_security;
 }
 
 /** What the installed extensions claim now. Asked for at every look at a setting, so it is made once per change of the store. */

@@ -51,6 +51,12 @@ export const daemonErrors = defineErrors('daemon', {
   },
   release_broken: { status: 500, retry: false, message: (file: string) => `The release index ${file} cannot be read.`, hint: 'Build again: npm run build.' },
   essential_failed: { status: 500, retry: false, message: (list: string) => `The daemon cannot work without what failed: ${list}`, hint: 'svc doctor, or the log, has the cause.' },
+  unknown_extension: {
+    status: 404,
+    retry: false,
+    message: (id: string, near: string | undefined) => `There is no extension "${id}".${near ? ` Did you mean ${near}?` : ''}`,
+    hint: 'With the daemon running, "svc ext list" names all.',
+  },
   not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}" in its extension.json.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

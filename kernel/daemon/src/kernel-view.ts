@@ -1,6 +1,7 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import type { AnyTool, KernelView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
+import { withConsequences } from './consequences.js';
 import type { PlatformParts } from './platform-parts.js';
 
 export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'storage' | 'streams'> {
@@ -10,6 +11,8 @@ export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' |
   readonly lifecycle: Lifecycle;
   readonly installed: InstalledStore;
   readonly tools: ContributionRegistry<AnyTool>;
+  /** Areas without which nothing but public routes may answer. */
+  requiredSecurity(): readonly string[];
   address(): { host: string; port: number };
   isReady(): boolean;
   shutdown(reason: string): void;
@@ -21,7 +24,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   preset: parts.presetName,
   ready: parts.isReady,
   extensions: () => parts.lifecycle.statuses(),
-  plan: (action, id) => parts.lifecycle.plan(action, id),
+  plan: (action, id) => withConsequences(parts.lifecycle.plan(action, id), { installed: parts.installed.all(), required: parts.requiredSecurity() }),
   enable: (id) => parts.lifecycle.enable(id),
   disable: (id, options) => parts.lifecycle.disable(id, options),
   reset: (id) => parts.lifecycle.reset(id),

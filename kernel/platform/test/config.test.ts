@@ -55,6 +55,19 @@ describe('config', () => {
     expect(config.problems()[0]).to.include({ line: 4, key: 'api.rate_limit_per_second', severity: 'error' });
   });
 
+  it('names each trusted proxy that is neither an address nor a range, with its line', async () => {
+    const config = await load('trusted_proxies = [\n  "10.0.0.0/8",\n  "proxy.internal",\n  "10.0.0.1/33",\n  "2001:db8::/32", "::ffff:10.0.0.1", "010.0.0.1"\n]\n');
+    const expected = 'must be a string with an IP address, or a range of them such as 10.0.0.0/8';
+    expect(messages(config).map((message) => message.replace(/^config\.toml:\d+: /, ''))).to.deep.equal([
+      `trusted_proxies.1 ${expected}, got "proxy.internal"`,
+      `trusted_proxies.2 ${expected}, got "10.0.0.1/33"`,
+      `trusted_proxies.5 ${expected}, got "010.0.0.1"`,
+    ]);
+    expect(config.problems().every((problem) => typeof problem.line === 'number')).to.equal(true);
+    expect(config.get('/trusted_proxies')).to.deep.equal([]);
+    expect((await load('trusted_proxies = ["10.0.0.0/8", "2001:db8::/32", "127.0.0.1", "::ffff:10.0.0.1"]\n')).problems()).to.deep.equal([]);
+  });
+
   it('hints at the nearest name of a misspelt key, or at the extension that would read it', async () => {
     const config = await load('[memory]\ndecay_rat = 0.2\n[memory.decay]\nenabled = true\n[hands]\nx = 1\n[memry]\n');
     expect(messages(config)).to.deep.equal([

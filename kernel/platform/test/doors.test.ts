@@ -44,9 +44,11 @@ describe('doors: secrets', () => {
     for (const attempt of refused) expect(await codeOf(attempt)).to.equal('secret_not_granted');
   });
 
-  it('passes on that the store is broken, instead of taking it for empty', async () => {
+  it('passes on that the store is broken, instead of taking it for empty, where the environment has no value', async () => {
     const broken = createSecrets({ env: { A_KEY: 'x' }, ask: () => Promise.reject(new Error('sealed')), change: async () => undefined, log });
-    expect(await codeOf(broken.resolve({ secret: 'a', env: 'A_KEY' }))).to.equal('sealed');
+    expect(await codeOf(broken.resolve({ secret: 'a', env: 'B_KEY' }))).to.equal('sealed');
+    expect(await codeOf(broken.where({ secret: 'a' }))).to.equal('sealed');
+    expect([await broken.where({ secret: 'a', env: 'A_KEY' }), await broken.resolve({ secret: 'a', env: 'A_KEY' })]).to.deep.equal(['environment', 'x']);
     expect(await codeOf(broken.put('a', 'v'))).to.equal('secret_no_store');
     expect(await codeOf(broken.resolve({ secret: 'a b' }))).to.equal('secret_bad_name');
   });

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { Actor, AskHook, Clock, Ids, Logger, RouteDecl, SocketDecl, VetoHook } from '@svc/api';
 import { Lifetime, type Owner } from '@svc/core';
 import { createHttp, type Http, type HttpOptions } from '../src/http/http-server.js';
-import type { Gate } from '../src/http/pipeline.js';
+import type { Gate } from '../src/http/gate.js';
 import { createStreams } from '../src/streams/streams.js';
 
 export interface Answer {
@@ -41,6 +41,7 @@ export interface Bench {
   gate: Gate;
   apiKey: string;
   cors: string[];
+  trusted: readonly string[];
   admit: VetoHook<Parameters<HttpOptions['hooks']['admit']['call']>[0]>['tap'] | undefined;
   authenticate: AskHook<Parameters<HttpOptions['hooks']['authenticate']['call']>[0], Actor>['tap'] | undefined;
   authorize: ((subject: Parameters<HttpOptions['hooks']['authorize']['call']>[0]) => Awaited<ReturnType<HttpOptions['hooks']['authorize']['call']>>) | undefined;
@@ -63,7 +64,7 @@ export const startBench = async (
   const control = { signal: new AbortController().signal };
   let generation = 0;
   const http = createHttp({
-    access: { corsOrigins: () => bench.cors, hasApiKey: () => bench.apiKey !== '', listenHost: () => '127.0.0.1' },
+    access: { corsOrigins: () => bench.cors, hasApiKey: () => bench.apiKey !== '', listenHost: () => '127.0.0.1', trustedProxies: () => bench.trusted },
     hooks: {
       declare: { isEmpty: () => true, call: (decl) => decl },
       admit: { isEmpty: () => bench.admit === undefined, call: async (subject) => bench.admit?.(subject, control) },
@@ -88,6 +89,7 @@ export const startBench = async (
     gate: { state: 'ready' },
     apiKey: '',
     cors: [],
+    trusted: [],
     admit: undefined,
     authenticate: () => owner,
     authorize: undefined,

@@ -7,6 +7,7 @@ import type { Action } from '../command.js';
 import type { DaemonClient } from '../daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
+import { changeBeside, placeOf } from '../local-change.js';
 import { infoLines, listLines, planLines, type GraphNode, graphLines, whyLines } from '../extension-views.js';
 
 /** A disable waits for what the extension is doing. */
@@ -61,6 +62,17 @@ const graph = async (cli: Cli): Outcome => {
 const readGraph = async (daemon: DaemonClient): Promise<GraphNode[]> => (await daemon.call<{ nodes: GraphNode[] }>('GET', '/api/extensions-graph')).nodes;
 
 const change = async (cli: Cli, action: Change, id: string, isForced: boolean): Outcome => {
+  if (action === 'reload') return changeOverApi(cli, action, id, isForced);
+  try {
+    return await changeOverApi(cli, action, id, isForced);
+  } catch (error) {
+    const place = await placeOf(cli, error);
+    if (place === undefined) throw error;
+    return changeBeside(cli, { action, id, place, agrees: (plan) => isAgreed(cli, plan) });
+  }
+};
+
+const changeOverApi = async (cli: Cli, action: Change, id: string, isForced: boolean): Outcome => {
   const daemon = await cli.daemon();
   const path = `/api/extensions/${encodeURIComponent(id)}`;
   // A reload stops nothing and nobody, so there is nothing to show first.
@@ -69,7 +81,8 @@ const change = async (cli: Cli, action: Change, id: string, isForced: boolean): 
     cli.out.line('Nothing was changed.');
     return EXIT.ok;
   }
-  const { extension } = await daemon.call<{ extension: ExtensionStatus }>('POST', `${path}/${action}${isForced ? '?force=true' : ''}`, { timeoutMs: CHANGE_WAIT_MS });
+  const query = isForced ? '?force=true' : plan !== undefined && plan.warning !== null ? '?confirm=true' : '';
+  const { extension } = await daemon.call<{ extension: ExtensionStatus }>('POST', `${path}/${action}${query}`, { timeoutMs: CHANGE_WAIT_MS });
   const isBroken = extension.state === 'failed' || extension.state === 'quarantined';
   if (isBroken) throw new Failure(`${id} is ${extension.state}.`, { code: 'cli_extension_failed', why: extension.reason ?? undefined, mend: `svc ext why ${id}` });
   if (cli.json) cli.out.json({ plan: plan ?? null, extension });

@@ -29,7 +29,7 @@ const status = async (cli: Cli): Outcome => {
 /** Also what `svc start` ends with. */
 export const exitOf = (found: DaemonStatus): ExitCode => (found.status === 'refused' ? EXIT.refused : isDegraded(found) ? EXIT.degraded : EXIT.ok);
 
-const isDegraded = (found: DaemonStatus): boolean => ['degraded', 'starting', 'closed'].includes(found.status) || (found.config_problems ?? []).length > 0;
+const isDegraded = (found: DaemonStatus): boolean => ['degraded', 'starting', 'closed'].includes(found.status) || (found.config_problems ?? []).length > 0 || (found.health_problems ?? []).length > 0;
 
 const WORDS: Readonly<Record<string, string>> = {
   starting: 'is starting',
@@ -49,7 +49,7 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   const age = found.uptime_seconds === undefined ? '' : `up ${duration(found.uptime_seconds)}`;
   const aside = [pid === undefined ? '' : `pid ${pid}`, age].filter((text) => text !== '').join(', ');
   lines.push(['address', aside === '' ? url : `${url}  (${aside})`]);
-  if (found.default_model !== undefined) lines.push(['model', `${found.default_provider} / ${found.default_model}`]);
+  if (found.default_model) lines.push(['model', `${found.default_provider} / ${found.default_model}`]);
   if (found.default_model_why) lines.push(['why', found.default_model_why]);
   if (found.agent_count !== undefined) lines.push(['agents', String(found.agent_count)]);
   if (found.preset !== undefined) lines.push(['preset', found.preset]);
@@ -58,7 +58,7 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
 };
 
 const problems = (found: DaemonStatus): Array<[string, string]> => {
-  const said = [...(found.status === 'closed' ? [found.why ?? ''] : []), ...(found.config_problems ?? [])];
+  const said = [...(found.status === 'closed' ? [found.why ?? ''] : []), ...(found.config_problems ?? []), ...(found.health_problems ?? [])];
   const lines = said.map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
   if (found.status === 'refused') lines.push(['mend', `${found.why} SVC_API_KEY=<the key> svc status`]);
   else if ((found.config_problems ?? []).length > 0) lines.push(['mend', 'correct config.toml; it is read again when you save it']);

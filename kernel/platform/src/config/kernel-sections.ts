@@ -61,7 +61,9 @@ export const kernelSections: SectionClaims = {
   web: mine(Web),
   exec_policy: mine(ExecPolicy),
   journal: mine(Journal),
-  '/trusted_proxies': mine(strings()),
+  '/trusted_proxies': mine(
+    Type.Array(Type.String({ format: 'ip-range' }), { default: [], maxItems: 1_000, description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For is believed' }),
+  ),
 };
 
 /** Older spellings that mean the same setting. */

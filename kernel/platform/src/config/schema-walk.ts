@@ -139,8 +139,11 @@ const range = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string => {
   return maximum === undefined ? from : `${from === '' ? '' : `${from} and`} of at most ${maximum}`;
 };
 
+/** Formats whose name alone would not tell what to write. */
+const FORMATS: Readonly<Record<string, string>> = { 'ip-range': ' with an IP address, or a range of them such as 10.0.0.0/8' };
+
 const text = ({ minLength, maxLength, format, pattern }: JsonSchema): string => {
-  if (format !== undefined) return ` in the form ${format}`;
+  if (format !== undefined) return FORMATS[format] ?? ` in the form ${format}`;
   if (pattern !== undefined) return ` that matches ${pattern}`;
   if (minLength !== undefined && maxLength !== undefined) return ` of ${minLength} to ${maxLength} characters`;
   if (minLength !== undefined) return minLength === 1 ? ' that is not empty' : ` of at least ${minLength} characters`;

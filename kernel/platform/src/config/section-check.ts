@@ -40,10 +40,11 @@ export const createChecker = (): Checker => {
 };
 
 const loadAjv = async (): Promise<Ajv2020> => {
-  const [{ Ajv2020 }, formats] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')]);
+  const [{ Ajv2020 }, formats, { parseRange }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats'), import('../doors/ip-range.js')]);
   // All errors: the text is the operator's own, and one pass should name everything.
   const ajv = new Ajv2020({ allErrors: true, strict: false, strictNumbers: true });
   formats.default.default(ajv);
+  ajv.addFormat('ip-range', (text: string) => parseRange(text) !== undefined);
   return ajv;
 };
 

@@ -19,7 +19,7 @@ export interface SecretChange {
 
 export interface SecretsDeps {
   env: Readonly<Record<string, string | undefined>>;
-  /** The stored value; undefined when nobody keeps it. What it throws is passed on: a broken store is not an empty one. */
+  /** The stored value; undefined when nobody keeps it. What it throws is passed on where the environment has no value either. */
   ask: (name: string) => Promise<{ readonly value: string } | undefined>;
   /** Undefined when nobody keeps secrets. */
   change: (change: SecretChange) => Promise<{ readonly changed: boolean; readonly names?: readonly string[] } | undefined>;
@@ -45,9 +45,13 @@ export const createSecrets = (deps: SecretsDeps): SecretsDoor => {
 };
 
 const find = async (deps: SecretsDeps, ref: SecretRef): Promise<{ value: string; where: 'stored' | 'environment' } | undefined> => {
-  const stored = await deps.ask(checked(ref.secret));
-  if (stored) return hidden(deps, stored.value, 'stored');
   const value = ref.env === undefined || NEVER_FROM_ENV.test(ref.env) ? undefined : deps.env[ref.env]?.trim();
+  const stored = await deps.ask(checked(ref.secret)).catch((broken: unknown) => {
+    // Whoever set a key in the environment goes on; without one, a broken store is not an empty one.
+    if (value) return undefined;
+    throw broken;
+  });
+  if (stored) return hidden(deps, stored.value, 'stored');
   return value ? hidden(deps, value, 'environment') : undefined;
 };
 

@@ -1,12 +1,19 @@
 /**
- * Who calls, and may they: admit → authenticate → authorize. Requests and socket upgrades share it.
- * Fails closed: without anybody who can authenticate, only public rows answer.
+ * Who calls, and may they: admit → authenticate → authorize. Requests, socket upgrades and each message of a socket share it.
+ *
+ * I1  Fails closed: without anybody who can authenticate, only public rows answer.
+ * I2  Every call is charged once, and before it is answered: with its row's cost, or with REFUSAL_COST where it came to no row.
  */
 import type { IncomingMessage } from 'node:http';
 import { type Actor, type Admission, type HookHandle, type HookMap, SvcError, type Verdict } from '@svc/api';
+import type { Call } from './call.js';
 import { isLoopbackCaller } from './client-address.js';
 import { httpErrors } from './errors.js';
 import type { Addressed, Row } from './route-table.js';
+
+/** What a guessed path, a preflight and a refused upgrade take from the caller's rate limit. */
+export const REFUSAL_COST = 1;
+const NO_ROUTE = 'none';
 
 export interface CallerHooks {
   readonly admit: HookHandle<HookMap['http.admit']>;
@@ -14,34 +21,48 @@ export interface CallerHooks {
   readonly authorize: HookHandle<HookMap['http.authorize']>;
 }
 
-export interface Call {
-  readonly method: string;
-  readonly path: string;
-  readonly ip: string;
-  readonly headers: Admission['headers'];
-}
+/** What of a row judges its callers. */
+export type Guarded = Row<Addressed & { permission: string }>;
 
 const PUBLIC: Actor = { id: 'public', role: 'public', ownerId: 'public' };
 
 /** Whose call this is. Throws the refusal. */
-export const identify = async (hooks: CallerHooks, row: Row<Addressed & { permission: string }>, call: Call, req: IncomingMessage): Promise<Actor> => {
-  const { decl } = row;
-  const isPublic = decl.auth === 'public';
-  if (!isPublic && hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can tell who calls.');
-  const admission = isPublic && hooks.admit.isEmpty() ? undefined : admissionOf(row, call, req, decl.cost);
-  if (admission && !hooks.admit.isEmpty()) refuse(await hooks.admit.call(admission));
-  if (isPublic || !admission) return PUBLIC;
-  const actor = await hooks.authenticate.call(admission);
+export const identify = async (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): Promise<Actor> => {
+  await charge(hooks, call, req, row.decl.id, row.decl.cost);
+  return identifyAgain(hooks, row, call, req);
+};
+
+/** The same for a caller that stays, and was charged before. */
+export const identifyAgain = async (hooks: CallerHooks, { decl }: Guarded, call: Call, req: IncomingMessage): Promise<Actor> => {
+  if (decl.auth === 'public') return PUBLIC;
+  if (hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can tell who calls.');
+  const actor = await hooks.authenticate.call(admissionOf(call, req, decl.id, 0));
   if (!actor) throw httpErrors.unauthorized().with({ headers: { 'www-authenticate': 'Bearer' } });
   if (!hooks.authorize.isEmpty()) refuse(await hooks.authorize.call({ actor, method: call.method, routeId: decl.id, permission: decl.permission }));
   return actor;
 };
 
-export const admissionOf = (row: Row<Addressed>, call: Call, req: IncomingMessage, cost: number): Admission => ({
+/** Takes the cost from the caller's rate limit. Throws when there is not so much left. */
+export const charge = async (hooks: Pick<CallerHooks, 'admit'>, call: Call, req: IncomingMessage, routeId = NO_ROUTE, cost = REFUSAL_COST): Promise<void> => {
+  call.isCharged = true;
+  if (!hooks.admit.isEmpty()) refuse(await hooks.admit.call(admissionOf(call, req, routeId, cost)));
+};
+
+/** What to answer to a call that is refused: the refusal, or, when it is one too many, just that. Never rejects. */
+export const chargedRefusal = async (hooks: Pick<CallerHooks, 'admit'>, call: Call, req: IncomingMessage, refusal: unknown): Promise<unknown> => {
+  if (call.isCharged) return refusal;
+  return charge(hooks, call, req).then(
+    () => refusal,
+    (tooMuch: unknown) => tooMuch,
+  );
+};
+
+const admissionOf = (call: Call, req: IncomingMessage, routeId: string, cost: number): Admission => ({
   ip: call.ip,
+  network: call.network,
   method: call.method,
   path: call.path,
-  routeId: row.decl.id,
+  routeId,
   cost,
   isLoopback: isLoopbackCaller(req),
   headers: call.headers,

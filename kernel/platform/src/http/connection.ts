@@ -15,7 +15,8 @@ const RESUME_BELOW_BYTES = 262_144;
 const MAX_WAITING_MESSAGES = 32;
 const MISSED_PINGS_MAX = 2;
 
-export const CLOSE = { normal: 1000, goingAway: 1001, tooLarge: 1009, internal: 1011, restart: 1012, tryLater: 1013 } as const;
+/** 4401 and 4403 are ours, after the HTTP statuses: the key is no longer valid, the role no longer allows it. */
+export const CLOSE = { normal: 1000, goingAway: 1001, tooLarge: 1009, internal: 1011, restart: 1012, tryLater: 1013, unauthorized: 4401, forbidden: 4403 } as const;
 
 export interface ConnectionInit {
   readonly id: string;
@@ -29,7 +30,8 @@ export interface ConnectionInit {
 
 export class SocketConnection implements Connection {
   readonly id: string;
-  readonly actor: Actor;
+  /** Judged again with each message, and when keys or roles change. */
+  actor: Actor;
   readonly ip: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -87,6 +89,11 @@ export class SocketConnection implements Connection {
     };
     this.#places.add(place);
     write();
+  }
+
+  /** False from the moment that either side has begun to close it. */
+  get isOpen(): boolean {
+    return this.#ws.readyState === this.#ws.OPEN;
   }
 
   close(code: number, reason: string): void {

@@ -11,8 +11,8 @@ import { type Head, headersOf } from './answer.js';
 const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
 export interface Followers {
-  /** Throws when there is no such topic: nothing is written then. */
-  start(res: ServerResponse, head: Head, reply: Extract<Reply, { kind: 'follow' }>): void;
+  /** Throws when there is no such topic: nothing is written then. What it returns hangs up. */
+  start(res: ServerResponse, head: Head, reply: Extract<Reply, { kind: 'follow' }>): () => void;
   count(): number;
   /** Ends every response; clients connect again and resume. */
   close(): void;
@@ -35,9 +35,12 @@ export const createFollowers = (streams: Streams & StreamsAdmin, keepAliveMs: nu
   return {
     start: (res, head, reply) => {
       // Gone before the first byte: no event will tell any more.
-      if (res.closed || res.destroyed) return reply.onLeave?.();
+      if (res.closed || res.destroyed) {
+        reply.onLeave?.();
+        return () => undefined;
+      }
       const following: Following = { res, isEvents: reply.encoder.contentType.startsWith('text/event-stream') };
-      pump(streams, res, head, reply, () => {
+      const stop = pump(streams, res, head, reply, () => {
         open.delete(following);
         if (open.size > 0) return;
         clearInterval(timer);
@@ -45,6 +48,7 @@ export const createFollowers = (streams: Streams & StreamsAdmin, keepAliveMs: nu
       });
       open.add(following);
       timer ??= setInterval(beat, keepAliveMs);
+      return stop;
     },
     count: () => open.size,
     close: () => {
@@ -54,7 +58,7 @@ export const createFollowers = (streams: Streams & StreamsAdmin, keepAliveMs: nu
   };
 };
 
-function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, reply: Extract<Reply, { kind: 'follow' }>, left: () => void): void {
+function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, reply: Extract<Reply, { kind: 'follow' }>, left: () => void): () => void {
   const { encoder } = reply;
   let isBlocked = false;
   let isOver = false;
@@ -98,6 +102,10 @@ function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, 
   if (encoder.preamble) res.write(encoder.preamble);
   else res.flushHeaders();
   write();
+  return () => {
+    isOver = true;
+    res.destroy();
+  };
 }
 
 function placeOf(streams: Streams & StreamsAdmin, reply: { topic: string; after: string | number; encoder: FrameEncoder }, wake: () => void) {

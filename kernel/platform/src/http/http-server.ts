@@ -10,9 +10,10 @@ import type { Application } from './application.js';
 import type { CallerHooks } from './caller.js';
 import { createEarlyListener } from './early-listener.js';
 import { createFollowers } from './follow-reply.js';
+import type { Gate } from './gate.js';
 import { type ApiDescription, type ApiInfo, createApiDescriber } from './openapi.js';
-import type { Gate } from './pipeline.js';
 import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './route-table.js';
+import { createStanding, type Standing } from './standing.js';
 import { createValidators } from './validators.js';
 
 const GOING_AWAY = 1001;
@@ -56,6 +57,8 @@ export interface Http {
   openSockets(): number;
   /** Open connections of one socket declaration, by its id. */
   connections(socketId: string): readonly Connection[];
+  /** Judges who stays again, streams, waits and sockets: keys, people or roles have changed. */
+  judgeCallers(): Promise<void>;
   /** Closes the sockets that an area opened. */
   closeSockets(ownerId: string, code: number): void;
   stopAccepting(): void;
@@ -69,6 +72,7 @@ interface Parts {
   readonly options: HttpOptions;
   readonly early: ReturnType<typeof createEarlyListener>;
   readonly followers: ReturnType<typeof createFollowers>;
+  readonly standing: Standing;
   routes: RouteTable<RouteDecl>;
   sockets: RouteTable<SocketDecl>;
   application: Application | undefined;
@@ -83,6 +87,7 @@ export const createHttp = (options: HttpOptions): Http => {
     options,
     early: createEarlyListener(options.ids),
     followers: createFollowers(options.streams, options.keepAliveMs ?? KEEP_ALIVE_MS),
+    standing: createStanding(options.hooks),
     routes: emptyTable(),
     sockets: emptyTable(),
     application: undefined,
@@ -113,6 +118,7 @@ export const createHttp = (options: HttpOptions): Http => {
     attach: attachOnce,
     connections: (socketId) => parts.application?.sockets.connections(socketId) ?? [],
     openSockets: () => parts.application?.sockets.count() ?? 0,
+    judgeCallers: async () => void (await Promise.all([parts.standing.judge(), parts.application?.sockets.judge()])),
     closeSockets: (ownerId, code) => parts.application?.sockets.closeOf(ownerId, code),
     stopAccepting: () => stopAccepting(parts),
     close: (drainMs) => close(parts, drainMs),
@@ -179,6 +185,7 @@ async function attach(parts: Parts): Promise<void> {
     routes: () => parts.routes,
     sockets: () => parts.sockets,
     followers: parts.followers,
+    standing: parts.standing,
     validators: createValidators(),
   });
   parts.application = application;

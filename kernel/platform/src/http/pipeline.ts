@@ -1,32 +1,29 @@
 /**
  * One request from its first header to its answer:
  * boundary → origin → match → admit → authenticate → authorize → body → validation → handler → reply.
+ * What is refused before it has matched is charged by the boundary.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Ids, Logger, Reply, RouteDecl, SocketDecl, Streams } from '@svc/api';
+import { type Frame, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl, type Streams } from '@svc/api';
 import { runAs } from '@svc/core';
 import type { Context, Next } from 'koa';
 import type { StreamsAdmin } from '../streams/streams.js';
 import { type Access, admitOrigin } from './access.js';
 import { describeError, type Head, sendBytes, sendJson } from './answer.js';
 import { assertJsonType, DEFAULT_MAX_BODY_BYTES, hasBody, parseJson, readBytes } from './body.js';
-import { type Call, type CallerHooks, identify } from './caller.js';
-import { clientAddress } from './client-address.js';
+import { type Call, callOf } from './call.js';
+import { type CallerHooks, charge, chargedRefusal, identify } from './caller.js';
 import { answerStarting } from './early-listener.js';
 import { httpErrors } from './errors.js';
 import type { Followers } from './follow-reply.js';
 import { waitForFrame } from './frame-wait.js';
+import { assertMayPass, assertOpen, type Gate } from './gate.js';
 import { createJsonMeasure } from './json-measure.js';
-import { HandlerRequest, headersSeen, parseQuery, splitTarget } from './request.js';
+import { HandlerRequest, parseQuery } from './request.js';
 import { matchRoute } from './route-match.js';
 import type { RouteTable, Row } from './route-table.js';
+import type { Standing } from './standing.js';
 import { type RouteChecks, type Validators, validate } from './validators.js';
-
-export interface Gate {
-  /** `closed`: something security needs is missing; only public rows answer. */
-  readonly state: 'starting' | 'ready' | 'stopping' | 'closed';
-  readonly reason?: string;
-}
 
 export interface PipelineDeps {
   readonly access: Access;
@@ -38,6 +35,7 @@ export interface PipelineDeps {
   readonly routes: () => RouteTable<RouteDecl>;
   readonly sockets: () => RouteTable<SocketDecl>;
   readonly followers: Followers;
+  readonly standing: Standing;
   readonly validators: Validators;
   /** Replies are held to their declared schemas: for test kernels, where a wrong shape must not pass. */
   readonly checkReplies: boolean;
@@ -46,6 +44,7 @@ export interface PipelineDeps {
 /** What koa's middleware hand on. */
 interface RequestState {
   head: Head & { origin: string | undefined };
+  call: Call;
 }
 
 type Middleware = (ctx: Context, next: Next) => Promise<void>;
@@ -57,11 +56,12 @@ const boundary =
   (deps: PipelineDeps): Middleware =>
   async (ctx, next) => {
     ctx.respond = false;
-    const state: RequestState = { head: { id: deps.ids.uuid(), origin: undefined } };
+    const state: RequestState = { head: { id: deps.ids.uuid(), origin: undefined }, call: callOf(ctx.req, deps.access.trustedProxies?.() ?? []) };
     ctx.state = state;
     try {
       await next();
-    } catch (error) {
+    } catch (refusal) {
+      const error = await chargedRefusal(deps.hooks, state.call, ctx.req, refusal);
       const answer = describeError(error, state.head.id);
       if (answer.status >= 500) report(deps.log, ctx, state.head.id, error, answer.isExpected);
       if (ctx.res.headersSent) ctx.res.destroy();
@@ -73,9 +73,10 @@ const origin =
   (deps: PipelineDeps): Middleware =>
   async (ctx, next) => {
     const { req, res } = ctx;
-    const { head } = ctx.state as RequestState; // set by the boundary
+    const { head, call } = ctx.state as RequestState; // set by the boundary
     head.origin = admitOrigin(deps.access, req.headers, req.method ?? '', false);
     if (req.method !== 'OPTIONS' || head.origin === undefined || req.headers['access-control-request-method'] === undefined) return next();
+    await charge(deps.hooks, call, req);
     sendBytes(res, head, 204, undefined, '', {
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': req.headers['access-control-request-headers'] ?? '*',
@@ -87,18 +88,16 @@ const dispatch =
   (deps: PipelineDeps): Middleware =>
   async (ctx) => {
     const { req, res } = ctx;
-    const { head } = ctx.state as RequestState; // set by the boundary
+    const { head, call } = ctx.state as RequestState; // set by the boundary
     const gate = deps.gate();
     if (gate.state === 'starting') return answerStarting(req, res, head.id);
     if (gate.state === 'stopping') throw httpErrors.stopping().with({ headers: { connection: 'close' } });
     assertVersion(req);
-    const target = splitTarget(req.url ?? '/');
-    const method = req.method === 'HEAD' ? 'GET' : (req.method ?? 'GET');
-    const found = find(deps, method, target.path);
-    if (gate.state === 'closed' && found.row.decl.auth !== 'public') throw httpErrors.security_unavailable(gate.reason ?? 'a security area is not active.');
-    const call: Call = { method, path: target.path, ip: clientAddress(req, deps.access.trustedProxies?.() ?? []), headers: headersSeen(req) };
+    const found = find(deps, call.method, call.path);
+    assertOpen(gate, deps.hooks, found.row.decl);
     const actor = await identify(deps.hooks, found.row, call, req);
-    const request = new HandlerRequest(head.id, call, actor, found.params, parseQuery(target.query), deps.log, res);
+    assertMayPass(gate, found.row.decl, actor);
+    const request = new HandlerRequest(head.id, call, actor, found.params, parseQuery(call.query), deps.log, res);
     await run(deps, found.row, request, req, res, head, true);
   };
 
@@ -156,7 +155,7 @@ async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequ
     leave();
   }
   if (deps.checkReplies && answer.kind === 'json') checks?.reply(answer.status, answer.body);
-  await send(deps, request, res, head, answer);
+  await send(deps, row, request, res, head, answer);
 }
 
 async function jsonBody(decl: RouteDecl, req: IncomingMessage, checks: RouteChecks): Promise<unknown> {
@@ -171,25 +170,41 @@ async function jsonBody(decl: RouteDecl, req: IncomingMessage, checks: RouteChec
   return body;
 }
 
-/** Streams and waits hold no generation: by now its hold is released. */
-async function send(deps: PipelineDeps, request: HandlerRequest, res: ServerResponse, head: Head, answer: Reply): Promise<void> {
+/** Streams and waits hold no generation: by now its hold is released. Who they are for is judged again when keys or roles change. */
+async function send(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, res: ServerResponse, head: Head, answer: Reply): Promise<void> {
   if (answer.kind === 'json') sendJson(res, head, answer.status, answer.body, answer.headers);
   else if (answer.kind === 'bytes') sendBytes(res, head, answer.status, answer.contentType, answer.body, answer.headers);
   else if (answer.kind === 'follow') {
-    if (res.req.method !== 'HEAD') return deps.followers.start(res, head, answer);
+    if (res.req.method !== 'HEAD') {
+      const stop = deps.followers.start(res, head, answer);
+      const left = deps.standing.add({ row, request, req: res.req, end: stop });
+      if (res.closed) left();
+      else res.once('close', left);
+      return;
+    }
     sendBytes(res, head, 200, answer.encoder.contentType, '', answer.headers);
     answer.onLeave?.();
   } else {
-    const signal = request.signal;
-    const frame = await waitForFrame(deps.streams, answer.topic, answer.until, signal).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-      // Nobody is left to be told.
-      answer.onLeave?.();
-      return undefined;
-    });
+    const frame = await framePatiently(deps, row, request, res.req, answer);
     if (!frame) return;
     const last = answer.answer(frame);
-    await send(deps, request, res, head, { ...last, headers: { ...answer.headers, ...last.headers } });
+    await send(deps, row, request, res, head, { ...last, headers: { ...answer.headers, ...last.headers } });
+  }
+}
+
+/** Undefined when nobody is left to be told. */
+async function framePatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, answer: Extract<Reply, { kind: 'wait' }>): Promise<Frame | undefined> {
+  const { signal } = request;
+  const left = deps.standing.add({ row, request, req, end: (refusal) => request.end(refusal) });
+  try {
+    return await waitForFrame(deps.streams, answer.topic, answer.until, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    answer.onLeave?.();
+    if (isSvcError(error)) throw error;
+    return undefined;
+  } finally {
+    left();
   }
 }
 

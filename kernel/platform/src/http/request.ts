@@ -1,7 +1,7 @@
 /** What a handler sees of a request. The abort signal is made when somebody asks for it: most handlers never do. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Actor, Logger, Method, Req } from '@svc/api';
-import type { Call } from './caller.js';
+import type { Call } from './call.js';
 
 export class HandlerRequest implements Req {
   readonly id: string;
@@ -14,11 +14,13 @@ export class HandlerRequest implements Req {
   readonly actor: Actor;
   readonly ip: string;
   readonly log: Logger;
+  readonly call: Call;
   readonly #res: ServerResponse | undefined;
   #abort: AbortController | undefined;
 
   constructor(id: string, call: Call, actor: Actor, params: unknown, query: unknown, log: Logger, res: ServerResponse | undefined) {
     this.id = id;
+    this.call = call;
     this.method = call.method as Method; // it matched a row, so it is one of them
     this.path = call.path;
     this.params = params;
@@ -31,6 +33,15 @@ export class HandlerRequest implements Req {
   }
 
   get signal(): AbortSignal {
+    return this.#ending().signal;
+  }
+
+  /** Ends what still works for this caller; `reason` is what it is told. */
+  end(reason: Error): void {
+    this.#ending().abort(reason);
+  }
+
+  #ending(): AbortController {
     if (!this.#abort) {
       const abort = new AbortController();
       const res = this.#res;
@@ -41,12 +52,9 @@ export class HandlerRequest implements Req {
       else res?.once('close', gone);
       this.#abort = abort;
     }
-    return this.#abort.signal;
+    return this.#abort;
   }
 }
-
-/** The headers, by lower-case name. Those that node gives as lists are joined. */
-export const headersSeen = (req: IncomingMessage): Call['headers'] => req.headers as Call['headers']; // only set-cookie is a list, and no request carries it
 
 /** `?a=1&b=2&b=3` as an object without prototype: a name that is repeated gives a list. */
 export const parseQuery = (text: string): Record<string, string | string[]> => {
@@ -60,12 +68,4 @@ export const parseQuery = (text: string): Record<string, string | string[]> => {
     else query[name] = [known, value];
   }
   return query;
-};
-
-/** Path and query of a request's target. `/api/v1/x` is another name of `/api/x`. */
-export const splitTarget = (url: string): { path: string; query: string } => {
-  const target = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/]*/i, '') || '/';
-  const mark = target.indexOf('?');
-  const path = mark < 0 ? target : target.slice(0, mark);
-  return { path: path.startsWith('/api/v1/') ? `/api${path.slice(7)}` : path, query: mark < 0 ? '' : target.slice(mark + 1) };
 };

@@ -20,6 +20,7 @@ export interface Addressed {
   readonly auth: AuthRule;
   readonly cost: number;
   readonly method?: string;
+  readonly repairs?: boolean;
 }
 
 export interface Row<D extends Addressed> {

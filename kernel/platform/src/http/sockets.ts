@@ -4,24 +4,28 @@
  *
  * W1  Every message goes to the current declaration of its socket's id: a reload takes over open sockets.
  * W2  When an area goes without a successor, its sockets close with 1012.
+ * W3  Who a socket belongs to is judged with each message, and for all at once when keys or roles change: a key that is
+ *     no longer valid closes it with 4401, a role that does not allow it with 4403; a new role holds from then on.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type HookHandle, type HookMap, isSvcError, type SocketDecl } from '@svc/api';
+import { type Actor, type HookHandle, type HookMap, isSvcError, type SocketDecl } from '@svc/api';
 import { runAs } from '@svc/core';
 import type { App } from 'koa-websocket';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { admitOrigin } from './access.js';
-import { admissionOf, type Call, identify, refuse, refusalOf } from './caller.js';
-import { clientAddress } from './client-address.js';
+import { type Call, callOf, headersSeen } from './call.js';
+import { charge, chargedRefusal, identify, identifyAgain, refuse } from './caller.js';
 import { CLOSE, SocketConnection } from './connection.js';
 import { refuseUpgrade } from './early-listener.js';
 import { httpErrors } from './errors.js';
+import { assertOpen } from './gate.js';
 import type { PipelineDeps } from './pipeline.js';
-import { HandlerRequest, headersSeen, parseQuery, splitTarget } from './request.js';
+import { HandlerRequest, parseQuery } from './request.js';
 import { matchRoute } from './route-match.js';
 import type { Row } from './route-table.js';
+import { inTurns, refusalOf, seesLess } from './standing.js';
 
 const DEFAULT_MAX_FRAME_BYTES = 65_536;
 /** What the protocol library reads at most; declarations may ask for less. */
@@ -34,6 +38,8 @@ export interface SocketHub {
   connections(socketId: string): SocketConnection[];
   /** To be called when the sockets' table has changed. */
   tableChanged(): void;
+  /** Judges all open sockets again: keys or roles have changed. */
+  judge(): Promise<void>;
   /** Closes the sockets of an area. */
   closeOf(ownerId: string, code: number): void;
   closeAll(code: number): void;
@@ -67,7 +73,8 @@ interface Hub {
   readonly server: WebSocketServer;
   readonly accepted: WeakMap<IncomingMessage, Accepted>;
   readonly open: Set<Open>;
-  readonly perIp: Map<string, number>;
+  /** By network: an IPv4 address, or the /64 around an IPv6 one. */
+  readonly perNetwork: Map<string, number>;
   byId: Map<string, Row<SocketDecl>>;
   timer: NodeJS.Timeout | undefined;
   isClosing: boolean;
@@ -78,7 +85,7 @@ export const createSocketHub = (app: App, deps: SocketDeps): SocketHub => {
   app.ws.listen({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, handleProtocols: (offered) => [...offered].find(isBearer) ?? false });
   const { server } = app.ws;
   if (!server) throw new Error('koa-websocket made no server');
-  const hub: Hub = { deps, server, accepted: new WeakMap(), open: new Set(), perIp: new Map(), byId: new Map(), timer: undefined, isClosing: false };
+  const hub: Hub = { deps, server, accepted: new WeakMap(), open: new Set(), perNetwork: new Map(), byId: new Map(), timer: undefined, isClosing: false };
   server.on('headers', (headers, req) => {
     const found = hub.accepted.get(req);
     if (found) headers.push(`x-request-id: ${found.request.id}`, 'x-api-version: v1');
@@ -90,6 +97,7 @@ export const createSocketHub = (app: App, deps: SocketDeps): SocketHub => {
     count: () => hub.open.size,
     connections: (socketId) => [...hub.open].filter((open) => open.socketId === socketId).map((open) => open.connection),
     tableChanged: () => rebuild(hub),
+    judge: () => inTurns(hub.open, async (open) => void (await stillMay(hub, open).catch(() => undefined)) /* nobody can tell now: its next message is judged */),
     closeOf: (ownerId, code) => closeWhere(hub, (open) => open.ownerId === ownerId, code),
     closeAll: (code) => {
       hub.isClosing = true;
@@ -112,41 +120,41 @@ function closeWhere(hub: Hub, which: (open: Open) => boolean, code: number): voi
 
 async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
   const id = hub.deps.ids.uuid();
+  const call = callOf(req, hub.deps.access.trustedProxies?.() ?? [], withBearer(req));
   // node hands over the connection's own TCP socket.
   (socket as Socket).setNoDelay(true);
   try {
-    const accepted = await judge(hub, req, id);
+    const accepted = await judge(hub, req, id, call);
     // The client may have left while it was judged.
     if (socket.destroyed) return;
     if (hub.isClosing) throw httpErrors.stopping();
     hub.accepted.set(req, accepted);
     hub.server.handleUpgrade(req, socket, head, (ws) => hub.server.emit('connection', ws, req));
-  } catch (error) {
+  } catch (refusal) {
+    const error = await chargedRefusal(hub.deps.hooks, call, req, refusal);
     if (!isSvcError(error)) hub.deps.log.error('an upgrade failed', { request: id, path: req.url, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     if (!socket.destroyed) refuseUpgrade(socket, error, id);
   }
 }
 
-async function judge(hub: Hub, req: IncomingMessage, id: string): Promise<Accepted> {
+async function judge(hub: Hub, req: IncomingMessage, id: string, call: Call): Promise<Accepted> {
   const { deps } = hub;
   const gate = deps.gate();
   if (gate.state === 'starting') throw httpErrors.starting();
   if (gate.state === 'stopping') throw httpErrors.stopping();
-  const target = splitTarget(req.url ?? '/');
-  const match = matchRoute(deps.sockets(), req.method ?? 'GET', target.path);
+  const match = matchRoute(deps.sockets(), call.method, call.path);
   if (match.kind === 'encoding') throw httpErrors.bad_path_encoding();
-  if (match.kind !== 'row') throw httpErrors.not_found(target.path);
+  if (match.kind !== 'row') throw httpErrors.not_found(call.path);
   const { row } = match;
   admitOrigin(deps.access, req.headers, 'GET', true);
-  if (gate.state === 'closed' && row.decl.auth !== 'public') throw httpErrors.security_unavailable(gate.reason ?? 'a security area is not active.');
-  const call: Call = { method: 'GET', path: target.path, ip: clientAddress(req, deps.access.trustedProxies?.() ?? []), headers: withBearer(req) };
+  assertOpen(gate, deps.hooks, row.decl);
   const actor = await identify(deps.hooks, row, call, req);
-  if (!deps.upgradeHook.isEmpty()) refuse(await deps.upgradeHook.call({ actor, ip: call.ip, routeId: row.decl.id, openFromIp: hub.perIp.get(call.ip) ?? 0 }));
+  if (!deps.upgradeHook.isEmpty()) refuse(await deps.upgradeHook.call({ actor, ip: call.ip, routeId: row.decl.id, openFromIp: hub.perNetwork.get(call.network) ?? 0 }));
   // A socket has one value per name: of a repeated one the last.
-  const query = Object.fromEntries(Object.entries(parseQuery(target.query)).map(([name, value]) => [name, Array.isArray(value) ? (value.at(-1) ?? '') : value]));
+  const query = Object.fromEntries(Object.entries(parseQuery(call.query)).map(([name, value]) => [name, Array.isArray(value) ? (value.at(-1) ?? '') : value]));
   const request = new HandlerRequest(id, call, actor, match.params, query, deps.log, undefined);
   const leave = row.owner.lifetime.enter(row.label);
-  if (!leave) throw httpErrors.reloading(target.path);
+  if (!leave) throw httpErrors.reloading(call.path);
   try {
     // Sockets take their parameters and query as text, which they are.
     const state = await runAs(row.owner, id, () => row.decl.upgrade(request as Parameters<SocketDecl['upgrade']>[0]));
@@ -176,14 +184,14 @@ function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
     ws.terminate();
     return;
   }
-  const { row, request, state } = accepted;
+  const { row, call, request, state } = accepted;
   const { id, actor, ip } = request;
   // As the upgrade made them: text.
   const texts = { params: request.params as Record<string, string>, query: request.query as Record<string, string> };
   const connection = new SocketConnection({ id, actor, ip, ...texts, state, log: hub.deps.log }, ws, hub.deps.streams);
   const open: Open = { connection, socketId: row.decl.id, ownerId: row.owner.id, accepted, req };
   hub.open.add(open);
-  hub.perIp.set(ip, (hub.perIp.get(ip) ?? 0) + 1);
+  hub.perNetwork.set(call.network, (hub.perNetwork.get(call.network) ?? 0) + 1);
   hub.timer ??= setInterval(() => beat(hub), hub.deps.pingMs);
   ws.on('message', (data, isBinary) => {
     // Messages are text; a Buffer is what the library gives for one frame.
@@ -196,9 +204,10 @@ function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
 function closed(hub: Hub, open: Open): void {
   hub.open.delete(open);
   open.connection.release();
-  const left = (hub.perIp.get(open.connection.ip) ?? 1) - 1;
-  if (left > 0) hub.perIp.set(open.connection.ip, left);
-  else hub.perIp.delete(open.connection.ip);
+  const { network } = open.accepted.call;
+  const left = (hub.perNetwork.get(network) ?? 1) - 1;
+  if (left > 0) hub.perNetwork.set(network, left);
+  else hub.perNetwork.delete(network);
   if (hub.open.size === 0) {
     clearInterval(hub.timer);
     hub.timer = undefined;
@@ -207,13 +216,53 @@ function closed(hub: Hub, open: Open): void {
 }
 
 async function message(hub: Hub, open: Open, data: Buffer): Promise<void> {
+  // What came after the closing was decided is not accepted any more.
+  if (!open.connection.isOpen) return;
   const decl = hub.byId.get(open.socketId)?.decl;
   if (data.length > (decl?.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES)) return open.connection.close(CLOSE.tooLarge, 'the frame is too large');
-  if (decl?.messageCost && !hub.deps.hooks.admit.isEmpty()) {
-    const verdict = await hub.deps.hooks.admit.call(admissionOf(open.accepted.row, open.accepted.call, open.req, decl.messageCost));
-    if (verdict) return tell(open, refusalOf(verdict));
+  try {
+    const { row, call } = open.accepted;
+    if (decl?.messageCost) await charge(hub.deps.hooks, call, open.req, row.decl.id, decl.messageCost);
+    assertOpen(hub.deps.gate(), hub.deps.hooks, row.decl);
+    if (!(await stillMay(hub, open))) return;
+  } catch (refusal) {
+    return tell(open, refusal);
   }
   await dispatch(hub, open, 'message', (current) => current.message(open.connection, data.toString('utf8')));
+}
+
+/** W3. False when the socket was closed for it; throws where nobody can tell who it is now. */
+async function stillMay(hub: Hub, open: Open): Promise<boolean> {
+  const { connection, accepted, req } = open;
+  try {
+    const now = await identifyAgain(hub.deps.hooks, accepted.row, accepted.call, req);
+    const before = connection.actor;
+    if (now.id === before.id && now.role === before.role && now.ownerId === before.ownerId) return true;
+    if (now.id !== before.id) throw httpErrors.unauthorized();
+    // What it opened it must still be able to open; the area alone knows whose that is.
+    if (seesLess(before, now)) await openAgain(hub, open, now);
+    connection.actor = now;
+    return true;
+  } catch (error) {
+    const refusal = refusalOf(error) ?? (isSvcError(error) && error.status === 404 ? error : undefined);
+    if (!refusal) throw error;
+    connection.close(refusal.status === 401 ? CLOSE.unauthorized : CLOSE.forbidden, refusal.message);
+    return false;
+  }
+}
+
+async function openAgain(hub: Hub, open: Open, actor: Actor): Promise<void> {
+  const { request, call } = open.accepted;
+  const row = hub.byId.get(open.socketId);
+  const leave = row?.owner.lifetime.enter(row.label);
+  if (!row || !leave) throw httpErrors.reloading(call.path);
+  try {
+    const again = new HandlerRequest(request.id, call, actor, request.params, request.query, hub.deps.log, undefined);
+    // Sockets take their parameters and query as text, which they are.
+    await runAs(row.owner, request.id, () => row.decl.upgrade(again as Parameters<SocketDecl['upgrade']>[0]));
+  } finally {
+    leave();
+  }
 }
 
 /** Runs a handler of the generation that is current now, under its hold. Never rejects. */

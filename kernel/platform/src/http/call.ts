@@ -1,0 +1,34 @@
+/** What can be read off a request before anybody has judged it. */
+import type { IncomingMessage } from 'node:http';
+import type { Admission } from '@svc/api';
+import { networkOf } from '../doors/ip-range.js';
+import { clientAddress } from './client-address.js';
+
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly ip: string;
+  /** By what callers are counted: an IPv4 address, or the /64 around an IPv6 one. */
+  readonly network: string;
+  readonly headers: Admission['headers'];
+  /** Whether the rate limit has been asked for it. */
+  isCharged: boolean;
+}
+
+/** HEAD is answered as GET. */
+export const callOf = (req: IncomingMessage, trustedProxies: readonly string[], headers: Call['headers'] = headersSeen(req)): Call => {
+  const ip = clientAddress(req, trustedProxies);
+  return { method: req.method === 'HEAD' ? 'GET' : (req.method ?? 'GET'), ...splitTarget(req.url ?? '/'), ip, network: networkOf(ip), headers, isCharged: false };
+};
+
+/** The headers, by lower-case name. Those that node gives as lists are joined. */
+export const headersSeen = (req: IncomingMessage): Call['headers'] => req.headers as Call['headers']; // only set-cookie is a list, and no request carries it
+
+/** Path and query of a request's target. `/api/v1/x` is another name of `/api/x`. */
+export const splitTarget = (url: string): { path: string; query: string } => {
+  const target = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/]*/i, '') || '/';
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  return { path: path.startsWith('/api/v1/') ? `/api${path.slice(7)}` : path, query: mark < 0 ? '' : target.slice(mark + 1) };
+};
