@@ -5,6 +5,8 @@ export interface Options {
   readonly short?: string;
   /** With their dashes. Programs take any unambiguous beginning, so every beginning is refused. */
   readonly long?: readonly string[];
+  /** Options of their own that are the beginning of a refused one. */
+  readonly except?: readonly string[];
   /** Whole words. */
   readonly words?: readonly string[];
   /** What no word may hold; `without` is taken out of it first. */
@@ -20,17 +22,17 @@ export const optionRefusal =
   (words: readonly string[], from: number): string | undefined =>
     words.find((word, index) => index >= Math.max(from, 1) && isRefused(options, word, index));
 
-export const isRefused = ({ short = '', long = [], words = [], text, without, bundled = false }: Options, word: string, index: number): boolean => {
-  if (words.includes(word) || isLong(long, word)) return true;
+export const isRefused = ({ short = '', long = [], except = [], words = [], text, without, bundled = false }: Options, word: string, index: number): boolean => {
+  if (words.includes(word) || isLong(long, except, word)) return true;
   const isBundle = /^-[^-]/.test(word) || (bundled && index === 1 && !word.startsWith('-'));
   if (isBundle && [...lettersOf(word)].some((letter) => short.includes(letter))) return true;
   return text?.test(without ? word.replace(without, '') : word) ?? false;
 };
 
 /** `--up`, `--up=x` and `--upload-pack` are all --upload-pack to a program that takes beginnings. */
-const isLong = (long: readonly string[], word: string): boolean => {
+const isLong = (long: readonly string[], except: readonly string[], word: string): boolean => {
   const name = word.split('=', 1)[0] ?? '';
-  return name.length > 2 && name.startsWith('-') && long.some((option) => option.startsWith(name));
+  return name.length > 2 && name.startsWith('-') && !except.includes(name) && long.some((option) => option.startsWith(name));
 };
 
 /** The letters of a bundle end where a value begins. */

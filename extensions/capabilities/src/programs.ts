@@ -18,6 +18,7 @@ const ANYTHING = new Set(
     'docker podman nerdctl buildah kubectl helm vagrant ansible ansible-playbook terraform tofu packer pulumi vault consul nomad',
     'apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk brew port snap flatpak nix nix-shell',
     'systemctl systemd-run service launchctl crontab at batch screen tmux script scriptreplay nsenter lxc lxc-attach machinectl',
+    'hg chg xdg-open open gio rlwrap dbus-run-session flatpak-spawn toolbox distrobox proot firejail bwrap',
     'vi vim nvim vimdiff view ex ed red nano emacs emacsclient pico joe mcedit less more most lesspipe ack socat telnet ftp lftp mutt mail mailx',
     'gdb lldb ltrace perf valgrind bpftrace dtrace gcc g++ cc c++ clang clang++ ld tcc m4 cpp gs pdflatex latex tex xelatex lualatex ffmpeg convert magick mogrify parallel entr nodemon pm2 supervisord',
   ]
@@ -27,7 +28,7 @@ const ANYTHING = new Set(
 
 /** They run what follows them: a grant that spells out the inner program counts as a grant of that one. */
 const WRAPPERS = new Set(
-  'sudo doas su runuser pkexec nohup timeout nice ionice chrt taskset time setsid stdbuf flock watch chroot unshare setpriv capsh strace start-stop-daemon env xargs command exec eval caffeinate'.split(
+  'sudo doas su runuser pkexec nohup timeout nice ionice chrt taskset time setsid stdbuf flock watch chroot unshare setpriv capsh strace start-stop-daemon env xargs command exec eval caffeinate gosu su-exec runcon setarch prlimit systemd-inhibit choom numactl cgexec xvfb-run dotenv direnv hyperfine'.split(
     ' ',
   ),
 );
@@ -39,13 +40,16 @@ const byOption = (options: Options): Refusal => optionRefusal(options);
 const onlyIf =
   (harmless: RegExp): Refusal =>
   (words, from) =>
-    words.slice(Math.max(from, 1)).find((word) => !harmless.test(word));
+    // A grant that spells out the inner program has said what may be run.
+    words.slice(1, from).every((word) => harmless.test(word)) ? words.slice(Math.max(from, 1)).find((word) => !harmless.test(word)) : undefined;
 
-const AWK = byOption({ short: 'filEDp', long: ['--file', '--include', '--load', '--exec', '--debug'], text: /system|getline|@|\|/, without: /\|\|/g });
+const AWK = byOption({ short: 'filEDpW', long: ['--file', '--include', '--load', '--exec', '--debug'], text: /system|getline|@|\|/, without: /\|\|/g });
 const FIND = byOption({ words: ['-exec', '-execdir', '-ok', '-okdir', '-delete', '-fprint', '-fprint0', '-fprintf', '-fls'] });
 const TAR = byOption({
-  short: 'IF',
-  long: ['--use-compress-program', '--to-command', '--checkpoint-action', '--info-script', '--new-volume-script', '--rsh-command', '--rmt-command'],
+  // A list of files may hold options.
+  short: 'IFT',
+  long: ['--files-from', '--use-compress-program', '--to-command', '--checkpoint-action', '--info-script', '--new-volume-script', '--rsh-command', '--rmt-command'],
+  except: ['--file', '--checkpoint'],
   // An archive on another host is reached through a program.
   text: /^[\w.@-]+:/,
   bundled: true,
@@ -62,6 +66,7 @@ const BY_OPTION: Readonly<Record<string, Refusal>> = {
   tar: TAR,
   gtar: TAR,
   bsdtar: TAR,
+  cpio: byOption({ long: ['--rsh-command'], text: /^[\w.@-]+:|=[\w.@-]+:/ }),
   env: onlyIf(ENV_HARMLESS),
   xargs: onlyIf(XARGS_HARMLESS),
   awk: AWK,
@@ -70,27 +75,26 @@ const BY_OPTION: Readonly<Record<string, Refusal>> = {
   nawk: AWK,
   sed: SED,
   gsed: SED,
-  ssh: byOption({ short: 'oFIE', text: /^-.*proxycommand/i }),
-  scp: byOption({ short: 'oFS' }),
-  sftp: byOption({ short: 'oFSDb' }),
+  ssh: byOption({ short: 'oFIEJ' }),
+  scp: byOption({ short: 'oFSDJ' }),
+  sftp: byOption({ short: 'oFSDbJ' }),
   rsync: byOption({ short: 'eM', long: ['--rsh', '--rsync-path', '--remote-option', '--daemon', '--config'] }),
   wget: byOption({ short: 'e', long: ['--use-askpass', '--execute', '--config'] }),
   zip: byOption({ long: ['--unzip-command'], text: /^-\w*TT/ }),
   sort: byOption({ long: ['--compress-program'] }),
   split: byOption({ long: ['--filter'] }),
-  man: byOption({ short: 'PHX', long: ['--pager', '--html', '--gxditview'] }),
+  man: byOption({ short: 'PHXC', long: ['--pager', '--html', '--gxditview', '--config-file'] }),
   rg: byOption({ long: ['--pre', '--hostname-bin'] }),
   ag: byOption({ long: ['--pager'] }),
   tcpdump: byOption({ short: 'zZ', long: ['--relinquish-privileges'] }),
-  ip: byOption({ short: 'b', words: ['exec', 'vrf'], long: ['-batch', '--batch'] }),
+  ip: byOption({ words: ['-b', '-ba', '-bat', '-batc', '-batch', 'exec', 'vrf'] }),
   nmap: byOption({ long: ['--script', '--interactive', '--datadir'] }),
   gpg: byOption({ long: ['--photo-viewer', '--exec-path', '--agent-program', '--dirmngr-program', '--pinentry-program', '--options', '--homedir'] }),
-  openssl: byOption({ words: ['-engine', '-provider', '-provider-path', '-config'] }),
-  sqlite: byOption({ words: ['-cmd', '-init', '-interactive'], text: /(^|\n)\s*\.|load_extension|edit\s*\(|writefile/i }),
-  psql: byOption({ short: 'f', long: ['--file'], text: /\\|program/i }),
-  mysql: byOption({ text: /\\!|\bsystem\b|\bsource\b|^--(pager|plugin-dir)/i }),
-  gh: byOption({ words: ['alias', 'extension', 'extensions', 'ext', 'codespace', 'cs'] }),
-  hg: byOption({ words: ['extdiff'], long: ['--config', '--config-file', '--debugger', '--ssh', '--remotecmd'] }),
+  openssl: byOption({ words: ['engine'], long: ['-engine', '--engine', '-provider', '--provider', '-provider-path', '--provider-path', '-config', '--config'] }),
+  sqlite: byOption({ words: ['-cmd', '-init', '-interactive', '--cmd', '--init', '--interactive'], text: /(^|\n)\s*\.|load_extension|edit\s*\(|writefile/i }),
+  psql: byOption({ short: 'fo', long: ['--file', '--output'], text: /\\|program/i }),
+  mysql: byOption({ text: /\\|\bsystem\b|\bsource\b|^--(pager|plugin-dir)/i }),
+  gh: byOption({ words: ['--', 'alias', 'browse', 'codespace', 'config', 'cs', 'ext', 'extension', 'extensions'] }),
   svn: byOption({ long: ['--diff-cmd', '--diff3-cmd', '--merge-tool', '--editor-cmd', '--config-option', '--config-dir'] }),
   nc: byOption({ short: 'ec', long: ['--exec', '--sh-exec', '--lua-exec'] }),
   ncat: byOption({ short: 'ec', long: ['--exec', '--sh-exec', '--lua-exec'] }),
