@@ -164,10 +164,10 @@ describe('what people may grant', () => {
     expect(first.results[0]).to.match(/exec_policy of its manifest is "deny"/);
     expect(first.offered).to.not.include('shell_exec');
     const narrow = await made(owner, 'narrow', '[capabilities]\nshell = ["*"]\n[exec_policy]\nallowed_commands = ["echo"]\nmax_output_bytes = 4\n');
-    const { results } = await use(owner, narrow, shell('echo 123456'), shell('id'), shell('echo a | cat'));
+    const { results } = await use(owner, narrow, shell('echo abcdefgh'), shell('id'), shell('echo a | cat'));
     expect(results[0])
-      .to.match(/exit code 0[\s\S]*1234\n/)
-      .and.not.match(/5/);
+      .to.match(/exit code 0[\s\S]*abcd\n/)
+      .and.not.match(/defg/);
     expect(results[1]).to.match(/exec_policy of the manifest allows echo/);
     expect(results[2]).to.match(/outside quotes/);
     const slow = await made(owner, 'slow', '[resources]\nmax_tool_calls_per_minute = 2\n');
