@@ -1,5 +1,5 @@
 /** What agents offers to other areas: who the agents are. */
-import type { Actor, Capabilities, VetoHook, Write } from '@svc/api';
+import type { Actor, Capabilities, GatherHook, VetoHook, Write } from '@svc/api';
 
 export type AgentState = 'Created' | 'Running' | 'Suspended' | 'Crashed' | 'Terminated';
 
@@ -71,6 +71,8 @@ declare module '@svc/api' {
   interface HookMap {
     /** Before an agent is created: capabilities judges inheritance here. */
     'agent.spawning': VetoHook<{ readonly actor: Actor; readonly manifest: AgentManifest; readonly parent: Agent | null }>;
+    /** After nobody objected: what the person who spawns it should know. */
+    'agent.review': GatherHook<{ readonly manifest: AgentManifest }, readonly string[]>;
   }
   interface EventMap {
     'agent.spawned': { readonly agentId: string; readonly name: string; readonly ownerId: string };

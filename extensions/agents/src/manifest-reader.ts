@@ -7,6 +7,7 @@
 import { type Capabilities, nearest } from '@svc/api';
 import type { AgentManifest, ModelChoice } from './contract.js';
 import { agentErrors } from './errors.js';
+import { readExecPolicy } from './exec-policy.js';
 import { SECTION_KEYS, TOP_KEYS } from './manifest-keys.js';
 
 const DEFAULT_PROMPT = 'You are a helpful assistant. Be accurate, be brief, and say so when you do not know.';
@@ -42,6 +43,9 @@ export const readManifest = (raw: unknown, lineOf: LineOf = () => null): ReadMan
     // The four names are the keys of SECTION_KEYS.
     read.unknownKeys([name], table, SECTION_KEYS[name as keyof typeof SECTION_KEYS]);
   }
+  const grants = capabilitiesOf(capabilities, resources, read);
+  const policy = readExecPolicy(raw.exec_policy, grants.shell, fail);
+  warnings.push(...(policy?.warnings ?? []));
   const manifest: AgentManifest = {
     name: nameOf(read.text([], raw, 'name', 'unnamed', MAX_NAME_LENGTH), fail),
     version: read.text([], raw, 'version', '0.1.0', 64),
@@ -57,7 +61,7 @@ export const readManifest = (raw: unknown, lineOf: LineOf = () => null): ReadMan
       request_timeout_secs: read.integer(['model'], model, 'request_timeout_secs', 1, 86_400),
     },
     fallback_models: fallbacksOf(raw.fallback_models, read, fail),
-    capabilities: capabilitiesOf(capabilities, resources, read),
+    capabilities: { ...grants, ...(policy ? { exec: policy.limits } : {}) },
     tool_allowlist: read.list([], raw, 'tool_allowlist'),
     tool_blocklist: read.list([], raw, 'tool_blocklist'),
     tools_disabled: read.flag([], raw, 'tools_disabled', false),
@@ -76,6 +80,7 @@ const nameOf = (name: string, fail: (path: readonly string[], what: string) => n
 
 const capabilitiesOf = (table: Table, resources: Table, read: Reader): Capabilities => {
   const perHour = read.integer(['capabilities'], table, 'max_llm_tokens_per_hour', 0, Number.MAX_SAFE_INTEGER);
+  const perMinute = read.integer(['resources'], resources, 'max_tool_calls_per_minute', 0, 1_000_000);
   const list = (key: string): readonly string[] => read.list(['capabilities'], table, key);
   return {
     tools: list('tools'),
@@ -87,6 +92,7 @@ const capabilitiesOf = (table: Table, resources: Table, read: Reader): Capabilit
     agent_message: list('agent_message'),
     file_system: read.flag(['capabilities'], table, 'file_system', true),
     max_llm_tokens_per_hour: perHour ?? read.integer(['resources'], resources, 'max_llm_tokens_per_hour', 0, Number.MAX_SAFE_INTEGER),
+    ...(perMinute === null ? {} : { max_tool_calls_per_minute: perMinute }),
   };
 };
 

@@ -87,7 +87,11 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
     body: SpawnBody,
     maxBodyBytes: MAX_SPAWN_BODY_BYTES,
     responses: {
-      201: Type.Object({ agent_id: Uuid, name: Type.String(), warnings: Type.Optional(Type.Array(Type.String(), { description: 'Keys of the manifest that do nothing here' })) }),
+      201: Type.Object({
+        agent_id: Uuid,
+        name: Type.String(),
+        warnings: Type.Optional(Type.Array(Type.String(), { description: 'Keys of the manifest that do nothing here, and grants that are worth more than they look' })),
+      }),
       400: ErrorBody,
       403: ErrorBody,
       404: ErrorBody,

@@ -22,6 +22,7 @@ export interface SpawnDeps {
   readonly clock: Clock;
   readonly events: Events;
   readonly spawning: HookHandle<HookMap['agent.spawning']>;
+  readonly review: HookHandle<HookMap['agent.review']>;
 }
 
 export interface Spawned {
@@ -52,8 +53,10 @@ export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRe
     createdAt: deps.clock.iso(),
     lastActiveAt: null,
   };
-  return commitSpawn(deps, agent, request.key, fingerprint, warnings);
+  return commitSpawn(deps, agent, request.key, fingerprint, [...warnings, ...(await reviewOf(deps, manifest))]);
 };
+
+const reviewOf = async ({ review }: SpawnDeps, manifest: AgentManifest): Promise<readonly string[]> => (review.isEmpty() ? [] : (await review.call({ manifest })).flatMap(({ value }) => value ?? []));
 
 const parentOf = async (deps: SpawnDeps, actor: Actor, parentId: string): Promise<Agent> => {
   const parent = await deps.store.get(actor, parentId);

@@ -1,5 +1,5 @@
 /** What an agent may do with other agents, besides talking to them (agent_send lives in runs). */
-import { type Actor, type AnyTool, defineTool, type OptionalHandle, Type } from '@svc/api';
+import { type Actor, type AnyTool, defineTool, type ExecLimits, type OptionalHandle, Type } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { Agent, AgentsService, SpawnRequest } from './contract.js';
 import type { Spawned } from './spawning.js';
@@ -59,11 +59,22 @@ const childManifest = (parent: Agent, args: { name: string; system_prompt: strin
       agent_message: [],
       ...(capabilities.max_llm_tokens_per_hour === null ? {} : { max_llm_tokens_per_hour: capabilities.max_llm_tokens_per_hour }),
     },
+    ...(capabilities.max_tool_calls_per_minute ? { resources: { max_tool_calls_per_minute: capabilities.max_tool_calls_per_minute } } : {}),
+    ...(capabilities.exec ? { exec_policy: policyOf(capabilities.exec) } : {}),
+    autonomous: { max_iterations: parent.manifest.autonomous.max_iterations },
     tool_allowlist,
     tool_blocklist,
     tools_disabled,
   };
 };
+
+/** The parent's policy as a manifest writes it. */
+const policyOf = ({ mode, programs, env, ...limits }: ExecLimits): unknown => ({
+  mode,
+  ...(programs ? { allowed_commands: programs } : {}),
+  ...(env ? { allowed_env_vars: env } : {}),
+  ...Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null)),
+});
 
 const findTool = (deps: AgentToolDeps): AnyTool =>
   defineTool({

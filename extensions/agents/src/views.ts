@@ -41,6 +41,17 @@ export const AgentDetail = Type.Object(
       agent_message: Texts,
       file_system: Type.Boolean(),
       max_llm_tokens_per_hour: Type.Union([Type.Integer(), Type.Null()]),
+      max_tool_calls_per_minute: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+      exec: Type.Optional(
+        Type.Object({
+          mode: OneOf(['deny', 'allowlist', 'full']),
+          programs: Type.Union([Texts, Type.Null()]),
+          env: Type.Union([Texts, Type.Null()]),
+          timeout_secs: Type.Union([Type.Integer(), Type.Null()]),
+          no_output_timeout_secs: Type.Union([Type.Integer(), Type.Null()]),
+          max_output_bytes: Type.Union([Type.Integer(), Type.Null()]),
+        }),
+      ),
     }),
     tool_allowlist: Texts,
     tool_blocklist: Texts,

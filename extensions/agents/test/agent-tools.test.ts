@@ -37,12 +37,17 @@ describe('agent tools', () => {
       name: 'parent',
       tool_blocklist: ['web_*'],
       tool_allowlist: ['file_*', 'web_*'],
-      capabilities: { tools: ['file_*'], network: ['*'], agent_spawn: true, file_system: false, max_llm_tokens_per_hour: 50 },
+      capabilities: { tools: ['file_*'], network: ['*'], shell: ['git *'], agent_spawn: true, file_system: false, max_llm_tokens_per_hour: 50 },
+      resources: { max_tool_calls_per_minute: 5 },
+      exec_policy: { mode: 'allowlist', allowed_commands: ['git'], allowed_env_vars: ['LANG'], timeout_secs: 10, max_output_bytes: 100 },
+      autonomous: { max_iterations: 7 },
     };
     const parent = await kit.agents.spawn(alice, { manifest });
     const made = await use('agent_spawn', parent.id, { name: 'child', system_prompt: 'Help.' });
     const child = await kit.agents.get(alice, String(made.agent_id));
     expect(escalationOf(parent.manifest, child.manifest)).to.equal(undefined);
+    expect(child.manifest.autonomous.max_iterations).to.equal(7);
+    expect(child.manifest.capabilities.exec).to.deep.equal(parent.manifest.capabilities.exec);
     const greedy = await use('agent_spawn', parent.id, { name: 'greedy', system_prompt: 'Help.', shell: ['*'] }, 'c2');
     expect(escalationOf(parent.manifest, (await kit.agents.get(alice, String(greedy.agent_id))).manifest)).to.equal('shell *');
   });

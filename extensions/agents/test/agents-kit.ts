@@ -26,7 +26,13 @@ export const openAgents = async () => {
   const events: Events = { event: (name, data) => ({ event: name, data }), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
   let nextId = 1;
   const ids = { uuid: () => `00000000-0000-4000-8000-${String(nextId++).padStart(12, '0')}`, hex: () => '', bytes: () => new Uint8Array(), random: () => 0 };
-  const taps: { veto: Verdict | undefined; spawning: unknown[]; purged: unknown[]; purgeFails: boolean } = { veto: undefined, spawning: [], purged: [], purgeFails: false };
+  const taps: { veto: Verdict | undefined; review: string[]; spawning: unknown[]; purged: unknown[]; purgeFails: boolean } = {
+    veto: undefined,
+    review: [],
+    spawning: [],
+    purged: [],
+    purgeFails: false,
+  };
   const spawning: AgentsDeps['spawning'] = {
     isEmpty: () => false,
     call: async (subject) => {
@@ -34,6 +40,7 @@ export const openAgents = async () => {
       return taps.veto;
     },
   };
+  const review: AgentsDeps['review'] = { isEmpty: () => false, call: async () => [{ owner: 'test', value: taps.review }] };
   const purge = {
     isEmpty: () => false,
     call: async (subject: unknown) => {
@@ -41,7 +48,7 @@ export const openAgents = async () => {
       if (taps.purgeFails) throw new Error('an area could not let go');
     },
   };
-  const deps: AgentsDeps = { store: createStore(storage.dbFor(tables)), cache: createAgentCache(clock), spawning, purge, ids, clock, events, log: silent };
+  const deps: AgentsDeps = { store: createStore(storage.dbFor(tables)), cache: createAgentCache(clock), spawning, review, purge, ids, clock, events, log: silent };
   return {
     deps,
     agents: createAgentsService(deps),

@@ -46,6 +46,47 @@ describe('agent manifest', () => {
     expect(warnings).to.deep.equal([]);
   });
 
+  it('reads exec_policy in every form, and says what it does not do', () => {
+    const policy = (exec_policy: unknown, shell: string[] = ['*']) => readManifest({ exec_policy, capabilities: { shell } });
+    const limits = { programs: null, env: null, timeout_secs: null, no_output_timeout_secs: null, max_output_bytes: null };
+    for (const word of ['deny', 'none', 'Disabled']) expect(policy(word).manifest.capabilities.exec, word).to.deep.equal({ ...limits, mode: 'deny' });
+    for (const word of ['allowlist', 'restricted']) expect(policy(word).manifest.capabilities.exec, word).to.deep.equal({ ...limits, mode: 'allowlist' });
+    for (const word of ['full', 'allow', 'all', 'unrestricted']) expect(policy(word).manifest.capabilities.exec, word).to.deep.equal({ ...limits, mode: 'full' });
+    const table = { allowed_commands: ['git *', 'ls'], safe_bins: 'cat', allowed_env_vars: ['LANG'], timeout_secs: 5, no_output_timeout_secs: 3, max_output_bytes: 9 };
+    expect(policy(table).manifest.capabilities.exec).to.deep.equal({
+      mode: 'allowlist',
+      programs: ['git', 'ls', 'cat'],
+      env: ['LANG'],
+      timeout_secs: 5,
+      no_output_timeout_secs: 3,
+      max_output_bytes: 9,
+    });
+    expect(policy({ timeout_secs: 5 }).manifest.capabilities.exec).to.deep.equal({ ...limits, mode: 'full', timeout_secs: 5 });
+    expect(policy({ mode: 'full', allowed_commands: ['git'] }).manifest.capabilities.exec).to.deep.include({ mode: 'full', programs: null });
+    expect(policy(undefined).manifest.capabilities).to.not.have.property('exec');
+    expect(policy('full', ['git *']).warnings.join()).to.match(/"full" adds nothing/);
+    expect(policy({ allowed_commands: ['git'] }, []).warnings.join()).to.match(/only narrows/);
+    expect(policy({ safe_bins_skip_approval: true }).warnings.join()).to.match(/safe_bins_skip_approval changes nothing/);
+  });
+
+  it('refuses an exec_policy that it cannot keep', () => {
+    for (const [exec_policy, what] of [
+      ['sometimes', /exec_policy must be one of deny/],
+      [true, /exec_policy must be a word/],
+      [{ mode: 5 }, /must be one of/],
+      [{ allowed_comands: ['git'] }, /exec_policy.allowed_comands is not a key/],
+      [{ timeout_secs: 0 }, /exec_policy.timeout_secs must be a whole number from 1/],
+      [{ max_output_bytes: 'many' }, /exec_policy.max_output_bytes/],
+      [{ allowed_commands: [5] }, /exec_policy.allowed_commands must be a list/],
+    ] as const)
+      expect(() => readManifest({ exec_policy }), JSON.stringify(exec_policy)).to.throw(what);
+  });
+
+  it('reads how many tools may be called in a minute', () => {
+    expect(readManifest({ resources: { max_tool_calls_per_minute: 5 } }).manifest.capabilities.max_tool_calls_per_minute).to.equal(5);
+    expect(() => readManifest({ resources: { max_tool_calls_per_minute: -1 } })).to.throw(/resources.max_tool_calls_per_minute/);
+  });
+
   it('takes max_llm_tokens_per_hour from either place, the capabilities first', () => {
     const both = readManifest({ capabilities: { max_llm_tokens_per_hour: 10 }, resources: { max_llm_tokens_per_hour: 20 } });
     expect(both.manifest.capabilities.max_llm_tokens_per_hour).to.equal(10);

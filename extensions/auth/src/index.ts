@@ -1,3 +1,5 @@
+// For the service auth.
+import type {} from './contract.js';
 import { type Admission, defineExtension, type DoctorFinding, textThatIsSet } from '@svc/api';
 import { ApiKey, ApiKeyHash, Users } from './config.js';
 import { authErrors } from './errors.js';
@@ -21,6 +23,7 @@ export default defineExtension({
     ctx.config.onChange('api_key_hash', rebuild);
     ctx.config.onChange('users', rebuild);
 
+    ctx.services.provide('auth', { roleOf: async (ownerId) => keyring.roleOf(ownerId) });
     ctx.hooks.tap('http.authenticate', (request) => {
       if (keyring.isOpen) return OWNER;
       const key = presentedKey(request);

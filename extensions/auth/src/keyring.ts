@@ -5,13 +5,15 @@
  * U2  With no key and no user configured the API is open, and whoever calls is the owner.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type Actor, type KeySettings, type KnownKey, keysOf } from '@svc/api';
+import { type Actor, type KeySettings, type KnownKey, keysOf, type Role } from '@svc/api';
 
 export interface Keyring {
   readonly isOpen: boolean;
   /** The owner's key stands in config.toml as it is, where its hash would do. */
   readonly isPlainInFile: boolean;
   find(key: string): Actor | undefined;
+  /** The role of whoever owns these rows now; of several keys with different roles the least. Undefined for nobody we know. */
+  roleOf(ownerId: string): Role | undefined;
 }
 
 interface Known {
@@ -33,8 +35,12 @@ export const createKeyring = (settings: KeySettings): Keyring => {
       for (const one of known) if (timingSafeEqual(one.digest, digest)) found ??= one.actor;
       return found;
     },
+    roleOf: (ownerId) => RANKS.find((role) => (role === 'owner' ? ownerId === OWNER.ownerId : known.some(({ actor }) => actor.ownerId === ownerId && actor.role === role))),
   };
 };
+
+/** From the least. */
+const RANKS: readonly Role[] = ['viewer', 'user', 'admin', 'owner'];
 
 const actorOf = ({ source, holder, role }: KnownKey): Actor => (source === 'users' ? { id: `user:${holder}`, role, ownerId: role === 'owner' ? 'owner' : `user:${holder}` } : OWNER);
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

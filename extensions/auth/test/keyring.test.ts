@@ -23,6 +23,12 @@ describe('the keyring', () => {
     expect(ring.isOpen).to.equal(false);
   });
 
+  it('knows the role of an owner of rows: the least of several keys, and none for nobody', () => {
+    const user = (name: string, role: 'admin' | 'user' | 'viewer' | 'owner', key: string) => ({ name, role, api_key_hash: hash(key) });
+    const { roleOf } = createKeyring({ apiKey: 'k', apiKeyHash: '', users: [user('ann', 'admin', 'a'), user('bob', 'admin', 'b'), user('bob', 'user', 'c'), user('cy', 'owner', 'd')] });
+    expect(['user:ann', 'user:bob', 'user:cy', 'owner', 'user:dora', ''].map(roleOf)).to.deep.equal(['admin', 'user', undefined, 'owner', undefined, undefined]);
+  });
+
   it('reads a key from the bearer header, x-api-key and the WebSocket subprotocol', () => {
     expect(presentedKey({ headers: { authorization: 'Bearer k1' } })).to.equal('k1');
     expect(presentedKey({ headers: { 'x-api-key': 'k2' } })).to.equal('k2');

@@ -3,14 +3,15 @@
  *
  * I1  Every grant of the child is covered by one of the parent's; what cannot be shown to be covered is not.
  * I2  Whatever narrows the parent's tools narrows the child's.
+ * I3  No cap of the child is above its parent's.
  */
-import { type Capabilities, matchesHost, matchesPattern } from '@svc/api';
+import { type Capabilities, coversHost, type ExecLimits, matchesPattern } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
+import { wordsRefusal } from './shell-command.js';
 
-type Rights = Pick<AgentManifest, 'capabilities' | 'tool_allowlist' | 'tool_blocklist' | 'tools_disabled'>;
-type Matches = (pattern: string, value: string) => boolean;
+type Rights = Pick<AgentManifest, 'capabilities' | 'tool_allowlist' | 'tool_blocklist' | 'tools_disabled' | 'autonomous'>;
 
-const LISTS = ['network', 'memory_read', 'memory_write', 'shell', 'agent_message'] as const satisfies readonly (keyof Capabilities)[];
+const LISTS = ['memory_read', 'memory_write', 'agent_message'] as const satisfies readonly (keyof Capabilities)[];
 const FLAGS = ['agent_spawn', 'file_system'] as const satisfies readonly (keyof Capabilities)[];
 
 /** What the child would have beyond its parent, in words; undefined when nothing. */
@@ -21,12 +22,36 @@ export const escalationOf = (parent: Rights, child: Rights): string | undefined 
   const tool = uncovered(mine.tools.length > 0 ? mine.tools : ['*'], theirs.tools.length > 0 ? theirs.tools : ['*']);
   if (tool !== undefined) return `the tool ${tool}`;
   for (const key of LISTS) {
-    const extra = uncovered(mine[key], theirs[key], key === 'network' ? matchesHost : matchesPattern);
+    const extra = uncovered(mine[key], theirs[key]);
     if (extra !== undefined) return `${key} ${extra}`;
   }
+  const host = theirs.network.find((pattern) => !coversHost(mine.network, pattern));
+  if (host !== undefined) return `network ${host}`;
+  const command = theirs.shell.find((pattern) => !coversCommand(mine.shell, pattern));
+  if (command !== undefined) return `shell ${command}`;
   for (const key of FLAGS) if (theirs[key] && !mine[key]) return key;
+  return capExceeded(parent, child) ?? execFreed(mine.exec, theirs.exec) ?? narrowingLost(parent, child);
+};
+
+const capExceeded = (parent: Rights, child: Rights): string | undefined => {
+  const [mine, theirs] = [parent.capabilities, child.capabilities];
   if (exceeds(theirs.max_llm_tokens_per_hour, mine.max_llm_tokens_per_hour)) return `more than ${mine.max_llm_tokens_per_hour} model tokens per hour`;
-  return narrowingLost(parent, child);
+  if (exceeds(theirs.max_tool_calls_per_minute, mine.max_tool_calls_per_minute)) return `more than ${mine.max_tool_calls_per_minute} tool calls per minute`;
+  if (child.autonomous.max_iterations > parent.autonomous.max_iterations) return `more than ${parent.autonomous.max_iterations} iterations`;
+  return undefined;
+};
+
+const MODES: readonly ExecLimits['mode'][] = ['deny', 'allowlist', 'full'];
+
+/** What the parent's exec_policy keeps from it and the child's would not. */
+const execFreed = (mine: ExecLimits | undefined, theirs: ExecLimits | undefined): string | undefined => {
+  if (!mine) return undefined;
+  if (!theirs || MODES.indexOf(theirs.mode) > MODES.indexOf(mine.mode)) return `a wider exec_policy than "${mine.mode}"`;
+  const { programs, env } = mine;
+  if (programs && theirs.mode !== 'deny' && (theirs.programs?.some((program) => !programs.includes(program)) ?? true)) return 'programs beyond its exec_policy.allowed_commands';
+  if (env && (theirs.env?.some((name) => !env.includes(name)) ?? true)) return 'variables beyond its exec_policy.allowed_env_vars';
+  const cap = (['timeout_secs', 'no_output_timeout_secs', 'max_output_bytes'] as const).find((key) => exceeds(theirs[key], mine[key]));
+  return cap && `more than ${mine[cap]} as exec_policy.${cap}`;
 };
 
 const narrowingLost = (parent: Rights, child: Rights): string | undefined => {
@@ -39,14 +64,17 @@ const narrowingLost = (parent: Rights, child: Rights): string | undefined => {
 };
 
 /** The first pattern that no pattern of `granted` covers. */
-const uncovered = (granted: readonly string[], wanted: readonly string[], matches: Matches = matchesPattern): string | undefined =>
-  wanted.find((pattern) => !granted.some((grant) => covers(grant, pattern, matches)));
+const uncovered = (granted: readonly string[], wanted: readonly string[]): string | undefined => wanted.find((pattern) => !granted.some((grant) => covers(grant, pattern)));
 
 /**
  * A pattern is text too: where a grant matches it as text, each `*` of it falls
  * into a `*` of the grant, and so does whatever it could match.
  */
-const covers = (grant: string, pattern: string, matches: Matches): boolean => grant === '*' || grant === pattern || (pattern !== '*' && matches(grant, pattern));
+const covers = (grant: string, pattern: string): boolean => grant === '*' || grant === pattern || (pattern !== '*' && matchesPattern(grant, pattern));
+
+/** What a child's pattern spells out counts as granted later on: here it has to pass as a command of the parent. */
+const coversCommand = (granted: readonly string[], pattern: string): boolean =>
+  granted.includes('*') || granted.includes(pattern) || (!pattern.trim().startsWith('*') && wordsRefusal(pattern.trim().split(/\s+/), granted) === undefined);
 
 /** No number, and 0, mean no limit. */
-const exceeds = (wanted: number | null, limit: number | null): boolean => limit !== null && limit > 0 && (wanted === null || wanted === 0 || wanted > limit);
+const exceeds = (wanted: number | null | undefined, limit: number | null | undefined): boolean => typeof limit === 'number' && limit > 0 && (!wanted || wanted > limit);

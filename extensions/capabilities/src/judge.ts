@@ -7,8 +7,8 @@
  * C3  An empty list of tools means every tool that needs no grant; an empty list of anything else means none.
  * C4  What is listed to a model is never more than what would be allowed.
  */
-import { type AnyTool, type Capabilities, matchesAny, matchesHost } from '@svc/api';
-import { judgeCommand } from './shell-command.js';
+import { type AnyTool, type Capabilities, isHostGranted, matchesAny, targetOf } from '@svc/api';
+import { commandRefusal, listed } from './shell-command.js';
 
 export interface CallToJudge {
   readonly tool: Pick<AnyTool, 'name' | 'risk' | 'workspace'>;
@@ -22,7 +22,7 @@ export interface CallToJudge {
 export const refusalOf = ({ tool, args, capabilities, receivers }: CallToJudge): string | undefined => {
   const never = neverReason(tool, capabilities);
   if (never !== undefined) return never;
-  if (tool.risk === 'exec' && typeof args.command === 'string') return shellRefusal(args.command, capabilities.shell);
+  if (tool.risk === 'exec' && typeof args.command === 'string') return commandRefusal(args.command, capabilities);
   if (tool.risk === 'network' && typeof args.url === 'string') return hostRefusal(args.url, capabilities.network);
   if (tool.name === 'agent_send' && !receivers.some((name) => matchesAny(capabilities.agent_message, name))) {
     return `This agent may not write to ${receivers[0] ?? 'that agent'}: [capabilities] agent_message allows ${listed(capabilities.agent_message)}.`;
@@ -35,6 +35,7 @@ export const neverReason = (tool: Pick<AnyTool, 'name' | 'risk' | 'workspace'>, 
   const { tools } = capabilities;
   if (tools.length > 0 && !matchesAny(tools, tool.name)) return `This agent may not use ${tool.name}: [capabilities] tools allows ${listed(tools)}.`;
   if (tool.workspace === true && !capabilities.file_system) return `This agent may not use ${tool.name}: [capabilities] file_system is false.`;
+  if (tool.risk === 'exec' && capabilities.exec?.mode === 'deny') return `This agent may not use ${tool.name}: exec_policy of its manifest is "deny".`;
   if (tool.risk === 'exec' && capabilities.shell.length === 0) return missing(tool.name, 'shell');
   if (tool.risk === 'network' && capabilities.network.length === 0) return missing(tool.name, 'network');
   if (tool.name === 'agent_spawn' && !capabilities.agent_spawn) return missing(tool.name, 'agent_spawn');
@@ -44,23 +45,9 @@ export const neverReason = (tool: Pick<AnyTool, 'name' | 'risk' | 'workspace'>, 
 
 const missing = (tool: string, grant: string): string => `This agent may not use ${tool}: its manifest grants nothing under [capabilities] ${grant}. Do without it, or ask a person to grant it.`;
 
-const shellRefusal = (command: string, patterns: readonly string[]): string | undefined => {
-  switch (judgeCommand(command, patterns)) {
-    case 'covered':
-      return undefined;
-    case 'metacharacters':
-      return `This command is refused: it chains, redirects or substitutes (one of ; | & < > { } \` $( \${ or a line break), and this agent may only run single commands: ${listed(patterns)}.`;
-    case 'not_granted':
-      return `This command is refused: [capabilities] shell allows ${listed(patterns)}.`;
-  }
+const hostRefusal = (address: string, hosts: readonly string[]): string | undefined => {
+  if (!URL.canParse(address)) return `"${address.slice(0, 200)}" is not an address: https://host/path was expected.`;
+  const url = new URL(address);
+  const { host, port } = targetOf(url);
+  return isHostGranted(hosts, host, port) ? undefined : `This agent may not reach ${url.host}: [capabilities] network allows ${listed(hosts)}.`;
 };
-
-const hostRefusal = (url: string, hosts: readonly string[]): string | undefined => {
-  if (!URL.canParse(url)) return `"${url.slice(0, 200)}" is not an address: https://host/path was expected.`;
-  const { hostname } = new URL(url);
-  return hosts.some((pattern) => matchesHost(pattern, hostname)) ? undefined : `This agent may not reach ${hostname}: [capabilities] network allows ${listed(hosts)}.`;
-};
-
-const MAX_LISTED = 20;
-
-const listed = (patterns: readonly string[]): string => (patterns.length === 0 ? 'none' : `${patterns.slice(0, MAX_LISTED).join(', ')}${patterns.length > MAX_LISTED ? ' and more' : ''}`);

@@ -14,13 +14,15 @@ const NONE: Capabilities = {
   max_llm_tokens_per_hour: 1_000,
 };
 
-const rights = (changes: Partial<Capabilities>) => ({ capabilities: { ...NONE, ...changes }, tool_allowlist: [], tool_blocklist: [], tools_disabled: false });
+const rights = (changes: Partial<Capabilities>) => ({ capabilities: { ...NONE, ...changes }, tool_allowlist: [], tool_blocklist: [], tools_disabled: false, autonomous: { max_iterations: 10 } });
 
 const ESCALATIONS: readonly Partial<Capabilities>[] = [
   { tools: [] },
   { tools: ['file_read', 'shell_exec'] },
   { shell: ['*'] },
   { network: ['example.org'] },
+  { shell: ['git *'] },
+  { network: ['10.0.0.0/8'] },
   { agent_spawn: true },
   { max_llm_tokens_per_hour: null },
 ];

@@ -1,4 +1,4 @@
-import type { Capabilities } from '@svc/api';
+import type { Capabilities, ExecLimits } from '@svc/api';
 import { expect } from 'chai';
 import { escalationOf } from '../src/inheritance.js';
 import { inheritanceHolds } from '../src/self-check.js';
@@ -25,7 +25,7 @@ const LEAST: Capabilities = {
   file_system: false,
   max_llm_tokens_per_hour: 1_000,
 };
-const NO_LISTS = { tool_allowlist: [] as string[], tool_blocklist: [] as string[], tools_disabled: false };
+const NO_LISTS = { tool_allowlist: [] as string[], tool_blocklist: [] as string[], tools_disabled: false, autonomous: { max_iterations: 20 } };
 
 const between = (parent: Partial<Capabilities>, child: Partial<Capabilities>, parentLists = {}, childLists = {}) =>
   escalationOf({ capabilities: { ...PARENT, ...parent }, ...NO_LISTS, ...parentLists }, { capabilities: { ...LEAST, ...child }, ...NO_LISTS, ...childLists });
@@ -52,6 +52,43 @@ describe('capability inheritance', () => {
     expect(between({ agent_spawn: false }, { agent_spawn: true })).to.equal('agent_spawn');
     expect(between({ file_system: false }, { file_system: true })).to.equal('file_system');
     expect(between({ agent_message: ['a'] }, { agent_message: ['b'] })).to.equal('agent_message b');
+  });
+
+  it('I1 refuses a command whose own words reach beyond what the parent may run', () => {
+    for (const shell of ['git log *', 'git status', 'git -C sub log *']) expect(between({}, { shell: [shell] }), shell).to.equal(undefined);
+    for (const shell of ['git -c alias.x=!id *', 'git difftool *', 'git*', 'gi* x', '* status', 'git -C sub *', 'git log --output=x', 'sh -c *'])
+      expect(between({}, { shell: [shell] }), shell).to.equal(`shell ${shell}`);
+    expect(between({ shell: ['*'] }, { shell: ['sh -c *'] })).to.equal(undefined);
+  });
+
+  it('I1 refuses a private network below a parent that may reach the public web', () => {
+    for (const host of ['127.0.0.1:*', '10.0.0.0/8', 'localhost']) expect(between({ network: ['*'] }, { network: [host] }), host).to.equal(`network ${host}`);
+    expect(between({ network: ['*', '10.0.0.0/8'] }, { network: ['10.1.0.0/16', 'example.org:443'] })).to.equal(undefined);
+  });
+
+  it('I3 keeps every cap of the child at or below its parent’s', () => {
+    expect(between({}, {}, {}, { autonomous: { max_iterations: 21 } })).to.equal('more than 20 iterations');
+    expect(between({}, {}, {}, { autonomous: { max_iterations: 3 } })).to.equal(undefined);
+    expect(between({ max_tool_calls_per_minute: 5 }, {})).to.equal('more than 5 tool calls per minute');
+    expect(between({ max_tool_calls_per_minute: 5 }, { max_tool_calls_per_minute: 6 })).to.match(/5 tool calls/);
+    expect(between({ max_tool_calls_per_minute: 5 }, { max_tool_calls_per_minute: 5 })).to.equal(undefined);
+    expect(between({ max_tool_calls_per_minute: 0 }, {})).to.equal(undefined);
+  });
+
+  it('I3 keeps the parent’s exec_policy in force for the child', () => {
+    const exec: ExecLimits = { mode: 'allowlist', programs: ['git', 'ls'], env: ['LANG'], timeout_secs: 10, no_output_timeout_secs: null, max_output_bytes: null };
+    const child = (more: Partial<ExecLimits>) => between({ exec }, { exec: { ...exec, ...more } });
+    expect(between({ exec }, {})).to.match(/wider exec_policy/);
+    expect(child({})).to.equal(undefined);
+    expect(child({ mode: 'deny', programs: null })).to.equal(undefined);
+    expect(child({ mode: 'full' })).to.match(/wider exec_policy than "allowlist"/);
+    expect(child({ programs: null })).to.match(/allowed_commands/);
+    expect(child({ programs: ['git', 'rm'] })).to.match(/allowed_commands/);
+    expect(child({ programs: ['git'] })).to.equal(undefined);
+    expect(child({ env: null })).to.match(/allowed_env_vars/);
+    expect(child({ timeout_secs: 11 })).to.match(/timeout_secs/);
+    expect(child({ timeout_secs: null })).to.match(/timeout_secs/);
+    expect(child({ max_output_bytes: 5 })).to.equal(undefined);
   });
 
   it('I1 counts no limit, and 0, as more than any limit', () => {

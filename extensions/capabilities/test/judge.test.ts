@@ -53,27 +53,6 @@ describe('capabilities', () => {
     expect(refusal(send, { agent_message: ['reader'] }, {}, ['writer', 'some-id'])).to.match(/may not write to writer/);
   });
 
-  it('C2 covers a command by its pattern, but nothing that smuggles in another one', () => {
-    const git = { shell: ['git *'] };
-    for (const command of ['git status', 'git commit -m "a; b | c"', "git log --format='%H {x}'", ' git diff']) expect(refusal(shell, git, { command }), command).to.equal(undefined);
-    for (const command of [
-      'git status; rm -rf /',
-      'git log | sh',
-      'git log && rm x',
-      'git $(rm x)',
-      'git "`rm x`"',
-      'git log > /etc/x',
-      'git a\nrm x',
-      "git 'a' ; rm x",
-      "git 'a\\' ; rm x",
-      'git \\" ; rm x',
-    ]) {
-      expect(refusal(shell, git, { command }), command).to.match(/chains, redirects or substitutes/);
-    }
-    expect(refusal(shell, git, { command: 'rm -rf /' })).to.match(/shell allows git \*/);
-    expect(refusal(shell, { shell: ['*'] }, { command: 'a | b; c' })).to.equal(undefined);
-  });
-
   it('C3 lets an empty list of tools mean every tool that needs no grant', () => {
     expect(refusal(fileRead, {})).to.equal(undefined);
     expect(refusal({ name: 'system_time', risk: 'read' }, {})).to.equal(undefined);

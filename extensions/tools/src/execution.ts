@@ -1,5 +1,5 @@
 /** Running a judged call (T2 to T5). */
-import { type AnyTool, type ExtensionContext, type HookHandle, type HookMap, isSvcError, type Logger, type SvcError, type ToolCall, type ToolOutput } from '@svc/api';
+import { type AnyTool, type Capabilities, type ExtensionContext, type HookHandle, type HookMap, isSvcError, type Logger, type SvcError, type ToolCall, type ToolOutput } from '@svc/api';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
@@ -11,6 +11,7 @@ const TIMEOUT_MS = 120_000;
 
 export interface ExecuteDeps {
   readonly registry: ToolRegistry;
+  readonly grants: HookHandle<HookMap['tool.grants']>;
   readonly after: HookHandle<HookMap['tool.after']>;
   readonly elsewhere: HookHandle<HookMap['tool.execute']>;
   readonly timers: ExtensionContext['timers'];
@@ -39,7 +40,7 @@ const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest
   });
   try {
     if (signal.aborted) return await ended;
-    return await Promise.race([ended, runTool(deps, tool, request.args, { ...request.call, signal: either, log: deps.log })]);
+    return await Promise.race([ended, runTool(deps, tool, request.args, { ...request.call, capabilities: await grantsOf(deps, request), signal: either, log: deps.log })]);
   } catch (error) {
     // A tool that heeds the signal fails with an error of its own: the reason is the better answer.
     return failure(shownError(deps, tool, request, either.aborted ? await ended.catch((reason: unknown) => reason) : error));
@@ -47,6 +48,10 @@ const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest
     await timer.dispose();
   }
 };
+
+/** What the manifest says, less what its owner may not grant (any more). */
+const grantsOf = async ({ grants }: ExecuteDeps, { call }: CallRequest): Promise<Capabilities> =>
+  grants.isEmpty() ? call.capabilities : grants.call(call.capabilities, { ownerId: call.actor.ownerId });
 
 const runTool = async (deps: ExecuteDeps, tool: AnyTool, args: unknown, call: ToolCall): Promise<ToolOutput> => {
   // Tools that an area only lists may be answered by it here.

@@ -10,6 +10,7 @@ export default defineExtension({
       registry: createToolRegistry(ctx.kernel, ctx.hooks.use('tool.list')),
       agents: ctx.services.require('agents'),
       before: ctx.hooks.use('tool.before'),
+      grants: ctx.hooks.use('tool.grants'),
       after: ctx.hooks.use('tool.after'),
       elsewhere: ctx.hooks.use('tool.execute'),
       timers: ctx.timers,

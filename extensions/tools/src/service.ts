@@ -7,6 +7,7 @@
  * T4  A result has at most 64 KiB, and says what was left out.
  * T5  What went wrong inside is in the log; the model reads no stack and no path of the daemon.
  */
+import type { Actor } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
 import type { ToolInfo, ToolsService } from './contract.js';
 import { type ExecuteDeps, executeCall } from './execution.js';
@@ -18,13 +19,13 @@ export type ToolsDeps = JudgeDeps & ExecuteDeps;
 /** Keeps nothing: safe to create twice, as a reload does. */
 export const createToolsService = (deps: ToolsDeps): ToolsService => ({
   all: async () => (await deps.registry.all()).map(deps.registry.info).sort(byName),
-  list: (_actor, agentId, manifest) => listFor(deps, agentId, manifest),
+  list: (actor, agentId, manifest) => listFor(deps, actor, agentId, manifest),
   judge: (request) => judgeCall(deps, request),
   execute: (request, signal) => executeCall(deps, request, signal),
 });
 
-const listFor = async ({ registry }: ToolsDeps, agentId: string, manifest: AgentManifest): Promise<ToolInfo[]> => {
-  const tools = await registry.all({ agentId, capabilities: manifest.capabilities });
+const listFor = async ({ registry }: ToolsDeps, { ownerId }: Actor, agentId: string, manifest: AgentManifest): Promise<ToolInfo[]> => {
+  const tools = await registry.all({ agentId, ownerId, capabilities: manifest.capabilities });
   return tools
     .filter(({ name }) => exclusionOf(name, manifest) === undefined)
     .map(registry.info)

@@ -5,7 +5,7 @@ import type { ToolInfo } from './contract.js';
 
 export interface ToolRegistry {
   /** Every tool, or those listed for one agent. */
-  all(forAgent?: { readonly agentId: string; readonly capabilities: Capabilities }): Promise<readonly AnyTool[]>;
+  all(forAgent?: { readonly agentId: string; readonly ownerId: string; readonly capabilities: Capabilities }): Promise<readonly AnyTool[]>;
   /** By name, whether or not it is offered to the agent. */
   find(name: string, agentId: string): Promise<AnyTool | undefined>;
   /** True when an extension contributed the tool itself. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AnyTool, FetchInit, FetchResponse, ToolOutput } from '@svc/api';
+import type { AnyTool, Capabilities, ExecOptions, FetchInit, FetchResponse, ToolOutput } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
 import { createExecDoor } from '@svc/platform/doors/exec-door';
 import { openDir } from '@svc/platform/doors/files-door';
@@ -16,9 +16,9 @@ import { AGENT, call } from './tools-kit.js';
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const context = { ...call('x', {}).call, signal: new AbortController().signal, log: silent };
 
-const output = async (tool: AnyTool | undefined, args: Record<string, unknown>): Promise<ToolOutput> => {
+const output = async (tool: AnyTool | undefined, args: Record<string, unknown>, grants: Partial<Capabilities> = {}): Promise<ToolOutput> => {
   if (!tool) throw new Error('no such tool');
-  const result = await tool.run(args as never, context);
+  const result = await tool.run(args as never, { ...context, capabilities: { ...context.capabilities, ...grants } });
   return typeof result === 'string' ? { content: result } : result;
 };
 const messageOf = (work: Promise<unknown>): Promise<string> => work.then(String, (error: Error) => error.message);
@@ -71,6 +71,47 @@ describe('built-in tools', () => {
     const late = await output(shell, { command: 'sleep 20', timeout_seconds: 1 });
     expect(late.content).to.match(/\[stopped after 1 s/);
     await door.close();
+  });
+
+  it('run a granted program itself, with its words as they are and nothing read by a shell', async () => {
+    const door = createExecDoor({
+      config: { get: () => undefined },
+      registerDir: join(home, 'register'),
+      env: { PATH: process.env.PATH, SVC_API_KEY: 'the-owners-key', HOME: home },
+      clock: systemClock(),
+      log: { ...silent, child: () => silent } as never,
+      home,
+    });
+    const shell = shellTool(workspaces, (command, args, options) => door.exec(command, args, options));
+    const run = (command: string) => output(shell, { command }, { shell: ['printf *', 'env', 'cat *', 'pwd'] });
+    expect((await run("printf '%s|' 'a b' \"c;d\" e\\ f '$HOME' ''")).content).to.match(/\na b\|c;d\|e f\|\$HOME\|\|$/);
+    expect((await run('pwd')).content).to.include(join(home, AGENT));
+    expect((await run('env')).content)
+      .to.include('GIT_PAGER=cat')
+      .and.not.include('the-owners-key');
+    expect(await messageOf(run('printf a | sh'))).to.match(/outside quotes/);
+    expect(await messageOf(run('cd src'))).to.match(/There is no program "cd"/);
+    await openDir(home).write('config.toml', 'api_key = "x"');
+    expect(await messageOf(run('cat ../config.toml'))).to.match(/belongs to the daemon/);
+    await door.close();
+  });
+
+  it('end a command when the policy of its manifest says so, and pass no variable it leaves out', async () => {
+    const asked: ExecOptions[] = [];
+    const done = { exitCode: 0, signal: null, stdout: '', stderr: '', truncated: false, timedOut: false, durationMs: 1 };
+    const shell = shellTool(workspaces, async (_command, _args, options) => {
+      asked.push(options);
+      return done;
+    });
+    const exec = { mode: 'full', programs: null, env: ['LANG'], timeout_secs: 7, no_output_timeout_secs: 3, max_output_bytes: 100 } as const;
+    await output(shell, { command: 'ls', timeout_seconds: 400 }, { exec });
+    await output(shell, { command: 'ls', timeout_seconds: 2 }, { exec });
+    expect(asked[0])
+      .to.include({ timeoutMs: 7_000, idleTimeoutMs: 3_000, maxOutputBytes: 100 })
+      .and.deep.include({ envNames: ['LANG'] });
+    expect(asked[1]).to.include({ timeoutMs: 2_000 });
+    expect(await messageOf(output(shell, { command: 'ls' }, { shell: ['ls'], exec: { ...exec, mode: 'deny' } }))).to.match(/granted no command/);
+    expect(asked).to.have.length(2);
   });
 
   it('turn a page into text with its links, and leave scripts out', () => {

@@ -48,6 +48,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
   const taps: {
     before?: (request: ToolRequest) => Verdict | undefined;
     after?: (output: ToolOutput, request: ToolRequest) => ToolOutput;
+    grants?: (capabilities: Capabilities) => Capabilities;
     list?: (tools: readonly AnyTool[]) => readonly AnyTool[];
     manifest: Partial<AgentManifest>;
   } = { manifest: {} };
@@ -57,6 +58,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     // The one method of agents that tools calls.
     agents: { get: async () => ({ id: AGENT, manifest: manifest() }) } as unknown as AgentsService,
     before: { isEmpty: () => !taps.before, call: async (request) => taps.before?.(request) },
+    grants: { isEmpty: () => !taps.grants, call: async (capabilities) => taps.grants?.(capabilities) ?? capabilities },
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     elsewhere: { isEmpty: () => true, call: async () => undefined },
     timers: createTimers({ clock, onError: () => undefined }),

@@ -65,6 +65,14 @@ describe('tools', () => {
     expect((await service.all()).find(({ name }) => name === 'mcp_files_read')?.source).to.equal('mcp');
   });
 
+  it('runs a tool with what is left of its grants now, whatever it was judged by', async () => {
+    const nosy = toolThat('nosy', async (_args, { capabilities }) => JSON.stringify(capabilities.network));
+    const { service, taps } = openTools([nosy]);
+    expect((await service.execute(call('nosy', { text: 'x' }), never)).content).to.equal('["*"]');
+    taps.grants = (capabilities) => ({ ...capabilities, network: [] });
+    expect((await service.execute(call('nosy', { text: 'x' }), never)).content).to.equal('[]');
+  });
+
   it('T2 turns an error made to be shown into a result with message and hint', async () => {
     const { service } = openTools([toolThat('broken', () => Promise.reject(toolErrors.no_file('a.txt')))]);
     expect(await service.execute(call('broken', { text: '' }), never)).to.deep.equal({ content: 'The workspace has no file "a.txt". file_list shows what is there.', isError: true, status: 'error' });

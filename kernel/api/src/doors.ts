@@ -40,13 +40,13 @@ export interface FetchInit {
   headers?: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
   signal?: AbortSignal;
-  /** Whole exchange, default 30 s; `model` calls set their own. */
+  /** Whole exchange; at most, and by default, `[web.fetch] timeout_secs`. `model` calls set their own. */
   timeoutMs?: number;
   /** No byte for this long ends the exchange. */
   idleTimeoutMs?: number;
-  /** Body bytes at most; default 10 MiB, none for `model`. */
+  /** Body bytes at most; never more than `[web.fetch] max_response_bytes`, which is the default. None for `model`. */
   maxBytes?: number;
-  /** For `tool`: hosts the agent may reach; `*` for all. Checked again at each redirect. */
+  /** For `tool`: patterns of hosts the agent may reach (host-pattern.ts). Checked again at each redirect. */
   allowHosts?: readonly string[];
   /** Adds headers from secrets that only this door resolves, e.g. `{ authorization: { secret: 'provider.openai', env: 'OPENAI_API_KEY', prefix: 'Bearer ' } }`. */
   secretHeaders?: Readonly<Record<string, SecretRef & { prefix?: string }>>;
@@ -68,9 +68,17 @@ export interface ExecOptions {
   cwd: string;
   /** Values added to a scrubbed environment. */
   env?: Readonly<Record<string, string>>;
+  /** Of the variables that `[exec_policy] allowed_env_vars` lets through, only these. */
+  envNames?: readonly string[];
   stdin?: string;
+  /** Default 30 s; never more than `[exec_policy] timeout_secs` where that is set. */
   timeoutMs?: number;
+  /** Nothing written for this long ends the process. */
+  idleTimeoutMs?: number;
+  /** Default 100 KiB; never more than `[exec_policy] max_output_bytes` where that is set. */
   maxOutputBytes?: number;
+  /** Refuses arguments that name the daemon's own files: for commands that a model wrote. */
+  guardsOwnFiles?: boolean;
   signal?: AbortSignal;
   /** Names the effect in the child register, so that a survivor of a crash is ended before its run goes on. */
   ownerKey?: string;

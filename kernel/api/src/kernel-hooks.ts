@@ -66,8 +66,10 @@ declare module './hooks.js' {
     'http.authenticate': AskHook<Admission, Actor>;
     'http.authorize': VetoHook<Authorization>;
     'socket.upgrade': VetoHook<Upgrade>;
-    /** `capabilities` stands when the list is for one agent: a tap may leave out what that agent could never run. */
-    'tool.list': PipeHook<readonly AnyTool[], { readonly agentId: string; readonly capabilities?: Capabilities }>;
+    /** `capabilities` and `ownerId` stand when the list is for one agent: a tap may leave out what that agent could never run. */
+    'tool.list': PipeHook<readonly AnyTool[], { readonly agentId: string; readonly ownerId?: string; readonly capabilities?: Capabilities }>;
+    /** What a call may use while it runs: a tap takes away what the owner's role may not grant. */
+    'tool.grants': PipeHook<Capabilities, { readonly ownerId: string }>;
     'tool.before': VetoHook<ToolRequest>;
     'tool.execute': AskHook<{ readonly name: string; readonly args: unknown; readonly call: ToolCall }, ToolOutput>;
     'tool.after': PipeHook<ToolOutput, ToolRequest>;
@@ -98,6 +100,7 @@ export const kernelHooks = {
   'http.authorize': { kind: 'veto', policy: 'closed', budgetMs: 200 },
   'socket.upgrade': { kind: 'veto', policy: 'closed', budgetMs: 2_000 },
   'tool.list': { kind: 'pipe', policy: 'closed', budgetMs: 500 },
+  'tool.grants': { kind: 'pipe', policy: 'closed', budgetMs: 500 },
   'tool.before': { kind: 'veto', policy: 'closed', budgetMs: 2_000 },
   'tool.execute': { kind: 'ask', policy: 'closed', budgetMs: 120_000 },
   'tool.after': { kind: 'pipe', policy: 'closed', budgetMs: 500 },

@@ -1,5 +1,5 @@
 /**
- * The patterns of agent manifests: tool names, hosts, shell commands, memory keys.
+ * The patterns of agent manifests: tool names, shell commands, memory keys.
  * `*` alone matches all; elsewhere it stands for any run of characters.
  */
 
@@ -25,8 +25,3 @@ export const matchesPattern = (pattern: string, value: string): boolean => {
 };
 
 export const matchesAny = (patterns: readonly string[], value: string): boolean => patterns.some((pattern) => matchesPattern(pattern, value));
-
-/** Hosts compare without case and final dot; `*.example.org` means the hosts below example.org, not itself. */
-export const matchesHost = (pattern: string, host: string): boolean => matchesPattern(plainHost(pattern), plainHost(host));
-
-const plainHost = (host: string): string => host.toLowerCase().replace(/\.$/, '');

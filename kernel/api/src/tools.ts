@@ -70,4 +70,20 @@ export interface Capabilities {
   readonly agent_message: readonly string[];
   readonly file_system: boolean;
   readonly max_llm_tokens_per_hour: number | null;
+  /** Calls of tools in any 60 s; none, and 0, mean no limit (manifest key `[resources] max_tool_calls_per_minute`). */
+  readonly max_tool_calls_per_minute?: number | null;
+  /** What `exec_policy` of the manifest narrows; it never adds to `shell`. */
+  readonly exec?: ExecLimits;
+}
+
+/** `deny`: no process. `allowlist`: single programs, never a shell. `full`: what `shell` grants. */
+export interface ExecLimits {
+  readonly mode: 'deny' | 'allowlist' | 'full';
+  /** Names of programs, of which the command has to begin with one; null when the manifest names none. */
+  readonly programs: readonly string[] | null;
+  /** Of the variables that the daemon's own `[exec_policy]` lets through, only these; null for all of them. */
+  readonly env: readonly string[] | null;
+  readonly timeout_secs: number | null;
+  readonly no_output_timeout_secs: number | null;
+  readonly max_output_bytes: number | null;
 }

@@ -68,7 +68,7 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
   return {
     secrets,
     fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch') }),
-    execDoor: factories.createExecDoor({ config, registerDir: join(home.dataDir, 'children'), env, clock, log: log.logger('exec') }),
+    execDoor: factories.createExecDoor({ config, registerDir: join(home.dataDir, 'children'), env, clock, log: log.logger('exec'), home: home.home }),
     openDir: factories.openDir,
     workers: createWorkers({ clock }),
   };

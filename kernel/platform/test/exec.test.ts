@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecOptions } from '@svc/api';
@@ -28,6 +28,7 @@ describe('doors: exec', function () {
     await rm(home, { recursive: true, force: true });
   });
 
+  const guardedDoor = (own: string): ExecDoor => createExecDoor({ config: { get: () => policy }, registerDir: join(home, 'children'), env: ownEnv, clock, log: log.logger('exec'), home: own });
   const sh = (script: string, options: Partial<ExecOptions> = {}) => door.exec('sh', ['-c', script], { cwd: home, ...options });
   const codeOf = (promise: Promise<unknown>): Promise<string> =>
     promise.then(
@@ -68,6 +69,66 @@ describe('doors: exec', function () {
     const names = stdout.split('\n').map((line) => line.split('=')[0]);
     expect(names).to.include.members(['MY_TOKEN', 'SVC_RUN']);
     for (const name of ['SVC_API_KEY', 'SVC_VAULT_KEY', 'SVC__API_KEY']) expect(names).not.to.include(name);
+  });
+
+  it('narrows what is allowed by name to what the caller lists', async () => {
+    policy.allowed_env_vars = ['MY_FLAG', 'LANGUAGE'];
+    const names = async (envNames?: string[]) => (await door.exec('env', [], { cwd: home, ...(envNames ? { envNames } : {}) })).stdout;
+    expect(await names()).to.include('MY_FLAG=yes');
+    expect(await names(['MY_*'])).to.include('MY_FLAG=yes');
+    for (const only of [[], ['LANGUAGE'], ['MY_TOKEN']]) expect(await names(only), only.join()).not.to.include('MY_');
+  });
+
+  it('X3 lets a caller ask for less time and output than [exec_policy] allows, never for more', async () => {
+    policy.timeout_secs = 1;
+    policy.max_output_bytes = 10;
+    const slow = await sh('printf 123456789012345; sleep 30', { timeoutMs: 60_000, maxOutputBytes: 1_000 });
+    expect(slow).to.include({ timedOut: true, stdout: '1234567890', truncated: true });
+    policy.timeout_secs = 60;
+    expect(await sh('printf 123456789012345; sleep 30', { timeoutMs: 1_000, maxOutputBytes: 5 })).to.include({ timedOut: true, stdout: '12345' });
+  });
+
+  it('ends a program that says nothing for too long, and none that goes on talking', async () => {
+    expect(await sh('echo on; sleep 30', { idleTimeoutMs: 300 })).to.include({ timedOut: true, stdout: 'on\n' });
+    expect(await sh('for i in 1 2 3 4; do sleep 0.2; echo $i >&2; done', { idleTimeoutMs: 1_500 })).to.include({ timedOut: false, exitCode: 0 });
+  });
+
+  it('refuses a guarded command that names our own files, another folder of ours or another process, in any spelling', async () => {
+    const agent = join(home, 'workspaces', 'a');
+    await mkdir(agent, { recursive: true });
+    await mkdir(join(home, 'workspaces', 'b'));
+    await writeFile(join(home, 'vault.key'), 'k');
+    await writeFile(join(agent, 'mine.txt'), 'mine');
+    await symlink(join(home, 'vault.key'), join(agent, 'link'));
+    await symlink(home, join(agent, 'up'));
+    const guarded = guardedDoor(home);
+    const run = (...args: string[]) => codeOf(guarded.exec('cat', args, { cwd: agent, guardsOwnFiles: true }));
+    const named = [
+      '../../vault.key',
+      join(home, 'vault.key'),
+      'link',
+      'up/vault.key',
+      './x/../../../vault.key',
+      home,
+      '..',
+      '../b/x',
+      `--file=${home}/vault.key`,
+      '--file=../../vault.key',
+      `-f${home}/vault.key`,
+      '@../../vault.key',
+      `-d=@${home}/vault.key`,
+      `file://${home}/vault.key`,
+      '../../missing',
+      '/proc/1/environ',
+      '/proc/self/root/x',
+      `/proc/${process.pid}/mem`,
+      '/proc/../proc/1/fd',
+    ];
+    const passed: string[] = [];
+    for (const word of named) if ((await run(word)) !== 'exec_own_files') passed.push(word);
+    expect(passed).to.deep.equal([]);
+    for (const word of ['mine.txt', './mine.txt', join(agent, 'mine.txt'), 'missing.txt', '-n', 'a=b', '/etc/hostname', 'x'.repeat(9_000)]) expect(await run(word), word).to.equal('none');
+    await guarded.close();
   });
 
   it('caps output without stopping the program', async () => {

@@ -53,12 +53,14 @@ describe('doors: fetch', () => {
   let port: number;
   let handler: (req: IncomingMessage, res: ServerResponse) => void;
   let allowed: string[];
+  let limits: { max_response_bytes?: number; timeout_secs?: number };
   let names: Record<string, readonly ResolvedAddress[]>;
   let lookups: string[];
   let door: FetchDoor;
 
   beforeEach(async () => {
     allowed = ['127.0.0.1'];
+    limits = {};
     names = {};
     lookups = [];
     server = createServer((req, res) => handler(req, res));
@@ -68,7 +70,7 @@ describe('doors: fetch', () => {
       lookups.push(host);
       return names[host] ?? [{ address: host, family: host.includes(':') ? 6 : 4 }];
     };
-    door = createFetchDoor({ config: { get: () => ({ fetch: { ssrf_allowed_hosts: allowed } }) }, secrets, clock: systemClock(), log: log.logger('fetch'), resolveHost });
+    door = createFetchDoor({ config: { get: () => ({ fetch: { ssrf_allowed_hosts: allowed, ...limits } }) }, secrets, clock: systemClock(), log: log.logger('fetch'), resolveHost });
   });
   afterEach(async () => {
     await door.close();
@@ -100,6 +102,47 @@ describe('doors: fetch', () => {
     expect(refusedAddress('a.intra.test', '10.0.0.9', ['*.intra.test'])).to.equal(undefined);
     expect(refusedAddress('169.254.169.254', '169.254.169.254', ['169.254.0.0/16', '169.254.169.254'])).to.be.a('string');
     expect(refusedName('metadata.google.internal', ['metadata.google.internal', '*.internal'])).to.be.a('string');
+  });
+
+  it('A4 opens a private address to an agent that was granted it literally, and to no other', async () => {
+    allowed = [];
+    handler = (_req, res) => res.end('inside');
+    names['nas.test'] = names['evil.test'] = [{ address: '127.0.0.1', family: 4 }];
+    const here = `http://127.0.0.1:${port}/`;
+    const code = async (url: string, ...allowHosts: string[]): Promise<string> => (await errorOf(url, { allowHosts })).code;
+    for (const grant of ['127.0.0.1:*', '127.0.0.1', `127.0.0.1:${port}`, '127.0.0.0/8', '[::ffff:127.0.0.1]:*']) expect(await code(here, grant), grant).to.equal('none');
+    for (const grant of ['*', '*:*', '127.*', '*.0.0.1']) expect(await code(here, grant), grant).to.equal('fetch_refused_address');
+    for (const grant of ['127.0.0.1:1', '127.0.0.2', '10.0.0.0/8', 'localhost', '[::1]']) expect(await code(here, grant), grant).to.equal('fetch_host_not_allowed');
+    expect(await code(`http://nas.test:${port}/`, 'nas.test')).to.equal('fetch_refused_address');
+    expect(await code(`http://nas.test:${port}/`, 'nas.test', '127.0.0.0/30')).to.equal('none');
+    expect(await code(`http://evil.test:${port}/`, '*', '127.0.0.1:1')).to.equal('fetch_refused_address');
+    names.localhost = [{ address: '127.0.0.1', family: 4 }];
+    expect(await code(`http://localhost:${port}/`, 'localhost:*')).to.equal('none');
+    expect(await code(`http://localhost:${port}/`, '*')).to.equal('fetch_refused_address');
+    names.localhost = [{ address: '10.0.0.1', family: 4 }];
+    expect(await code(`http://localhost:${port}/`, 'localhost')).to.equal('fetch_refused_address');
+  });
+
+  it('A3 opens cloud metadata to nobody, however literally it is granted', async () => {
+    for (const [url, grant] of [
+      ['http://169.254.169.254/', '169.254.169.254'],
+      ['http://169.254.169.254/', '169.254.0.0/16'],
+      ['http://[fd00:ec2::254]/', 'fd00:ec2::254'],
+      ['http://100.100.100.200/', '100.64.0.0/10'],
+      ['http://metadata.google.internal/', 'metadata.google.internal'],
+    ] as const)
+      expect((await errorOf(url, { allowHosts: [grant] })).code, grant).to.equal('fetch_refused_address');
+  });
+
+  it('N4 lets a caller ask for less than [web.fetch] allows, never for more', async () => {
+    limits = { max_response_bytes: 100, timeout_secs: 1 };
+    handler = (_req, res) => res.end('x'.repeat(101));
+    expect(await errorOf(`http://127.0.0.1:${port}/`, { maxBytes: 1_000_000 })).to.include({ code: 'fetch_too_large' });
+    handler = (_req, res) => res.end('x'.repeat(50));
+    expect((await errorOf(`http://127.0.0.1:${port}/`, { maxBytes: 10 })).code).to.equal('fetch_too_large');
+    expect((await errorOf(`http://127.0.0.1:${port}/`)).code).to.equal('none');
+    handler = () => undefined;
+    expect((await errorOf(`http://127.0.0.1:${port}/`, { timeoutMs: 60_000 })).message).to.match(/1000 ms/);
   });
 
   it('refuses a name of which one address is private', async () => {

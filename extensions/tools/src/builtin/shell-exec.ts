@@ -1,4 +1,5 @@
-import { type AnyTool, defineTool, type ExecResult, type ExtensionContext, Type } from '@svc/api';
+import { type AnyTool, type Capabilities, defineTool, type ExecOptions, type ExecResult, type ExtensionContext, mayUseShell, parseCommandLine, Type } from '@svc/api';
+import { toolErrors } from '../errors.js';
 import type { Workspaces } from './workspace.js';
 
 const DEFAULT_SECONDS = 60;
@@ -7,10 +8,23 @@ const MAX_SECONDS = 600;
 const GRACE_MS = 10_000;
 const MAX_OUTPUT_BYTES = 48 * 1024;
 
+/** What a program run without a shell reads of how it was called: nobody sits at a terminal, and git starts nothing else on its own. */
+const UNATTENDED: Readonly<Record<string, string>> = {
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GIT_EDITOR: ':',
+  GIT_SEQUENCE_EDITOR: ':',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
+  // Stands above what a repository's own configuration says.
+  ...gitConfig({ 'core.hooksPath': '/dev/null', 'core.fsmonitor': 'false', 'protocol.ext.allow': 'never', 'safe.bareRepository': 'explicit' }),
+};
+
 export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']): AnyTool =>
   defineTool({
     name: 'shell_exec',
-    description: 'Runs a command line in a shell, in your workspace, and answers with its exit code and output.',
+    description:
+      'Runs a command in your workspace and answers with its exit code and output. Unless you were granted a shell it is one program with its arguments: quotes work; pipes, redirections, variables, wildcards and several commands do not.',
     params: Type.Object({
       command: Type.String({ minLength: 1, maxLength: 100_000 }),
       timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SECONDS, description: `Default ${DEFAULT_SECONDS}` })),
@@ -20,21 +34,55 @@ export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']
     parallel: false,
     timeoutMs: MAX_SECONDS * 1000 + GRACE_MS,
     run: async ({ command, timeout_seconds = DEFAULT_SECONDS }, call) => {
+      const { capabilities } = call;
+      const seconds = Math.min(timeout_seconds, capabilities.exec?.timeout_secs ?? MAX_SECONDS);
+      const [program, args, options] = startOf(command, capabilities);
       const dir = await workspaces.made(call);
-      const done = await exec('/bin/sh', ['-c', command], {
+      const done = await exec(program, args, {
+        ...options,
+        ...limitsOf(capabilities),
         cwd: dir.path,
-        timeoutMs: timeout_seconds * 1000,
-        maxOutputBytes: MAX_OUTPUT_BYTES,
+        timeoutMs: seconds * 1000,
         signal: call.signal,
         // So that a child which outlived the daemon is found and ended before the run goes on.
         ownerKey: call.callId,
       });
-      return { content: describe(done, timeout_seconds), isError: done.timedOut || done.exitCode !== 0 };
+      return { content: describe(done, seconds), isError: done.timedOut || done.exitCode !== 0 };
     },
   });
 
+/** A shell for whoever was granted one; for others the program itself, whose arguments no shell has touched. */
+const startOf = (command: string, capabilities: Capabilities): readonly [program: string, args: readonly string[], options: Pick<ExecOptions, 'env' | 'guardsOwnFiles'>] => {
+  if (mayUseShell(capabilities)) return ['/bin/sh', ['-c', command], {}];
+  const line = parseCommandLine(command);
+  // Judged before; what was granted may have been taken away since.
+  if (capabilities.shell.length === 0 || capabilities.exec?.mode === 'deny') throw toolErrors.not_offered('shell_exec', 'it is granted no command');
+  if ('problem' in line) throw toolErrors.bad_arguments('shell_exec', line.problem);
+  const [program = '', ...args] = line.words;
+  return [program, args, { env: UNATTENDED, guardsOwnFiles: true }];
+};
+
+const limitsOf = ({ exec }: Capabilities): Pick<ExecOptions, 'maxOutputBytes' | 'idleTimeoutMs' | 'envNames'> => ({
+  maxOutputBytes: Math.min(MAX_OUTPUT_BYTES, exec?.max_output_bytes ?? MAX_OUTPUT_BYTES),
+  ...(exec?.no_output_timeout_secs ? { idleTimeoutMs: exec.no_output_timeout_secs * 1000 } : {}),
+  ...(exec?.env ? { envNames: exec.env } : {}),
+});
+
+/** Configuration that git takes from the environment. */
+function gitConfig(settings: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(settings).flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(entries.length / 2), ...Object.fromEntries(entries) };
+}
+
 const describe = (done: ExecResult, seconds: number): string => {
-  const end = done.timedOut ? `stopped after ${seconds} s` : done.exitCode === null ? `ended by signal ${done.signal ?? 'unknown'}` : `exit code ${done.exitCode}`;
+  const end = done.timedOut
+    ? `stopped after ${Math.min(seconds, Math.floor(done.durationMs / 1000))} s`
+    : done.exitCode === null
+      ? `ended by signal ${done.signal ?? 'unknown'}`
+      : `exit code ${done.exitCode}`;
   const parts = [`[${end}, ${Math.round(done.durationMs)} ms]`];
   if (done.stdout !== '') parts.push(done.stdout);
   if (done.stderr !== '') parts.push(`[stderr]\n${done.stderr}`);

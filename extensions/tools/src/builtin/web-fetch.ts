@@ -4,7 +4,8 @@ import { plainPage } from '../workers/plain-page.js';
 
 const MAX_PAGE_BYTES = 3 * 1024 * 1024;
 const MAX_CHARS = 50_000;
-const TIMEOUT_MS = 30_000;
+/** The door ends an exchange at `[web.fetch] timeout_secs`; this one only catches a door that does not, and leaves the page time to be read. */
+const TIMEOUT_MS = 3_630_000;
 /** How long a page may take to be laid out, the pages of others before it included. */
 const LAYOUT_MS = 20_000;
 /** The bare text is made on the main thread: of no more than costs it some milliseconds. */
@@ -22,19 +23,18 @@ export interface WebDeps {
 export const webFetchTool = (deps: WebDeps): AnyTool =>
   defineTool({
     name: 'web_fetch',
-    description: 'Fetches an address with GET and answers with its text; a page becomes readable text with its links. Only public addresses can be reached.',
+    description: 'Fetches an address with GET and answers with its text; a page becomes readable text with its links. Only hosts you were granted can be reached.',
     params: Type.Object({ url: Type.String({ minLength: 1, maxLength: 4_000, description: 'http or https' }) }),
     risk: 'network',
     // GET only: asking again changes nothing.
     replay: 'safe',
     parallel: true,
-    timeoutMs: TIMEOUT_MS + 25_000,
+    timeoutMs: TIMEOUT_MS,
     run: async ({ url }, call) => {
       const response = await deps.fetch(url, {
         purpose: 'tool',
         headers: { accept: 'text/html, text/plain, application/json, */*;q=0.5' },
         signal: call.signal,
-        timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_PAGE_BYTES,
         allowHosts: call.capabilities.network,
       });

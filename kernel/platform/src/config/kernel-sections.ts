@@ -40,8 +40,10 @@ const ExecPolicy = Type.Object(
   {
     mode: OneOf(['deny', 'allowlist'], { default: 'allowlist', description: "allowlist: the agent's [capabilities] shell list decides; deny: nobody starts a process" }),
     allowed_env_vars: strings(),
-    timeout_secs: seconds(30),
-    max_output_bytes: bytes(102_400),
+    timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description: 'No process runs longer; unset, each caller sets its own limit (30 s where it sets none)' })),
+    max_output_bytes: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_073_741_824, description: 'No more of an output is kept; unset, each caller sets its own limit (100 KiB where it sets none)' }),
+    ),
   },
   { ...closed, 'x-security': true },
 );

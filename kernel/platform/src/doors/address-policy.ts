@@ -3,7 +3,8 @@
  *
  * A1  Every address of a name has to pass; one that does not refuses the name.
  * A2  Only addresses that are public on the internet pass; what is not known to be public is refused.
- * A3  Cloud metadata and carrier ranges cannot be allowed by configuration.
+ * A3  Cloud metadata and carrier ranges cannot be allowed by configuration or grant.
+ * A4  A grant that names a private address or block literally opens just that; a grant of names or of `*` opens nothing private.
  */
 import type { IPv4, IPv6 } from 'ipaddr.js';
 
@@ -13,7 +14,8 @@ const NEVER = ['169.254.0.0/16', '100.64.0.0/10', '192.0.0.192/32', 'fd00:ec2::2
 
 type Address = IPv4 | IPv6;
 type IpPackage = typeof import('ipaddr.js');
-type Judge = (host: string, address: string, allowed: readonly string[]) => string | undefined;
+/** `isGranted`: a grant of the agent names the address itself (A4). */
+type Judge = (host: string, address: string, allowed: readonly string[], isGranted?: boolean) => string | undefined;
 
 /** Lower case, without brackets and the dot of the root zone. */
 export const canonicalHost = (hostname: string): string =>
@@ -23,35 +25,25 @@ export const canonicalHost = (hostname: string): string =>
     .replace(/\.+$/, '');
 
 /** Why the name may not be asked for, or undefined. `allowed`: `[web.fetch] ssrf_allowed_hosts`. */
-export const refusedName = (host: string, allowed: readonly string[]): string | undefined => {
+export const refusedName = (host: string, allowed: readonly string[], isGranted = false): string | undefined => {
   if (METADATA_NAMES.has(host)) return 'it serves cloud credentials';
   const isLocal = REFUSED_NAMES.has(host) || host.endsWith('.localhost');
-  return isLocal && !isNameAllowed(host, allowed) ? 'it names this machine' : undefined;
+  return isLocal && !isGranted && !isNameAllowed(host, allowed) ? 'it names this machine' : undefined;
 };
 
 /** Says why an address may not be connected to, or undefined. The package is loaded with the first judgement. */
 export const loadAddressJudge = async (): Promise<Judge> => {
   const { default: ipaddr } = await import('ipaddr.js');
-  return (host, address, allowed) => refusedAddress(ipaddr, host, address, allowed);
+  return (host, address, allowed, isGranted = false) => refusedAddress(ipaddr, host, address, allowed, isGranted);
 };
 
-const refusedAddress = (ipaddr: IpPackage, host: string, address: string, allowed: readonly string[]): string | undefined => {
+const refusedAddress = (ipaddr: IpPackage, host: string, address: string, allowed: readonly string[], isGranted: boolean): string | undefined => {
   if (!ipaddr.isValid(address)) return 'its address cannot be read';
   const real = unwrapped(ipaddr, ipaddr.parse(address));
   if (NEVER.some((range) => isInRange(ipaddr, real, range))) return 'its address belongs to cloud metadata or a carrier network';
-  if (real.range() === 'unicast') return undefined;
+  if (real.range() === 'unicast' || isGranted) return undefined;
   if (isNameAllowed(host, allowed) || allowed.some((entry) => isInRange(ipaddr, real, entry))) return undefined;
   return `its address is ${real.range() === 'loopback' ? 'this machine' : 'not public'} (${real.range()})`;
-};
-
-/** Whether a host is covered by a list of `*`, `host`, `host:port` and `*.suffix`. */
-export const isHostListed = (url: URL, list: readonly string[]): boolean => {
-  const host = canonicalHost(url.hostname);
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return list.some((entry) => {
-    const wanted = entry.toLowerCase();
-    return wanted === '*' || wanted === `${host}:${port}` || matchesName(host, wanted) || (wanted.endsWith(`:${port}`) && matchesName(host, wanted.slice(0, -port.length - 1)));
-  });
 };
 
 const matchesName = (host: string, wanted: string): boolean => (wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) : canonicalHost(wanted) === host);

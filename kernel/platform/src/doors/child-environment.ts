@@ -10,15 +10,15 @@ const SECRET_VALUE = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:[^/\s@]+@|^(sk-|gsk_|AIza
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The basic names, those that `[exec_policy] allowed_env_vars` lists (`X_*` takes all but secret-looking ones), and what the caller adds. */
-export const childEnvironment = (own: Env, allowed: readonly string[], added: Readonly<Record<string, string>> = {}): Record<string, string> => {
+/** The basic names, those that `[exec_policy] allowed_env_vars` lists (`X_*` takes all but secret-looking ones), and what the caller adds. `only` narrows the second to these names. */
+export const childEnvironment = (own: Env, allowed: readonly string[], added: Readonly<Record<string, string>> = {}, only?: readonly string[]): Record<string, string> => {
   const out: Record<string, string> = {};
   for (const name of [...BASE, ...(process.platform === 'win32' ? BASE_WINDOWS : [])]) {
     const value = own[name];
     if (value !== undefined) out[name] = value;
   }
   for (const [name, value] of Object.entries(own)) {
-    if (value !== undefined && allowed.some((pattern) => isAllowed(name, pattern))) out[name] = value;
+    if (value !== undefined && allowed.some((pattern) => isAllowed(name, pattern)) && (only?.some((pattern) => isAllowed(name, pattern)) ?? true)) out[name] = value;
   }
   for (const [name, value] of Object.entries(added)) {
     if (!LOADER.test(name) && !isOwnSecret(name)) out[name] = value;

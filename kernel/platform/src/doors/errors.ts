@@ -8,7 +8,7 @@ export const fetchErrors = defineErrors('fetch', {
     status: 403,
     retry: false,
     message: (host: string, why: string) => `${host} may not be reached: ${why}.`,
-    hint: 'An operator can allow a private host in [web.fetch] ssrf_allowed_hosts; cloud metadata addresses never.',
+    hint: 'An admin can grant the address itself in `network` of the agent, an operator the host in [web.fetch] ssrf_allowed_hosts; cloud metadata addresses never.',
   },
   host_not_allowed: {
     status: 403,
@@ -36,9 +36,15 @@ export const fetchErrors = defineErrors('fetch', {
 });
 
 export const execErrors = defineErrors('exec', {
-  denied: { status: 403, retry: false, message: () => 'Starting processes is switched off.', hint: 'Set [exec_policy] mode to "allowlist" or "full".' },
+  denied: { status: 403, retry: false, message: () => 'Starting processes is switched off.', hint: 'Set [exec_policy] mode to "allowlist".' },
   bad_command: { status: 400, retry: false, message: (why: string) => `The command cannot be started: ${why}.` },
   not_found: { status: 400, retry: false, message: (command: string) => `There is no program "${command}" on PATH.`, hint: 'Install it, or correct the name.' },
+  own_files: {
+    status: 403,
+    retry: false,
+    message: (word: string) => `The command names something that belongs to the daemon or to another process: "${word.slice(0, 200)}".`,
+    hint: 'Stay within the workspace.',
+  },
   bad_cwd: { status: 400, retry: false, message: () => 'The working directory does not exist or is not a directory.' },
   busy: { status: 503, retry: true, message: (limit: number) => `${limit} processes are running already.`, hint: 'Try again when one has ended.' },
   cancelled: { status: 499, retry: false, message: (command: string) => `${command} was ended because its caller went away.` },

@@ -4,7 +4,7 @@
  * X1  A child leads its own process group, and the whole group is ended with it: TERM, after 3 s KILL; what it leaves behind when it exits by itself, at once.
  * X2  It is recorded before it can act: it starts as a shell that waits for one line on a pipe and then becomes the
  *     program under the same process id. A daemon that dies before it wrote the record closes the pipe, and the child ends without having begun.
- * X3  Its environment is scrubbed, its output capped, its time limited.
+ * X3  Its environment is scrubbed, its output capped, its time limited: a caller may ask for less than [exec_policy] allows, never for more.
  *
  * Whether an agent may run this command is the tool's judgement; this door knows only whether anybody may.
  */
@@ -18,9 +18,11 @@ import { childEnvironment } from './child-environment.js';
 import { type ChildRegister, createChildRegister, signalGroup } from './child-register.js';
 import { execErrors } from './errors.js';
 import { createOutputCap, type OutputCap } from './output-cap.js';
+import { ownFileNamed } from './own-files.js';
 import { bootId, startTimeOf } from './process-identity.js';
 
 const TIMEOUT_MS = 30_000;
+const MAX_TIMEOUT_SECS = 86_400;
 const MAX_OUTPUT_BYTES = 102_400;
 const GRACE_MS = 3_000;
 /** A stranger that left the group may hold the pipes open; nobody waits for it. */
@@ -36,6 +38,8 @@ export interface ExecDoorDeps {
   env: Readonly<Record<string, string | undefined>>;
   clock: TimerClock;
   log: ScopedLogger;
+  /** The folder whose files no guarded command may name, its own working directory excepted. */
+  home?: string;
 }
 
 export interface ExecDoor {
@@ -94,10 +98,13 @@ const admit = async (state: DoorState, command: string, args: readonly string[],
 const run = async (state: DoorState, policy: Policy, command: string, args: readonly string[], options: ExecOptions, controller: AbortController): Promise<ExecResult> => {
   const { clock } = state.deps;
   const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal;
-  const env = childEnvironment(state.deps.env, policy.allowed_env_vars ?? [], options.env);
+  const allowed = policy.allowed_env_vars ?? [];
+  const env = childEnvironment(state.deps.env, allowed, options.env, options.envNames);
   if ([command, ...args].some((part) => part.includes('\0'))) throw execErrors.bad_command('it holds a NUL');
   const cwd = await stat(options.cwd).catch(() => undefined);
   if (!cwd?.isDirectory()) throw execErrors.bad_cwd();
+  const own = options.guardsOwnFiles && state.deps.home !== undefined ? await ownFileNamed([command, ...args], options.cwd, state.deps.home) : undefined;
+  if (own !== undefined) throw execErrors.own_files(own);
   const program = await findProgram(command, options.cwd, env.PATH ?? '');
   if (signal.aborted) throw execErrors.cancelled(basename(command)).with({ cause: signal.reason });
   const startMs = clock.mono();
@@ -107,12 +114,12 @@ const run = async (state: DoorState, policy: Policy, command: string, args: read
     running.openGate(false);
     throw isSvcError(error) ? error : execErrors.failed(basename(command)).with({ cause: error });
   });
-  const output = createOutputCap(running.child, options.maxOutputBytes ?? policy.max_output_bytes ?? MAX_OUTPUT_BYTES);
+  const output = createOutputCap(running.child, Math.min(options.maxOutputBytes ?? MAX_OUTPUT_BYTES, policy.max_output_bytes ?? Number.MAX_SAFE_INTEGER));
   running.openGate(true);
   feed(running.child, options.stdin);
-  const timeoutMs = options.timeoutMs ?? (policy.timeout_secs === undefined ? TIMEOUT_MS : policy.timeout_secs * 1_000);
+  const timeoutMs = Math.min(options.timeoutMs ?? TIMEOUT_MS, (policy.timeout_secs ?? MAX_TIMEOUT_SECS) * 1_000);
   try {
-    const end = await untilGone(running, clock, timeoutMs, signal);
+    const end = await untilGone(running, clock, { timeoutMs, idleTimeoutMs: options.idleTimeoutMs }, signal);
     if (end.why === 'cancelled') throw execErrors.cancelled(basename(command)).with({ cause: signal.reason });
     return resultOf(end, output, clock.mono() - startMs);
   } finally {
@@ -172,7 +179,7 @@ interface End {
 }
 
 /** Waits for the exit, ends the group when time is up or the caller is gone, and leaves no timer and no member behind. */
-const untilGone = async ({ child, exited, drained }: Running, clock: TimerClock, timeoutMs: number, signal: AbortSignal): Promise<End> => {
+const untilGone = async ({ child, exited, drained }: Running, clock: TimerClock, limits: { timeoutMs: number; idleTimeoutMs: number | undefined }, signal: AbortSignal): Promise<End> => {
   const pid = child.pid ?? 0;
   let why: End['why'] = 'exit';
   let killAtMs = 0;
@@ -187,7 +194,8 @@ const untilGone = async ({ child, exited, drained }: Running, clock: TimerClock,
   const onAbort = (): void => end('cancelled');
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
-  cancels.push(clock.schedule(timeoutMs, () => end('timeout')));
+  cancels.push(clock.schedule(limits.timeoutMs, () => end('timeout')));
+  if (limits.idleTimeoutMs !== undefined) cancels.push(endWhenSilent(child, clock, limits.idleTimeoutMs, () => end('timeout')));
   try {
     const { code, signal: ended } = await exited;
     // The leader is gone. Members that were told to end get the rest of their grace, others nothing.
@@ -199,6 +207,20 @@ const untilGone = async ({ child, exited, drained }: Running, clock: TimerClock,
     signal.removeEventListener('abort', onAbort);
     for (const stream of child.stdio) stream?.destroy();
   }
+};
+
+/** Calls `end` when neither output has had a byte for so long. */
+const endWhenSilent = (child: ChildProcess, clock: TimerClock, ms: number, end: () => void): (() => void) => {
+  let cancel = clock.schedule(ms, end);
+  const heard = (): void => {
+    cancel();
+    cancel = clock.schedule(ms, end);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', heard);
+  return () => {
+    for (const stream of [child.stdout, child.stderr]) stream?.off('data', heard);
+    cancel();
+  };
 };
 
 const endRest = async (pid: number, untilMs: number, clock: TimerClock): Promise<void> => {

@@ -7,11 +7,11 @@
  * N4  Every exchange has an end: a deadline, an idle limit or both; and a body cap unless it is a model's.
  */
 import { lookup } from 'node:dns/promises';
-import { type FetchInit, type FetchResponse, isSvcError, type SecretRef } from '@svc/api';
+import { type FetchInit, type FetchResponse, isAddressGranted, isHostGranted, isPrivatePattern, isSvcError, type SecretRef, targetOf } from '@svc/api';
 import type { Agent, Dispatcher } from 'undici';
 import type { TimerClock } from '../clock/clock.js';
 import type { ScopedLogger } from '../log/log.js';
-import { canonicalHost, isHostListed, loadAddressJudge, refusedName } from './address-policy.js';
+import { canonicalHost, loadAddressJudge, refusedName } from './address-policy.js';
 import { fetchErrors, secretErrors } from './errors.js';
 import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
 import { asFetchError, toResponse } from './fetch-response.js';
@@ -87,7 +87,7 @@ const fetchChecked = async (state: DoorState, text: string, init: FetchInit, res
   let hop = { method: methodOf(init), body: init.body, headers: await requestHeaders(state, init, resolve) };
   hop.headers['accept-encoding'] ??= 'identity'; // the cap counts the bytes that arrive, so nothing is inflated here
   const undici = await load(state);
-  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: init.timeoutMs ?? limits.timeoutMs, idleTimeoutMs: init.idleTimeoutMs, signal: init.signal });
+  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: atMost(limits.timeoutMs, init.timeoutMs), idleTimeoutMs: init.idleTimeoutMs, signal: init.signal });
   try {
     for (let redirects = 0; ; redirects++) {
       if (redirects > MAX_REDIRECTS) throw fetchErrors.too_many_redirects(url.host, MAX_REDIRECTS);
@@ -99,7 +99,7 @@ const fetchChecked = async (state: DoorState, text: string, init: FetchInit, res
         throw error;
       });
       const next = redirectOf(answer, url);
-      if (!next) return toResponse(answer, { url: url.href, host: url.host, guard, maxBytes: init.maxBytes ?? limits.maxBytes, onEnd });
+      if (!next) return toResponse(answer, { url: url.href, host: url.host, guard, maxBytes: atMost(limits.maxBytes, init.maxBytes), onEnd });
       answer.body.on('error', () => undefined); // destroying an unread body reports an abort that is ours
       onEnd();
       hop = followed(hop, answer.statusCode, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
@@ -172,6 +172,9 @@ const requestHeaders = async (state: DoorState, init: FetchInit, resolve: Resolv
   return headers;
 };
 
+/** A caller may ask for less than the operator allows, never for more. */
+const atMost = (limit: number, asked: number | undefined): number => Math.min(limit, asked ?? limit);
+
 interface WebLimits {
   allowed: readonly string[];
   maxBytes: number;
@@ -189,15 +192,17 @@ const webLimits = (section: unknown): WebLimits => {
 };
 
 const checkedAddresses = async (state: DoorState, url: URL, init: FetchInit, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
-  if (init.allowHosts && !isHostListed(url, init.allowHosts)) throw fetchErrors.host_not_allowed(url.host);
+  const { port } = targetOf(url);
   const host = canonicalHost(url.hostname);
-  const why = refusedName(host, allowed);
+  if (init.allowHosts && !isHostGranted(init.allowHosts, host, port)) throw fetchErrors.host_not_allowed(url.host);
+  const literal = (init.allowHosts ?? []).filter(isPrivatePattern);
+  const why = refusedName(host, allowed, isHostGranted(literal, host, port));
   if (why !== undefined) throw fetchErrors.refused_address(url.host, why);
   const addresses = await resolved(state, host, url.host, guard);
   if (addresses.length === 0) throw fetchErrors.network(url.host, 'the name has no address');
   const judge = await loadAddressJudge();
   for (const { address } of addresses) {
-    const refused = judge(host, address, allowed);
+    const refused = judge(host, address, allowed, isAddressGranted(literal, host, port, address));
     if (refused !== undefined) {
       state.deps.log.warn('A request to a refused address was stopped.', { host: url.host, address, purpose: init.purpose });
       throw fetchErrors.refused_address(url.host, refused);
