@@ -2,7 +2,7 @@
 import type { DoctorFinding, KernelView } from '@svc/api';
 import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
 import { isLoopbackName } from '@svc/platform/http/access';
-import { type ShownByAncestor, shownByAncestors } from '@svc/platform/doors/own-environment';
+import { type ShownByAncestor, shownByAncestors } from '@svc/platform/config/own-environment';
 import type { PlatformParts } from './platform-parts.js';
 
 /** The kernel as an owner of taps. It is never unloaded. */

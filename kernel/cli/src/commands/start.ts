@@ -1,8 +1,8 @@
 /** `svc start`: in the background by default, and back only when the daemon is ready or has said why not. */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { spawnWithSecrets, takeEnvironment } from '@svc/platform/doors/own-environment';
+import { handOver, takeEnvironment } from '@svc/platform/config/own-environment';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -54,7 +54,9 @@ const isReady = async (url: string): Promise<boolean> => {
 const foreground = (cli: Cli, entry: string): Outcome => {
   // This process stays as long as the daemon does: it shows no secrets either.
   takeEnvironment();
-  const child = spawnWithSecrets(process.execPath, [entry, '--foreground'], cli.settings.env, { stdio: ['inherit', 'inherit', 'inherit'] });
+  const given = handOver(cli.settings.env);
+  const child = spawn(process.execPath, [entry, '--foreground'], { env: given.env, stdio: ['inherit', 'inherit', 'inherit', ...given.pipes] });
+  given.send(child);
   // The terminal sends Ctrl-C to both; the daemon decides when it is done. A plain `kill` of this process is passed on.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => void child.kill('SIGTERM'));
@@ -69,7 +71,9 @@ const background = async (cli: Cli, entry: string): Outcome => {
   // What the daemon says before its log is open, or while it crashes, must not be lost.
   const errorFile = path.join(cli.settings.logDir, 'start-errors.log');
   const errors = openSync(errorFile, 'w', 0o600);
-  const child = spawnWithSecrets(process.execPath, [entry], cli.settings.env, { detached: true, stdio: ['ignore', 'ignore', errors] });
+  const given = handOver(cli.settings.env);
+  const child = spawn(process.execPath, [entry], { env: given.env, detached: true, stdio: ['ignore', 'ignore', errors, ...given.pipes] });
+  given.send(child);
   closeSync(errors);
   const steps = progress(cli.out, 'Starting');
   try {

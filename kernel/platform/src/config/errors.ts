@@ -8,6 +8,12 @@ export const configErrors = defineErrors('config', {
     message: (variable: string, value: string, wanted: string) => `${variable} must be ${wanted}, got "${value}".`,
     hint: 'Correct or unset the environment variable.',
   },
+  secrets_cut_off: {
+    status: 500,
+    retry: true,
+    message: () => 'The secrets of the environment did not arrive: the program that started this one ended too early.',
+    hint: 'Start it again.',
+  },
   path_invalid: { status: 400, retry: false, message: (path: string) => `"${path}" is not a setting's path.`, hint: 'Use one to four names joined by dots, such as api.cors_origins.' },
   value_invalid: { status: 400, retry: false, message: (problem: string) => problem, hint: 'Nothing was written. Correct the value and try again.' },
   value_unwritable: {
