@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { handOver, takeEnvironment } from '@svc/platform/config/own-environment';
+import { exposedPaths } from '@svc/platform/config/privacy';
+import { hasPlainKey } from '@svc/platform/config/stored-key';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -138,6 +140,14 @@ const report = async (cli: Cli, url: string, headline: string): Outcome => {
   // Unless the reason given above says so already.
   if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true)
     next.push(['', 'svc providers set-key PROVIDER, for a real model instead of the built-in stand-in']);
+  if (!headline.includes('already')) next.push(...(await careNotes(cli)));
   for (const line of statusFacts(found, url, pid, cli.out, next)) cli.out.line(line);
   return exit;
+};
+
+/** What of the setup a person should know once, when the daemon has started. */
+const careNotes = async ({ settings }: Cli): Promise<Array<[string, string]>> => {
+  const notes = (await exposedPaths(settings)).map(({ what }): [string, string] => ['care', `${what}; svc doctor --fix`]);
+  if (await hasPlainKey(settings.configFile)) notes.push(['key', 'config.toml holds the API key as it is; svc key hash --write keeps only its hash']);
+  return notes;
 };

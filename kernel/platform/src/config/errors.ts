@@ -35,5 +35,12 @@ export const configErrors = defineErrors('config', {
     message: (path: string, why: string) => `${path} cannot be changed in place: ${why}.`,
     hint: 'Edit config.toml by hand; the daemon reads it again on reload.',
   },
+  no_plain_key: { status: 409, retry: false, message: (file: string) => `${file} holds no API key as it is: there is nothing to hash.`, hint: 'svc key new --write   makes a key and stores its hash' },
+  two_keys: {
+    status: 409,
+    retry: false,
+    message: (file: string) => `${file} has an api_key and an api_key_hash of another key; both open the daemon.`,
+    hint: 'Take one of the two lines out, then run it again.',
+  },
   write_failed: { status: 500, retry: true, message: () => 'config.toml could not be written.', hint: 'Check that the folder is writable and the disk is not full.' },
 });
