@@ -116,10 +116,10 @@ describe('the key of the daemon on the command line', function () {
     try {
       const started = await bench.run(['start'], { env });
       expect(started.code, started.stderr).to.equal(0);
-      const refused = await bench.run(['status']);
+      const refused = await bench.run(['agent', 'list']);
       expect(refused.code).to.equal(4);
       expect(refused.stderr).to.contain('SVC_API_KEY=<the key> svc').and.contain('a hash in its place cannot be sent');
-      expect((await bench.run(['status'], { env })).code).to.equal(0);
+      expect((await bench.run(['agent', 'list'], { env })).code).to.equal(0);
     } finally {
       expect((await bench.run(['stop'], { env })).code).to.equal(0);
     }
