@@ -24,6 +24,14 @@ export const askSecret = async (cli: Cli, question: string): Promise<string> => 
   return answer.trim();
 };
 
+/** A secret from a pipe, without the blanks around it. */
+export const pipedSecret = async (): Promise<string> => {
+  if (process.stdin.isTTY === true) throw new Failure('--stdin reads a pipe, and there is none.', { code: 'cli_usage', exit: EXIT.usage, mend: 'leave --stdin out: you will be asked' });
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
+  return text.trim();
+};
+
 export const choose = async <T>(question: string, options: ReadonlyArray<{ value: T; label: string; hint?: string }>): Promise<T> => {
   const prompts = await import('@clack/prompts');
   // The library's option type is conditional on T; ours is its object form.

@@ -14,6 +14,7 @@ import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
 import { type Config, createConfig } from '@svc/platform/config/config';
 import { type Home, resolveHome } from '@svc/platform/config/home';
+import { exposedPaths } from '@svc/platform/config/privacy';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import { atomicWrite } from '@svc/platform/doors/atomic-write';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
@@ -295,6 +296,7 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());
   relay.poke();
+  for (const { what, path } of await exposedPaths(home)) log.logger('kernel').warn(`${what}.`, { path, fix: 'svc doctor --fix' });
   const { host, port } = state.address;
   // Whole or not at all: commands read it while it is written.
   await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));

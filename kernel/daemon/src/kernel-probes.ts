@@ -2,19 +2,29 @@
 import type { DoctorFinding, KernelView } from '@svc/api';
 import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
 import { isLoopbackName } from '@svc/platform/http/access';
-import { type ShownByAncestor, shownByAncestors } from '@svc/platform/doors/own-environment';
+import { type ShownByAncestor, shownByAncestors } from '@svc/platform/config/own-environment';
+import { type Exposed, exposedPaths } from '@svc/platform/config/privacy';
 import type { PlatformParts } from './platform-parts.js';
+
+const PRIVACY_FIX = 'svc doctor --fix';
 
 /** The kernel as an owner of taps. It is never unloaded. */
 export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel') });
 
-export function tapProbes(owner: Owner, hooks: HookRegistry, parts: Pick<PlatformParts, 'storage' | 'config' | 'env'>, view: () => KernelView, listen: () => { host: string; hasKey: boolean }): void {
+export function tapProbes(
+  owner: Owner,
+  hooks: HookRegistry,
+  parts: Pick<PlatformParts, 'storage' | 'config' | 'env' | 'home'>,
+  view: () => KernelView,
+  listen: () => { host: string; hasKey: boolean },
+): void {
   const facade = hooks.facade(owner);
   facade.tap('health.probe', async () => {
     await parts.storage.ping();
     return { name: 'database', status: 'ok' };
   });
-  facade.tap('doctor.check', async () => [configFinding(view()), listenFinding(listen()), environmentFinding(await shownByAncestors(parts.env))]);
+  facade.tap('doctor.check', async () => [configFinding(view()), listenFinding(listen()), environmentFinding(await shownByAncestors(parts.env)), privacyFinding(await exposedPaths(parts.home))]);
+  facade.tap('kernel.greet', async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: `npx ${PRIVACY_FIX}` })));
   hooks.taps.swap(undefined, owner);
 }
 
@@ -34,6 +44,13 @@ function listenFinding({ host, hasKey }: { host: string; hasKey: boolean }): Doc
   if (isLoopbackName(host)) return { check: 'ApiListenAddrCheck', result: 'pass', message: `Only this machine can reach ${host}.` };
   if (hasKey) return { check: 'ApiListenAddrCheck', result: 'pass', message: `${host} can be reached from outside, and an API key is required.` };
   return { check: 'ApiListenAddrCheck', result: 'fail', message: `${host} can be reached from outside without an API key.`, fix: 'Set api_key, or listen on 127.0.0.1.' };
+}
+
+function privacyFinding(exposed: readonly Exposed[]): DoctorFinding {
+  const check = 'PrivateFilesCheck';
+  if (exposed.length === 0) return { check, result: 'pass', message: 'No other user of this machine can read the home and its settings.' };
+  // A folder that can be entered is untidy; a key that can be read is lost.
+  return { check, result: exposed.some(({ holdsKey }) => holdsKey) ? 'fail' : 'warn', message: `${exposed.map(({ what }) => what).join('; ')}.`, fix: PRIVACY_FIX };
 }
 
 /** Our own copy was overwritten at the start; what those hold who started us is theirs. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { isSvcError } from '@svc/api';
 import { asTyped, commandName } from '@svc/platform/config/command-name';
 import { renderBanner } from './banner.js';
-import { takeEnvironment } from '@svc/platform/doors/own-environment';
+import { takeEnvironment } from '@svc/platform/config/own-environment';
 import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
 import { guardProcess } from './process-guard.js';
 import { startElsewhere } from './start-elsewhere.js';

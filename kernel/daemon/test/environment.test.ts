@@ -23,6 +23,11 @@ const SECRETS = {
 const HARMLESS = { LANG: 'C.UTF-8', A_NOTE: 'nothing to hide' };
 const HAS_PROC = existsSync('/proc/self/environ');
 
+const pidOf = (daemonFile: string): number | undefined => {
+  const pid = /"pid":(\d+)/.exec(daemonFile)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+};
+
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -35,7 +40,12 @@ describe('the environment of the daemon', function () {
   this.timeout(60_000);
   let home: string;
   let env: Record<string, string>;
-  const children: ChildProcess[] = [];
+  interface Started {
+    readonly child: ChildProcess;
+    readonly said: () => string;
+    readonly ended: Promise<{ code: number | null; signal: string | null }>;
+  }
+  const started: Started[] = [];
   before(function () {
     if (!HAS_PROC) this.skip();
   });
@@ -44,27 +54,38 @@ describe('the environment of the daemon', function () {
     env = { PATH: process.env.PATH ?? '', HOME: home, SVC_HOME: home, SVC_PORT: String(await freePort()), ...HARMLESS, ...SECRETS };
   });
   afterEach(async () => {
-    for (const child of children.splice(0)) child.kill('SIGKILL');
+    // One in the background is nobody's child; it is there only when its claim failed.
+    const left = pidOf(await readFile(join(home, 'daemon.json'), 'utf8').catch(() => ''));
+    if (left !== undefined && existsSync(`/proc/${left}`)) process.kill(left, 'SIGKILL');
+    for (const { child, ended } of started.splice(0)) {
+      child.kill('SIGKILL');
+      await ended;
+    }
     await rm(home, { recursive: true, force: true });
   });
 
-  const run = (args: readonly string[]): { child: ChildProcess; said: () => string; ended: Promise<{ code: number | null; signal: string | null }> } => {
+  const run = (args: readonly string[]): Started => {
     const child = spawn(process.execPath, [...args], { env, cwd: ROOT });
-    children.push(child);
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
-    return { child, said: () => said, ended: new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal }))) };
+    const one: Started = { child, said: () => said, ended: new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal }))) };
+    started.push(one);
+    return one;
   };
   const get = async (path: string): Promise<Response> => fetch(`http://127.0.0.1:${env.SVC_PORT}${path}`, { headers: { authorization: `Bearer ${KEY}` } });
-  const ready = async (started: { said: () => string; ended: Promise<unknown> }): Promise<number> => {
+  const ready = async (one: Started): Promise<number> => {
     let isOver = false;
-    void started.ended.then(() => (isOver = true));
-    for (let look = 0; look < 600 && !isOver; look++) {
+    void one.ended.then(() => (isOver = true));
+    for (let look = 0; look < 600; look++) {
+      const wasOver = isOver;
       const answer = await get('/api/ready').catch(() => undefined);
-      if (answer?.status === 200) return (JSON.parse(await readFile(join(home, 'daemon.json'), 'utf8')) as { pid: number }).pid;
+      // Written when the first answer may already have left.
+      const pid = pidOf(await readFile(join(home, 'daemon.json'), 'utf8').catch(() => ''));
+      if (answer?.status === 200 && pid !== undefined) return pid;
+      if (wasOver) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    throw new Error(`the daemon did not come up:\n${started.said()}`);
+    throw new Error(`the daemon did not come up:\n${one.said()}`);
   };
   const expectClean = (pid: number): void => {
     const shown = readFileSync(`/proc/${pid}/environ`, 'utf8');
@@ -90,29 +111,29 @@ describe('the environment of the daemon', function () {
     ['by npm start', [join(ROOT, 'tools/start.mjs')]],
   ] as const)
     it(`holds no secret when started ${door}; it is the same process, and its signals and exit code are its own`, async () => {
-      const started = run(args);
-      const pid = await ready(started);
-      expect(pid).to.equal(started.child.pid);
+      const one = run(args);
+      const pid = await ready(one);
+      expect(pid).to.equal(one.child.pid);
       expectClean(pid);
       await expectInForce();
-      started.child.kill('SIGTERM');
-      expect(await started.ended).to.deep.equal({ code: 0, signal: null });
+      one.child.kill('SIGTERM');
+      expect(await one.ended).to.deep.equal({ code: 0, signal: null });
     });
 
   it('holds no secret when started by svc start --foreground, nor does the command that waits for it', async () => {
-    const started = run([CLI, 'start', '--foreground']);
-    const pid = await ready(started);
-    expect(parentOf(pid)).to.equal(started.child.pid);
+    const one = run([CLI, 'start', '--foreground']);
+    const pid = await ready(one);
+    expect(parentOf(pid)).to.equal(one.child.pid);
     for (const each of [pid, parentOf(pid)]) expectClean(each);
     await expectInForce();
-    started.child.kill('SIGTERM');
-    expect((await started.ended).code).to.equal(0);
+    one.child.kill('SIGTERM');
+    expect((await one.ended).code).to.equal(0);
   });
 
   it('holds no secret when started by svc start', async () => {
-    const started = run([CLI, 'start']);
-    const pid = await ready(started);
-    expect((await started.ended).code, started.said()).to.equal(0);
+    const one = run([CLI, 'start']);
+    const pid = await ready(one);
+    expect((await one.ended).code, one.said()).to.equal(0);
     expectClean(pid);
     await expectInForce();
     const stopped = run([CLI, 'stop']);
@@ -127,20 +148,20 @@ describe('the environment of the daemon', function () {
     });
 
     it('is left for one that never had the secrets; signals go there and the exit code comes back', async () => {
-      const started = run([script]);
-      const pid = await ready(started);
-      expect(pid).to.not.equal(started.child.pid);
+      const one = run([script]);
+      const pid = await ready(one);
+      expect(pid).to.not.equal(one.child.pid);
       expectClean(pid);
       await expectInForce();
-      expect(started.said()).to.contain('is ready');
+      expect(one.said()).to.contain('is ready');
       // The one that was left is told of: it still shows what it was started with.
       const { doctor } = (await (await get('/api/health/detail')).json()) as { doctor: Array<{ check: string; result: string; message: string }> };
       const told = doctor.find((one) => one.check === 'EnvironmentSecretsCheck');
       expect(told?.result).to.equal('warn');
-      expect(told?.message).to.contain(`process ${started.child.pid}`).and.contain('OPENAI_API_KEY');
+      expect(told?.message).to.contain(`process ${one.child.pid}`).and.contain('OPENAI_API_KEY');
       for (const value of Object.values(SECRETS)) expect(told?.message).to.not.contain(value);
-      started.child.kill('SIGTERM');
-      expect(await started.ended).to.deep.equal({ code: 0, signal: null });
+      one.child.kill('SIGTERM');
+      expect(await one.ended).to.deep.equal({ code: 0, signal: null });
     });
 
     it('gives back the code of a start that was refused, and the signal of an end by force', async () => {
@@ -149,16 +170,16 @@ describe('the environment of the daemon', function () {
       expect((await refused.ended).code).to.equal(1);
       expect(refused.said()).to.contain('SVC_PORT must be');
       env.SVC_PORT = String(await freePort());
-      const started = run([script]);
-      process.kill(await ready(started), 'SIGKILL');
-      expect(await started.ended).to.deep.equal({ code: null, signal: 'SIGKILL' });
+      const one = run([script]);
+      process.kill(await ready(one), 'SIGKILL');
+      expect(await one.ended).to.deep.equal({ code: null, signal: 'SIGKILL' });
     });
   });
 
   it('that does not arrive whole stops the start with a sentence', async () => {
     env.SVC_HANDED_ON_FD = '3';
-    const started = run([DAEMON]);
-    expect((await started.ended).code).to.equal(1);
-    expect(started.said()).to.contain('did not arrive').and.not.contain('    at ');
+    const one = run([DAEMON]);
+    expect((await one.ended).code).to.equal(1);
+    expect(one.said()).to.contain('did not arrive').and.not.contain('    at ');
   });
 });

@@ -1,4 +1,5 @@
 /** `svc doctor`: what is wrong here, and what mends it. Works with and without a daemon. */
+import { closeToOthers, exposedPaths } from '@svc/platform/config/privacy';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -7,6 +8,7 @@ import { daemonChecks } from '../doctor/daemon-checks.js';
 import { machineChecks } from '../doctor/machine-checks.js';
 import { setupChecks } from '../doctor/setup-checks.js';
 import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
 import { wrap } from '../layout.js';
 import { typed } from '../typed-command.js';
 
@@ -14,20 +16,38 @@ export const define = (program: Command, action: Action): void => {
   program
     .command('doctor')
     .description('Look at the setup, the machine and the daemon; say what is wrong and what mends it')
-    .action(action((cli) => doctor(cli)));
+    .option('--fix', 'take the rights of other users from the home and from settings that hold a key')
+    .action(action((cli, flags: { fix?: boolean }) => doctor(cli, flags.fix === true)));
 };
 
 /** Found by the command table. */
 export const direct = (cli: Cli): Outcome => doctor(cli);
 
-const doctor = async (cli: Cli): Outcome => {
+const doctor = async (cli: Cli, isFix = false): Outcome => {
+  const fixed = isFix ? await fix(cli) : [];
   const daemon = await daemonChecks(cli);
   const [setup, machine] = await Promise.all([setupChecks(cli.settings, cli.distDir), machineChecks(cli.settings, daemon.isRunning)]);
   const checks = withoutDoubles([...setup, ...machine, ...daemon.checks]);
   const isAllOk = checks.every((check) => check.status !== 'fail');
-  if (cli.json) cli.out.json({ all_ok: isAllOk, checks });
+  if (cli.json) cli.out.json({ all_ok: isAllOk, checks, ...(isFix ? { fixed } : {}) });
   else print(cli, checks);
   return isAllOk ? EXIT.ok : EXIT.failed;
+};
+
+/** What can be mended without a choice. Each change is said. */
+const fix = async (cli: Cli): Promise<Array<{ path: string; mode: string }>> => {
+  const done: Array<{ path: string; mode: string }> = [];
+  for (const exposed of await exposedPaths(cli.settings)) {
+    const mode = exposed.wantedMode.toString(8);
+    try {
+      await closeToOthers(exposed);
+    } catch (error) {
+      throw new Failure(`${exposed.path} could not be changed.`, { code: 'cli_fix_failed', why: error instanceof Error ? error.message : String(error), mend: `sudo chmod ${mode} ${exposed.path}` });
+    }
+    done.push({ path: exposed.path, mode });
+    if (!cli.json) cli.out.line(`${cli.out.green('fixed')} ${exposed.path}: mode ${exposed.mode.toString(8)} is ${mode} now`);
+  }
+  return done;
 };
 
 /** Of two checks with one name the later counts: the daemon sees its own environment, this process only guesses it. */

@@ -1,11 +1,11 @@
 /** `svc providers`: who can answer, and the keys they need. A key is never an argument: arguments are seen by everyone. */
 import type { Command } from 'commander';
-import { askSecret } from '../asking.js';
+import { askSecret, pipedSecret } from '../asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { readStatus } from '../daemon-status.js';
 import { EXIT } from '../exit-codes.js';
-import { Failure, usageFailure } from '../failure.js';
+import { usageFailure } from '../failure.js';
 import { table } from '../layout.js';
 import { typed } from '../typed-command.js';
 
@@ -65,7 +65,7 @@ const list = async (cli: Cli): Outcome => {
 const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => {
   const daemon = await cli.daemon();
   await daemon.call('GET', `/api/providers/${encodeURIComponent(provider)}`); // an unknown name is said before the key is asked for
-  const key = isStdin ? (await readStdin()).trim() : await askSecret(cli, `API key of ${provider}`);
+  const key = isStdin ? await pipedSecret() : await askSecret(cli, `API key of ${provider}`);
   if (key === '') throw usageFailure('The key is empty.');
   const answer = await daemon.call<{ status: string; provider: string }>('POST', `/api/providers/${encodeURIComponent(provider)}/key`, { body: { api_key: key } });
   const status = await readStatus(daemon);
@@ -75,11 +75,4 @@ const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => 
     cli.out.line(`  model  ${status.default_provider} / ${status.default_model}${status.default_model_why ? `   ${cli.out.dim(typed(status.default_model_why))}` : ''}`);
   }
   return EXIT.ok;
-};
-
-const readStdin = async (): Promise<string> => {
-  if (process.stdin.isTTY === true) throw new Failure('--stdin reads a pipe, and there is none.', { code: 'cli_usage', exit: EXIT.usage, mend: 'leave --stdin out: you will be asked' });
-  let text = '';
-  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
-  return text;
 };

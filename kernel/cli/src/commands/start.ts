@@ -1,8 +1,10 @@
 /** `svc start`: in the background by default, and back only when the daemon is ready or has said why not. */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { spawnWithSecrets, takeEnvironment } from '@svc/platform/doors/own-environment';
+import { handOver, takeEnvironment } from '@svc/platform/config/own-environment';
+import { exposedPaths } from '@svc/platform/config/privacy';
+import { hasPlainKey } from '@svc/platform/config/stored-key';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -54,7 +56,9 @@ const isReady = async (url: string): Promise<boolean> => {
 const foreground = (cli: Cli, entry: string): Outcome => {
   // This process stays as long as the daemon does: it shows no secrets either.
   takeEnvironment();
-  const child = spawnWithSecrets(process.execPath, [entry, '--foreground'], cli.settings.env, { stdio: ['inherit', 'inherit', 'inherit'] });
+  const given = handOver(cli.settings.env);
+  const child = spawn(process.execPath, [entry, '--foreground'], { env: given.env, stdio: ['inherit', 'inherit', 'inherit', ...given.pipes] });
+  given.send(child);
   // The terminal sends Ctrl-C to both; the daemon decides when it is done. A plain `kill` of this process is passed on.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => void child.kill('SIGTERM'));
@@ -69,7 +73,9 @@ const background = async (cli: Cli, entry: string): Outcome => {
   // What the daemon says before its log is open, or while it crashes, must not be lost.
   const errorFile = path.join(cli.settings.logDir, 'start-errors.log');
   const errors = openSync(errorFile, 'w', 0o600);
-  const child = spawnWithSecrets(process.execPath, [entry], cli.settings.env, { detached: true, stdio: ['ignore', 'ignore', errors] });
+  const given = handOver(cli.settings.env);
+  const child = spawn(process.execPath, [entry], { env: given.env, detached: true, stdio: ['ignore', 'ignore', errors, ...given.pipes] });
+  given.send(child);
   closeSync(errors);
   const steps = progress(cli.out, 'Starting');
   try {
@@ -134,6 +140,14 @@ const report = async (cli: Cli, url: string, headline: string): Outcome => {
   // Unless the reason given above says so already.
   if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true)
     next.push(['', 'svc providers set-key PROVIDER, for a real model instead of the built-in stand-in']);
+  if (!headline.includes('already')) next.push(...(await careNotes(cli)));
   for (const line of statusFacts(found, url, pid, cli.out, next)) cli.out.line(line);
   return exit;
+};
+
+/** What of the setup a person should know once, when the daemon has started. */
+const careNotes = async ({ settings }: Cli): Promise<Array<[string, string]>> => {
+  const notes = (await exposedPaths(settings)).map(({ what }): [string, string] => ['care', `${what}; svc doctor --fix`]);
+  if (await hasPlainKey(settings.configFile)) notes.push(['key', 'config.toml holds the API key as it is; svc key hash --write keeps only its hash']);
+  return notes;
 };

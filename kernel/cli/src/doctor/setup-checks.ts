@@ -1,7 +1,9 @@
 /** What a person has set: home, config.toml, keys. Works without a daemon; judges with the daemon's own rules. */
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { type KnownKey, keysOf, textThatIsSet } from '@svc/api';
+import { exposedPaths } from '@svc/platform/config/privacy';
+import { hasPlainKey } from '@svc/platform/config/stored-key';
 import { type LocalConfig, readLocalConfig } from '../local-config.js';
 import type { Settings } from '../settings.js';
 import { type Check, fail, pass, warn } from './check.js';
@@ -13,14 +15,32 @@ const FIRST_FREE_PORT = 1024;
 
 export const setupChecks = async (settings: Settings, distDir: string): Promise<Check[]> => {
   const config = await readConfig(settings, distDir);
-  return [await homeCheck(settings), configFileCheck(settings, config), schemaCheck(config), listenCheck(settings, config), vaultKeyCheck(settings.env), providerKeyCheck(settings.env)];
+  return [
+    await homeCheck(settings),
+    await privacyCheck(settings),
+    configFileCheck(settings, config),
+    schemaCheck(config),
+    listenCheck(settings, config),
+    ...(await keyStorageCheck(settings)),
+    vaultKeyCheck(settings.env),
+    providerKeyCheck(settings.env),
+  ];
 };
+
+/** Named as the daemon names it: what it says of its own files counts. */
+const privacyCheck = async (settings: Settings): Promise<Check> => {
+  const exposed = await exposedPaths(settings);
+  const summary = exposed.map(({ what }) => what).join('; ');
+  if (exposed.length === 0) return pass('PrivateFilesCheck', 'no other user of this machine can read the home and its settings');
+  return exposed.some(({ holdsKey }) => holdsKey) ? fail('PrivateFilesCheck', summary, 'svc doctor --fix') : warn('PrivateFilesCheck', summary, 'svc doctor --fix');
+};
+
+const keyStorageCheck = async ({ configFile }: Settings): Promise<Check[]> =>
+  (await hasPlainKey(configFile)) ? [warn('ApiKeyStorageCheck', `${configFile} holds the API key as it is; its hash would do`, 'svc key hash --write')] : [];
 
 const homeCheck = async ({ home }: Settings): Promise<Check> => {
   try {
     await access(home, constants.W_OK);
-    const { mode } = await stat(home);
-    if ((mode & 0o022) !== 0) return warn('home', `${home} can be written by other users`, `chmod go-w ${home}`);
     return pass('home', home);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return pass('home', `${home} is made at the first start`);

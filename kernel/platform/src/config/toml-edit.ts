@@ -13,10 +13,18 @@ import { scanToml, type TomlEntry } from './toml-lines.js';
 type Tree = Record<string, unknown>;
 
 /** `value` undefined removes the key. Throws `config_edit_refused` or `config_value_unwritable`. `parse` must throw on invalid text. */
-export const editToml = (text: string, path: readonly string[], value: unknown, parse: (text: string) => Tree): string => {
-  const name = path.join('.');
-  const intended = changed(parse(text), path, value);
-  const edited = edit(text, path, value);
+export const editToml = (text: string, path: readonly string[], value: unknown, parse: (text: string) => Tree): string =>
+  proven(path.join('.'), edit(text, path, value), changed(parse(text), path, value), parse);
+
+/** Gives a key of the top level another name and value, in its place and with its comment. */
+export const renameToml = (text: string, from: string, to: string, value: unknown, parse: (text: string) => Tree): string => {
+  const own = scanToml(text).find((entry) => entry.kind === 'assign' && samePath(entry.path, [from]));
+  if (!own) throw configErrors.edit_refused(from, 'it is not in the file');
+  const edited = splice(text, own.start, own.valueEnd, `${printKey([to])} = ${printValue(value, [to])}`);
+  return proven(from, edited, changed(changed(parse(text), [from], undefined), [to], value), parse);
+};
+
+const proven = (name: string, edited: string, intended: Tree, parse: (text: string) => Tree): string => {
   let got: Tree;
   try {
     got = parse(edited);

@@ -51,10 +51,6 @@ export const execErrors = defineErrors('exec', {
   failed: { status: 500, retry: true, message: (command: string) => `${command} could not be started.` },
 });
 
-export const environmentErrors = defineErrors('environment', {
-  cut_off: { status: 500, retry: true, message: () => 'The secrets of the environment did not arrive: the program that started this one ended too early.', hint: 'Start it again.' },
-});
-
 export const filesErrors = defineErrors('file', {
   bad_path: { status: 400, retry: false, message: (path: string, why: string) => `Path traversal denied: "${path}" ${why}.`, hint: 'Use a relative path below the folder, without "..".' },
   outside: { status: 403, retry: false, message: (path: string) => `Path traversal denied: "${path}" resolves outside workspace.` },

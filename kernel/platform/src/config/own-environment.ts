@@ -7,11 +7,11 @@
  * E2  A process of ours that needs them gets them on a pipe, never as variables.
  * E3  Where the system's copy cannot be overwritten, that is said; nobody takes it for done.
  */
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { isSecretVariable } from './child-environment.js';
-import { environmentErrors } from './errors.js';
+import type { Writable } from 'node:stream';
+import { isSecretVariable } from '../doors/child-environment.js';
+import { configErrors } from './errors.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -44,19 +44,31 @@ export const takeEnvironment = (): TakenEnvironment => {
 /** The names of the variables that are, or hold, a secret. */
 export const secretNames = (env: Env): string[] => Object.keys(env).filter((name) => isSecretVariable(name, env[name] ?? ''));
 
-/** Starts a program of ours that calls `takeEnvironment`. Its first three streams are `stdio`. */
-export const spawnWithSecrets = (program: string, args: readonly string[], env: Env, options: Omit<SpawnOptions, 'env' | 'stdio'> & { stdio: [StdioOf, StdioOf, StdioOf] }): ChildProcess => {
-  const secrets = Object.fromEntries(secretNames(env).map((name) => [name, env[name]]));
-  const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !Object.hasOwn(secrets, name)));
-  if (Object.keys(secrets).length === 0) return spawn(program, [...args], { ...options, env: plain });
-  const child = spawn(program, [...args], { ...options, env: { ...plain, [HANDED_ON]: String(PIPE) }, stdio: [...options.stdio, 'pipe'] });
-  const pipe = child.stdio[PIPE];
-  // A program that ends before it has read them says by its exit what there is to say.
-  pipe?.on('error', () => undefined);
-  if (pipe && 'end' in pipe) pipe.end(JSON.stringify(secrets));
-  return child;
+export interface HandOver {
+  /** For a program of ours that calls `takeEnvironment`: no secrets, and where they will be. */
+  readonly env: Env;
+  /** Put after the first three streams of the child; empty when there is nothing to hide. */
+  readonly pipes: readonly 'pipe'[];
+  /** Call once the child is there. */
+  send(child: { readonly stdio: ReadonlyArray<unknown> }): void;
+}
+
+export const handOver = (env: Env): HandOver => {
+  const names = new Set(secretNames(env));
+  const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
+  if (names.size === 0) return { env: plain, pipes: [], send: () => undefined };
+  const secrets = JSON.stringify(Object.fromEntries([...names].map((name) => [name, env[name]])));
+  return {
+    env: { ...plain, [HANDED_ON]: String(PIPE) },
+    pipes: ['pipe'],
+    send: ({ stdio }) => {
+      const pipe = stdio[PIPE] as Writable | undefined; // made by 'pipe' above; absent when the spawn failed
+      // A program that ends before it has read them says by its exit what there is to say.
+      pipe?.on('error', () => undefined);
+      pipe?.end(secrets);
+    },
+  };
 };
-type StdioOf = 'inherit' | 'ignore' | number;
 
 const handedOver = (descriptor: number): Record<string, string> => {
   try {
@@ -65,7 +77,7 @@ const handedOver = (descriptor: number): Record<string, string> => {
     // What our own spawn wrote, as a whole or not at all.
     return JSON.parse(text) as Record<string, string>;
   } catch (cause) {
-    throw environmentErrors.cut_off().with({ cause });
+    throw configErrors.secrets_cut_off().with({ cause });
   }
 };
 

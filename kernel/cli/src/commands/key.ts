@@ -1,0 +1,73 @@
+/** `svc key`: the key that opens the daemon. The daemon needs only its hash; the key itself is with whoever calls. */
+import { randomBytes } from 'node:crypto';
+import { isSvcError } from '@svc/api';
+import { hashStoredKey, storeKeyHash } from '@svc/platform/config/stored-key';
+import { hashOfKey } from '@svc/platform/config/stored-secrets';
+import type { Command } from 'commander';
+import { askSecret, confirm, pipedSecret } from '../asking.js';
+import type { Cli, Outcome } from '../cli.js';
+import type { Action } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure, usageFailure } from '../failure.js';
+
+const KEY_BYTES = 32;
+const SEND_IT = 'The svc command cannot send a hash: SVC_API_KEY=<the key> svc …';
+
+export const define = (program: Command, action: Action): void => {
+  const key = program.command('key').description('The key of this daemon: config.toml needs only its hash').helpCommand(false);
+  key
+    .command('hash')
+    .description('Print the hash of a key, for api_key_hash; it is asked for without showing it, or read from a pipe')
+    .option('--write', 'take the api_key out of config.toml and leave its hash in its place')
+    .action(action((cli, flags: { write?: boolean }) => (flags.write === true ? hashInPlace(cli) : printHash(cli))));
+  key
+    .command('new')
+    .description('Make a key; it is shown once')
+    .option('--write', 'put its hash into config.toml, in place of the key before')
+    .action(action((cli, flags: { write?: boolean }) => newKey(cli, flags.write === true)));
+};
+
+const printHash = async (cli: Cli): Outcome => {
+  const key = process.stdin.isTTY === true ? await askSecret(cli, 'The key') : await pipedSecret();
+  if (key === '') throw usageFailure('The key is empty.');
+  const hash = hashOfKey(key);
+  if (cli.json) cli.out.json({ hash });
+  else cli.out.line(hash);
+  return EXIT.ok;
+};
+
+const hashInPlace = async (cli: Cli): Outcome => {
+  const file = cli.settings.configFile;
+  const hash = await inFile(() => hashStoredKey(file));
+  if (cli.json) cli.out.json({ hash, file });
+  else {
+    cli.out.line(`${cli.out.green('✓')} ${file} holds the hash of the key; the key itself stays valid.`);
+    cli.out.line(`  ${SEND_IT}`);
+  }
+  return EXIT.ok;
+};
+
+const newKey = async (cli: Cli, isWrite: boolean): Outcome => {
+  const file = cli.settings.configFile;
+  if (isWrite && !(await confirm(cli, `Put a new key into ${file}? The owner's key before stops to be valid.`))) return EXIT.ok;
+  const key = `svc_${randomBytes(KEY_BYTES).toString('base64url')}`;
+  const hash = hashOfKey(key);
+  if (isWrite) await inFile(() => storeKeyHash(file, hash));
+  if (cli.json) cli.out.json({ key, hash, ...(isWrite ? { file } : {}) });
+  else {
+    cli.out.line(key);
+    cli.out.note(isWrite ? `Its hash is in ${file}; a daemon that runs reads it by itself.` : `For config.toml: api_key_hash = "${hash}"`);
+    cli.out.note(`It is shown this once. ${SEND_IT}`);
+  }
+  return EXIT.ok;
+};
+
+/** The settings' own errors in the words of this command. */
+const inFile = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    throw new Failure(error.message, { code: error.code, mend: error.hint });
+  }
+};
