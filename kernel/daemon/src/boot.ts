@@ -295,6 +295,10 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());
   relay.poke();
+  const kernelLog = log.logger('kernel');
+  // Their runs wait for the end of their own; nobody waits for the rest.
+  const survivors = parts.execDoor.endSurvivors().catch((cause: unknown) => kernelLog.warn('children of an earlier life could not be looked for', { cause }));
+  own.lifetime.add('end of children of an earlier life', async () => void (await survivors));
   const { host, port } = state.address;
   // Whole or not at all: commands read it while it is written.
   await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));
