@@ -35,7 +35,7 @@ import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
-import { stopDaemon } from './shutdown.js';
+import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
 import { createLifecycle, createWiring, needHook, type Wiring } from './wiring.js';
 
@@ -55,6 +55,8 @@ export interface BootOptions {
   readonly checkReplies?: boolean;
   /** Port 0 lets the system choose. */
   readonly port?: number;
+  /** How long a stop lets extensions finish what they hold; default 10 s. */
+  readonly stopDrainMs?: number;
   /** Called once when somebody asked the daemon to stop. */
   readonly onShutdown?: (reason: string) => void;
 }
@@ -129,7 +131,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     const own = startKernel(ground, parts, choices);
     const { lifecycle, view } = ground.state;
     if (!lifecycle || !view) throw new Error('the kernel did not come up');
-    const stop = onceOnly(async (reason: string) => stopDaemon(reason, { state: ground.state, lifecycle, parts, lock, own }));
+    const stop = onceOnly(async (reason: string) => stopDaemon(reason, { state: ground.state, lifecycle, parts, lock, own, drainMs: options.stopDrainMs ?? STOP_DRAIN_MS }));
     await lifecycle.boot();
     await attached;
     await refuseFailedEssentials(lifecycle, stop);
