@@ -13,7 +13,7 @@ import type { TimerClock } from '@svc/platform/clock/clock';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
 import { type Config, createConfig } from '@svc/platform/config/config';
-import { type Home, resolveHome } from '@svc/platform/config/home';
+import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import { atomicWrite } from '@svc/platform/doors/atomic-write';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
@@ -211,7 +211,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   const { config, factories, home, log, relay, state, wiring } = ground;
   const { clock, env, ids } = ground.options;
   const storage = await factories.openStorage({
-    file: join(home.dataDir, 'svc.db'),
+    file: databaseFileOf(home.dataDir),
     clock,
     log: log.logger('storage'),
     storeEvent: relay.isStored,

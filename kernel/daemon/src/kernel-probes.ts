@@ -12,9 +12,10 @@ export function tapProbes(owner: Owner, hooks: HookRegistry, parts: Pick<Platfor
   const facade = hooks.facade(owner);
   facade.tap('health.probe', async () => {
     await parts.storage.ping();
-    return { name: 'database', status: 'ok' };
+    const problem = parts.storage.identityProblem();
+    return problem === undefined ? { name: 'database', status: 'ok' } : { name: 'database', status: 'warn', detail: problem };
   });
-  facade.tap('doctor.check', async () => [configFinding(view()), listenFinding(listen()), environmentFinding(await shownByAncestors(parts.env))]);
+  facade.tap('doctor.check', async () => [configFinding(view()), listenFinding(listen()), environmentFinding(await shownByAncestors(parts.env)), identityFinding(parts.storage.identityProblem())]);
   hooks.taps.swap(undefined, owner);
 }
 
@@ -28,6 +29,12 @@ function configFinding(view: KernelView): DoctorFinding {
     message: problems.length === 1 ? first.message : `${first.message} (and ${problems.length - 1} more)`,
     fix: `Edit ${first.file}${first.line === null ? '' : `, line ${first.line}`}.`,
   };
+}
+
+function identityFinding(problem: string | undefined): DoctorFinding {
+  const check = 'DatabaseIdentityCheck';
+  if (problem === undefined) return { check, result: 'pass', message: 'The database is the one that was here last.' };
+  return { check, result: 'fail', message: problem, fix: 'Stop the daemon and put the right file back, with its -wal; or keep this one: svc doctor --accept-database' };
 }
 
 function listenFinding({ host, hasKey }: { host: string; hasKey: boolean }): DoctorFinding {

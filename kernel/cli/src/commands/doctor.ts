@@ -1,4 +1,6 @@
 /** `svc doctor`: what is wrong here, and what mends it. Works with and without a daemon. */
+import { access, rm } from 'node:fs/promises';
+import { databaseFileOf, identityFileOf } from '@svc/platform/config/home';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -14,7 +16,8 @@ export const define = (program: Command, action: Action): void => {
   program
     .command('doctor')
     .description('Look at the setup, the machine and the daemon; say what is wrong and what mends it')
-    .action(action((cli) => doctor(cli)));
+    .option('--accept-database', 'Keep the database that is there, although it is not the one that was here last')
+    .action(action((cli, options: { acceptDatabase?: boolean }) => (options.acceptDatabase ? acceptDatabase(cli) : doctor(cli))));
 };
 
 /** Found by the command table. */
@@ -28,6 +31,18 @@ const doctor = async (cli: Cli): Outcome => {
   if (cli.json) cli.out.json({ all_ok: isAllOk, checks });
   else print(cli, checks);
   return isAllOk ? EXIT.ok : EXIT.failed;
+};
+
+/** The file beside the database is what a daemon compares with; without it whatever is there is taken as it is, within a second if one runs. */
+const acceptDatabase = async (cli: Cli): Outcome => {
+  const file = identityFileOf(databaseFileOf(cli.settings.dataDir));
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  await rm(file, { force: true });
+  cli.out.line(isThere ? 'The database that is there now is the right one from here on.' : 'Nothing had to be accepted.');
+  return EXIT.ok;
 };
 
 /** Of two checks with one name the later counts: the daemon sees its own environment, this process only guesses it. */
