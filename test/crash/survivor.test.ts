@@ -1,4 +1,4 @@
-/** A process that the daemon started and that outlives its SIGKILL. */
+/** Processes that the daemon started and that outlive its SIGKILL, in their group and out of it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTimeOf } from '@svc/platform/doors/process-identity';
@@ -23,30 +23,38 @@ describe('a child process that survived the daemon', () => {
     place.clean();
   });
 
-  it('is ended before its run goes on, and the model is told that the outcome is not known', async () => {
-    const pidFile = join(place.effects, 'pid');
-    const story = storyOf('rest', undefined, [[{ name: 'shell_exec', args: { command: `echo $$ > ${pidFile}; exec sleep 300`, timeout_seconds: 400 } }]]);
+  it('is ended before its run goes on, and the model is told that the outcome is not known', async function () {
+    this.timeout(30_000);
+    const [pidFile, strayFile] = [join(place.effects, 'pid'), join(place.effects, 'stray')];
+    const story = storyOf('rest', undefined, [
+      [
+        {
+          name: 'shell_exec',
+          args: { command: `setsid sh -c 'echo $$ > ${strayFile}; exec sleep 300' & while [ ! -s ${strayFile} ]; do :; done; echo $$ > ${pidFile}; exec sleep 300`, timeout_seconds: 400 },
+        },
+      ],
+    ]);
     const first = beginLife(place, 1);
     const url = (await first.url) ?? '';
     const agentId = await ensureAgent(url);
     const cut = send(url, agentId, story.message);
-    await until(async () => (await pidIn(pidFile)) > 0, 5_000);
-    const child = await pidIn(pidFile);
+    await until(async () => (await pidIn(pidFile)) > 0, 15_000);
+    const [child, stray] = [await pidIn(pidFile), await pidIn(strayFile)];
     first.kill();
     await Promise.all([first.gone, cut]);
-    expect(await isAlive(child), 'the child outlives the daemon').to.equal(true);
+    expect([await isAlive(child), await isAlive(stray)], 'the children outlive the daemon').to.deep.equal([true, true]);
 
     // The request that carries the result is the first that may come from the next life.
     const aliveAtRequest: Array<Promise<boolean>> = [];
     model.onRequest(() => {
-      aliveAtRequest.push(isAlive(child));
+      aliveAtRequest.push(isAlive(child), isAlive(stray));
       return undefined;
     });
     const second = beginLife(place, 2);
     const again = await send((await second.url) ?? '', agentId, story.message);
 
     expect(again.answer).to.equal(answerTo(story.plan.mark));
-    expect(await Promise.all(aliveAtRequest)).to.deep.equal([false]);
+    expect(await Promise.all(aliveAtRequest)).to.deep.equal([false, false]);
     const events = await new TestHttp((await second.url) ?? '').events('POST', `/api/agents/${agentId}/message/stream`, { message: story.message.text }, { 'last-event-id': `${again.runId}.1.1` });
     expect(events.find((event) => event.event === 'tool_result')?.data.result).to.contain('not known whether it took effect');
   });

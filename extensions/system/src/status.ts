@@ -37,7 +37,8 @@ export async function healthDetail(deps: StatusDeps, actor: Actor) {
     panic_count: extensions.reduce((sum, one) => sum + one.strikes, 0),
     restart_count: 0,
     agent_count: (await deps.agents.value?.list(actor))?.length ?? 0,
-    database: database?.status === 'ok' ? 'connected' : 'error',
+    // A warning is about what it holds, not about whether it answers.
+    database: database && database.status !== 'error' ? 'connected' : 'error',
     config_warnings: deps.kernel.configProblems().map((problem) => problem.message),
     checks,
     extensions: extensions.filter((one) => one.state !== 'active' && one.state !== 'inactive').map((one) => ({ id: one.id, state: one.state, reason: one.reason })),

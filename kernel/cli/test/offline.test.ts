@@ -1,6 +1,6 @@
 /** What works without a daemon: doctor, logs, start's refusals; and how fast the program is. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -40,6 +40,18 @@ describe('svc without a daemon', function () {
       expect(found).to.include({ all_ok: true, code: 0 });
       for (const name of ['home', 'config_file', 'ConfigTomlSchemaCheck', 'ApiListenAddrCheck', 'VaultKeyCheck', 'provider_keys', 'database', 'daemon', 'port', 'node', 'npm', 'git'])
         expect(found.find(name)?.status, name).to.be.oneOf(['pass', 'warn']);
+    });
+
+    it('--accept-database takes away what a daemon compares the database with', async () => {
+      const file = path.join(bench.home, 'data', 'svc.db-identity.json');
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, '{"id":"another","mark":7}');
+
+      const ran = await bench.run(['doctor', '--accept-database']);
+
+      expect(ran.code).to.equal(0);
+      expect(existsSync(file)).to.equal(false);
+      expect((await bench.run(['doctor', '--accept-database'])).stdout).to.contain('Nothing had to be accepted');
     });
 
     it('fails on a value that does not fit, with its line', async () => {

@@ -54,6 +54,7 @@ export interface LifecycleDeps extends GenerationDeps {
 }
 
 const DRAIN_MS = 60_000;
+const LAST_DRAIN_MS = 500;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 
@@ -153,8 +154,11 @@ export class Lifecycle {
     this.#deps.changed(id, unit.state);
   }
 
+  /** All waves together have `drainMs`, and the last of them at least a moment. */
   async stopAll(reason: StopReason, drainMs: number): Promise<void> {
     this.#stopping = true;
+    const endMs = this.#deps.clock.now() + drainMs;
+    const leftMs = (): number => Math.min(drainMs, Math.max(LAST_DRAIN_MS, endMs - this.#deps.clock.now()));
     // What an earlier change still waits for gets no longer than what is stopped now.
     const unhurry = this.#deps.later(drainMs, () => {
       for (const generation of this.#draining.values()) generation.owner.lifetime.hurry();
@@ -164,7 +168,7 @@ export class Lifecycle {
       const running = [...this.#units.values()].filter((unit) => unit.generation);
       const { waves } = resolve(running.map(manifestOf), running.map(manifestOf), this.#deps.apiVersion);
       for (const wave of [...waves].reverse()) {
-        await Promise.all(wave.map((id) => this.#stopOne(this.#need(id), reason, drainMs)));
+        await Promise.all(wave.map((id) => this.#stopOne(this.#need(id), reason, leftMs())));
       }
     });
     await Promise.all(this.#draining.keys());

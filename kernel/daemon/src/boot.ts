@@ -13,7 +13,7 @@ import type { TimerClock } from '@svc/platform/clock/clock';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
 import { type Config, createConfig } from '@svc/platform/config/config';
-import { type Home, resolveHome } from '@svc/platform/config/home';
+import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import { atomicWrite } from '@svc/platform/doors/atomic-write';
@@ -36,7 +36,7 @@ import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
-import { stopDaemon } from './shutdown.js';
+import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
 import { createLifecycle, createWiring, needHook, type Wiring } from './wiring.js';
 
@@ -56,6 +56,8 @@ export interface BootOptions {
   readonly checkReplies?: boolean;
   /** Port 0 lets the system choose. */
   readonly port?: number;
+  /** How long a stop lets extensions finish what they hold; default 10 s. */
+  readonly stopDrainMs?: number;
   /** Called once when somebody asked the daemon to stop. */
   readonly onShutdown?: (reason: string) => void;
 }
@@ -130,7 +132,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     const own = startKernel(ground, parts, choices);
     const { lifecycle, view } = ground.state;
     if (!lifecycle || !view) throw new Error('the kernel did not come up');
-    const stop = onceOnly(async (reason: string) => stopDaemon(reason, { state: ground.state, lifecycle, parts, lock, own }));
+    const stop = onceOnly(async (reason: string) => stopDaemon(reason, { state: ground.state, lifecycle, parts, lock, own, drainMs: options.stopDrainMs ?? STOP_DRAIN_MS }));
     await lifecycle.boot();
     await attached;
     await refuseFailedEssentials(lifecycle, stop);
@@ -210,7 +212,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   const { config, factories, home, log, relay, state, wiring } = ground;
   const { clock, env, ids } = ground.options;
   const storage = await factories.openStorage({
-    file: join(home.dataDir, 'svc.db'),
+    file: databaseFileOf(home.dataDir),
     clock,
     log: log.logger('storage'),
     storeEvent: relay.isStored,
@@ -296,7 +298,11 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());
   relay.poke();
-  for (const { what, path } of await exposedPaths(home)) log.logger('kernel').warn(`${what}.`, { path, fix: 'svc doctor --fix' });
+  const kernelLog = log.logger('kernel');
+  for (const { what, path } of await exposedPaths(home)) kernelLog.warn(`${what}.`, { path, fix: 'svc doctor --fix' });
+  // Their runs wait for the end of their own; nobody waits for the rest.
+  const survivors = parts.execDoor.endSurvivors().catch((cause: unknown) => kernelLog.warn('children of an earlier life could not be looked for', { cause }));
+  own.lifetime.add('end of children of an earlier life', async () => void (await survivors));
   const { host, port } = state.address;
   // Whole or not at all: commands read it while it is written.
   await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));

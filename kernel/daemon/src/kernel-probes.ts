@@ -21,10 +21,17 @@ export function tapProbes(
   const facade = hooks.facade(owner);
   facade.tap('health.probe', async () => {
     await parts.storage.ping();
-    return { name: 'database', status: 'ok' };
+    const problem = parts.storage.identityProblem();
+    return problem === undefined ? { name: 'database', status: 'ok' } : { name: 'database', status: 'warn', detail: problem };
   });
-  facade.tap('doctor.check', async () => [configFinding(view()), listenFinding(listen()), environmentFinding(await shownByAncestors(parts.env)), privacyFinding(await exposedPaths(parts.home))]);
-  facade.tap('kernel.greet', async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: `npx ${PRIVACY_FIX}` })));
+  facade.tap('doctor.check', async () => [
+    configFinding(view()),
+    listenFinding(listen()),
+    environmentFinding(await shownByAncestors(parts.env)),
+    privacyFinding(await exposedPaths(parts.home)),
+    identityFinding(parts.storage.identityProblem()),
+  ]);
+  facade.tap('kernel.greet', async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
   hooks.taps.swap(undefined, owner);
 }
 
@@ -38,6 +45,12 @@ function configFinding(view: KernelView): DoctorFinding {
     message: problems.length === 1 ? first.message : `${first.message} (and ${problems.length - 1} more)`,
     fix: `Edit ${first.file}${first.line === null ? '' : `, line ${first.line}`}.`,
   };
+}
+
+function identityFinding(problem: string | undefined): DoctorFinding {
+  const check = 'DatabaseIdentityCheck';
+  if (problem === undefined) return { check, result: 'pass', message: 'The database is the one that was here last.' };
+  return { check, result: 'fail', message: problem, fix: 'Stop the daemon and put the right file back, with its -wal; or keep this one: svc doctor --accept-database' };
 }
 
 function listenFinding({ host, hasKey }: { host: string; hasKey: boolean }): DoctorFinding {

@@ -6,7 +6,9 @@ import type { ContextParts } from './extension-context.js';
 import type { HomeLock } from './home-lock.js';
 
 /** How long requests and extensions have to finish what they hold. */
-const STOP_DRAIN_MS = 10_000;
+export const STOP_DRAIN_MS = 10_000;
+/** How long what was said last has to reach its clients. */
+const GOODBYE_MS = 2_000;
 
 export interface Stopping {
   readonly state: { phase: 'starting' | 'ready' | 'stopping' };
@@ -14,17 +16,20 @@ export interface Stopping {
   readonly parts: ContextParts;
   readonly lock: HomeLock;
   readonly own: Owner;
+  readonly drainMs: number;
 }
 
-export async function stopDaemon(reason: string, { state, lifecycle, parts, lock, own }: Stopping): Promise<void> {
+export async function stopDaemon(reason: string, { state, lifecycle, parts, lock, own, drainMs }: Stopping): Promise<void> {
   state.phase = 'stopping';
   parts.log.logger('kernel').info('stopping', { reason });
   parts.http.stopAccepting();
   await Promise.resolve(parts.hooks.slot('kernel.stop')?.call({ reason })).catch((cause: unknown) => parts.log.logger('kernel').warn('a tap of kernel.stop failed', { cause }));
-  // What waits for an answer gets it while runs come to their next step; then streams are told to reconnect.
-  await Promise.all([lifecycle.stopAll('shutdown', STOP_DRAIN_MS), parts.http.close(STOP_DRAIN_MS)]);
-  await own.lifetime.close();
+  // What waits for an answer gets it while runs come to their end or their next step.
+  await lifecycle.stopAll('shutdown', drainMs);
+  // Whoever still waits is told what goes on without him, and then hung up on.
   parts.streams.close();
+  await parts.http.close(GOODBYE_MS);
+  await own.lifetime.close();
   await parts.execDoor.close();
   await parts.fetchDoor.close();
   await parts.workers.close();

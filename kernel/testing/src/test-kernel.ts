@@ -23,6 +23,7 @@ export interface TestKernelOptions {
   readonly ids?: BootOptions['ids'];
   /** Another index than this build's, such as one that a test writes anew. */
   readonly releaseFile?: string;
+  readonly stopDrainMs?: number;
   readonly onShutdown?: (reason: string) => void;
   /** Bearer key that `http` sends. */
   readonly key?: string;
@@ -54,7 +55,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
     foreground: false,
     checkReplies: true,
     port: 0,
-    ...pick(options, ['extra', 'factories', 'clock', 'ids', 'onShutdown']),
+    ...pick(options, ['extra', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown']),
   });
   const kernel: TestKernel = {
     daemon,

@@ -1,4 +1,6 @@
 /** `svc doctor`: what is wrong here, and what mends it. Works with and without a daemon. */
+import { access, rm } from 'node:fs/promises';
+import { databaseFileOf, identityFileOf } from '@svc/platform/config/home';
 import { closeToOthers, exposedPaths } from '@svc/platform/config/privacy';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
@@ -17,7 +19,8 @@ export const define = (program: Command, action: Action): void => {
     .command('doctor')
     .description('Look at the setup, the machine and the daemon; say what is wrong and what mends it')
     .option('--fix', 'take the rights of other users from the home and from settings that hold a key')
-    .action(action((cli, flags: { fix?: boolean }) => doctor(cli, flags.fix === true)));
+    .option('--accept-database', 'keep the database that is there, although it is not the one that was here last')
+    .action(action((cli, flags: { fix?: boolean; acceptDatabase?: boolean }) => (flags.acceptDatabase ? acceptDatabase(cli) : doctor(cli, flags.fix === true))));
 };
 
 /** Found by the command table. */
@@ -48,6 +51,19 @@ const fix = async (cli: Cli): Promise<Array<{ path: string; mode: string }>> => 
     if (!cli.json) cli.out.line(`${cli.out.green('fixed')} ${exposed.path}: mode ${exposed.mode.toString(8)} is ${mode} now`);
   }
   return done;
+};
+
+/** The file beside the database is what a daemon compares with; without it whatever is there is taken as it is, within a second if one runs. */
+const acceptDatabase = async (cli: Cli): Outcome => {
+  const file = identityFileOf(databaseFileOf(cli.settings.dataDir));
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  await rm(file, { force: true });
+  if (cli.json) cli.out.json({ status: isThere ? 'accepted' : 'nothing_to_accept' });
+  else cli.out.line(isThere ? 'The database that is there now is the right one from here on.' : 'Nothing had to be accepted.');
+  return EXIT.ok;
 };
 
 /** Of two checks with one name the later counts: the daemon sees its own environment, this process only guesses it. */

@@ -18,6 +18,11 @@ export interface Home {
   readonly listen: string | undefined;
 }
 
+export const databaseFileOf = (dataDir: string): string => join(dataDir, 'svc.db');
+
+/** Beside the database: which one it is, and how far it had come. */
+export const identityFileOf = (databaseFile: string): string => `${databaseFile}-identity.json`;
+
 /** Reads SVC_HOME (default ~/.svc), SVC_CONFIG, SVC_PORT and SVC_LISTEN. Throws `config_home_invalid` with the variable's name. */
 export const resolveHome = (env: Readonly<Record<string, string | undefined>>): Home => {
   const home = absolute(env.SVC_HOME, join(homedir(), '.svc'));

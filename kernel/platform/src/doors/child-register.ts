@@ -12,11 +12,12 @@ import { join } from 'node:path';
 import type { TimerClock } from '../clock/clock.js';
 import type { ScopedLogger } from '../log/log.js';
 import { isTable } from '../config/schema-walk.js';
-import { isSameProcess, type ProcessIdentity } from './process-identity.js';
+import { endTree, type TreeIdentity } from './child-tree.js';
+import { bootId as currentBoot, isSameProcess, type ProcessIdentity } from './process-identity.js';
 
 const POLL_MS = 25;
 
-export interface ChildRecord extends ProcessIdentity {
+export interface ChildRecord extends ProcessIdentity, TreeIdentity {
   readonly ownerKey: string;
   readonly command: string;
   /** The life of the daemon that started it. */
@@ -72,9 +73,11 @@ const parseRecord = (text: string): ChildRecord | undefined => {
   try {
     const value: unknown = JSON.parse(text);
     if (!isTable(value) || !Number.isSafeInteger(value.pid) || Number(value.pid) <= 1) return undefined;
-    const { pid, startedAt, bootId, ownerKey, command, life } = value;
-    if ([startedAt, bootId, ownerKey, command, life].some((part) => typeof part !== 'string')) return undefined;
-    return { pid: Number(pid), startedAt: String(startedAt), bootId: String(bootId), ownerKey: String(ownerKey), command: String(command), life: String(life) };
+    // Records of earlier builds know no tree.
+    const { pid, startedAt, bootId, ownerKey, command, life, mark = '', cgroup = '' } = value;
+    if ([startedAt, bootId, ownerKey, command, life, mark, cgroup].some((part) => typeof part !== 'string')) return undefined;
+    const texts = { startedAt: String(startedAt), bootId: String(bootId), ownerKey: String(ownerKey), command: String(command), life: String(life), mark: String(mark), cgroup: String(cgroup) };
+    return { pid: Number(pid), ...texts };
   } catch {
     // The caller reports it with the file's name.
     return undefined;
@@ -91,8 +94,11 @@ const endOne = async (file: string, record: ChildRecord, graceMs: number, clock:
     signalGroup(record.pid, 'SIGKILL');
     while (await isSameProcess(record)) await clock.sleep(POLL_MS);
   }
+  // What it started may have outlived it, and left its group. After another boot nothing is left.
+  const strays = record.bootId === (await currentBoot()) ? await endTree(record, clock) : 0;
+  if (strays > 0) log.warn('What a child of an earlier life of the daemon had started still ran and was ended.', { processes: strays, command: record.command, owner: record.ownerKey });
   await rm(file, { force: true });
-  return isAlive;
+  return isAlive || strays > 0;
 };
 
 /** Signals the whole process group of a child that was started as its leader. False when nobody is left in it. */

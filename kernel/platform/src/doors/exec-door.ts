@@ -1,7 +1,8 @@
 /**
  * The one way to start a process.
  *
- * X1  A child leads its own process group, and the whole group is ended with it: TERM, after 3 s KILL; what it leaves behind when it exits by itself, at once.
+ * X1  A child leads its own process group, and the whole group is ended with it: TERM, after 3 s KILL; what it leaves behind when it exits by itself, at once,
+ *     and so is what left the group (child-tree.ts says how far that reaches).
  * X2  It is recorded before it can act: it starts as a shell that waits for one line on a pipe and then becomes the
  *     program under the same process id. A daemon that dies before it wrote the record closes the pipe, and the child ends without having begun.
  * X3  Its environment is scrubbed, its output capped, its time limited: a caller may ask for less than [exec_policy] allows, never for more.
@@ -16,6 +17,7 @@ import type { TimerClock } from '../clock/clock.js';
 import type { ScopedLogger } from '../log/log.js';
 import { childEnvironment } from './child-environment.js';
 import { type ChildRegister, createChildRegister, signalGroup } from './child-register.js';
+import { type ChildTree, createChildTree, endTree, outerMark, ownCgroup } from './child-tree.js';
 import { execErrors } from './errors.js';
 import { createOutputCap, type OutputCap } from './output-cap.js';
 import { ownFileNamed } from './own-files.js';
@@ -25,7 +27,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_TIMEOUT_SECS = 86_400;
 const MAX_OUTPUT_BYTES = 102_400;
 const GRACE_MS = 3_000;
-/** A stranger that left the group may hold the pipes open; nobody waits for it. */
+/** A stranger that nobody could find may hold the pipes open; nobody waits for it. */
 const DRAIN_MS = 500;
 const MAX_CHILDREN = 64;
 const GATE = 'IFS= read -r go <&3 || exit 125; exec 3<&-; exec "$@"';
@@ -40,6 +42,8 @@ export interface ExecDoorDeps {
   log: ScopedLogger;
   /** The folder whose files no guarded command may name, its own working directory excepted. */
   home?: string;
+  /** Where cgroups of children are made; by default this process's own cgroup, where there is one. */
+  cgroupOf?: () => Promise<string | undefined>;
 }
 
 export interface ExecDoor {
@@ -55,6 +59,8 @@ interface DoorState {
   readonly deps: ExecDoorDeps;
   readonly register: ChildRegister;
   readonly running: Map<symbol, { end: () => void; gone: Promise<unknown> }>;
+  /** Found out at the first call. */
+  cgroup: Promise<string | undefined> | undefined;
   closed: boolean;
 }
 
@@ -66,7 +72,7 @@ interface Policy {
 }
 
 export const createExecDoor = (deps: ExecDoorDeps): ExecDoor => {
-  const state: DoorState = { deps, register: createChildRegister(deps.registerDir, GRACE_MS, deps.clock, deps.log), running: new Map(), closed: false };
+  const state: DoorState = { deps, register: createChildRegister(deps.registerDir, GRACE_MS, deps.clock, deps.log), running: new Map(), cgroup: undefined, closed: false };
   return {
     exec: (command, args, options) => admit(state, command, args, options),
     endSurvivors: (ownerKey) => state.register.endSurvivors(ownerKey),
@@ -98,8 +104,9 @@ const admit = async (state: DoorState, command: string, args: readonly string[],
 const run = async (state: DoorState, policy: Policy, command: string, args: readonly string[], options: ExecOptions, controller: AbortController): Promise<ExecResult> => {
   const { clock } = state.deps;
   const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal;
-  const allowed = policy.allowed_env_vars ?? [];
-  const env = childEnvironment(state.deps.env, allowed, options.env, options.envNames);
+  state.cgroup ??= (state.deps.cgroupOf ?? ownCgroup)();
+  const tree = createChildTree(await state.cgroup, outerMark(state.deps.env));
+  const env = { ...childEnvironment(state.deps.env, policy.allowed_env_vars ?? [], options.env, options.envNames), ...tree.env };
   if ([command, ...args].some((part) => part.includes('\0'))) throw execErrors.bad_command('it holds a NUL');
   const cwd = await stat(options.cwd).catch(() => undefined);
   if (!cwd?.isDirectory()) throw execErrors.bad_cwd();
@@ -109,7 +116,7 @@ const run = async (state: DoorState, policy: Policy, command: string, args: read
   if (signal.aborted) throw execErrors.cancelled(basename(command)).with({ cause: signal.reason });
   const startMs = clock.mono();
   const running = start(program, args, options.cwd, env);
-  const forget = await record(state, running.child, basename(command), options.ownerKey ?? '').catch((error: unknown) => {
+  const forget = await record(state, running.child, tree, basename(command), options.ownerKey ?? '').catch((error: unknown) => {
     // Unrecorded, it must not begin: the gate closes unread.
     running.openGate(false);
     throw isSvcError(error) ? error : execErrors.failed(basename(command)).with({ cause: error });
@@ -119,7 +126,7 @@ const run = async (state: DoorState, policy: Policy, command: string, args: read
   feed(running.child, options.stdin);
   const timeoutMs = Math.min(options.timeoutMs ?? TIMEOUT_MS, (policy.timeout_secs ?? MAX_TIMEOUT_SECS) * 1_000);
   try {
-    const end = await untilGone(running, clock, { timeoutMs, idleTimeoutMs: options.idleTimeoutMs }, signal);
+    const end = await untilGone(running, tree, clock, { timeoutMs, idleTimeoutMs: options.idleTimeoutMs }, signal);
     if (end.why === 'cancelled') throw execErrors.cancelled(basename(command)).with({ cause: signal.reason });
     return resultOf(end, output, clock.mono() - startMs);
   } finally {
@@ -161,11 +168,14 @@ const start = (program: string, args: readonly string[], cwd: string, env: Recor
   };
 };
 
-const record = async (state: DoorState, child: ChildProcess, command: string, ownerKey: string): Promise<() => Promise<void>> => {
+const record = async (state: DoorState, child: ChildProcess, tree: ChildTree, command: string, ownerKey: string): Promise<() => Promise<void>> => {
   if (child.pid === undefined) throw execErrors.failed(command);
   const startedAt = await startTimeOf(child.pid);
   if (startedAt === undefined) throw execErrors.failed(command);
-  return state.register.add({ pid: child.pid, startedAt, bootId: await bootId(), ownerKey, command });
+  const { mark, cgroup } = tree;
+  const forget = await state.register.add({ pid: child.pid, startedAt, bootId: await bootId(), ownerKey, command, mark, cgroup });
+  await tree.adopt(child.pid);
+  return forget;
 };
 
 const feed = (child: ChildProcess, stdin: string | undefined): void => {
@@ -179,7 +189,13 @@ interface End {
 }
 
 /** Waits for the exit, ends the group when time is up or the caller is gone, and leaves no timer and no member behind. */
-const untilGone = async ({ child, exited, drained }: Running, clock: TimerClock, limits: { timeoutMs: number; idleTimeoutMs: number | undefined }, signal: AbortSignal): Promise<End> => {
+const untilGone = async (
+  { child, exited, drained }: Running,
+  tree: ChildTree,
+  clock: TimerClock,
+  limits: { timeoutMs: number; idleTimeoutMs: number | undefined },
+  signal: AbortSignal,
+): Promise<End> => {
   const pid = child.pid ?? 0;
   let why: End['why'] = 'exit';
   let killAtMs = 0;
@@ -200,6 +216,7 @@ const untilGone = async ({ child, exited, drained }: Running, clock: TimerClock,
     const { code, signal: ended } = await exited;
     // The leader is gone. Members that were told to end get the rest of their grace, others nothing.
     await endRest(pid, killAtMs, clock);
+    await endTree(tree, clock);
     await Promise.race([drained, new Promise<void>((done) => cancels.push(clock.schedule(DRAIN_MS, done)))]);
     return { code, signal: ended, why };
   } finally {

@@ -8,6 +8,7 @@ import type { Actor, Connection, FrameEncoder, Logger, Streams } from '@svc/api'
 import type { WebSocket } from 'ws';
 import type { StreamsAdmin } from '../streams/streams.js';
 import { streamErrors } from '../streams/errors.js';
+import { lastWords } from '../streams/last-words.js';
 
 const MAX_UNSENT_BYTES = 1_048_576;
 /** A followed topic is read on when less than this waits to be sent. */
@@ -86,6 +87,8 @@ export class SocketConnection implements Connection {
       if (place.state === 'live') return;
       this.#places.delete(place);
       if (place.state === 'lost') this.#dropSlow();
+      // Whoever left hears nothing any more; the others are told that the service stops.
+      if (place.state === 'closed') this.send(encoder.encode(lastWords(place)) ?? '');
     };
     this.#places.add(place);
     write();

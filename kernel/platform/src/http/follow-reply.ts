@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http';
 import type { FrameEncoder, Reply, Streams } from '@svc/api';
 import type { StreamsAdmin } from '../streams/streams.js';
 import { streamErrors } from '../streams/errors.js';
+import { lastWords } from '../streams/last-words.js';
 import { type Head, headersOf } from './answer.js';
 
 const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
@@ -62,6 +63,7 @@ function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, 
   const { encoder } = reply;
   let isBlocked = false;
   let isOver = false;
+  let isStopped = false;
   /** False when the client has more than it takes for now. */
   const writeSome = (): boolean => {
     let isFull = false;
@@ -84,7 +86,11 @@ function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, 
     isOver = true;
     if (place.state === 'ended') res.end(encoder.epilogue);
     else if (place.state === 'lost') res.destroy();
-    else res.end();
+    else {
+      // Not the client left but the service stops: what it follows goes on.
+      isStopped = true;
+      res.end((encoder.encode(lastWords(place)) ?? '') + (encoder.epilogue ?? ''));
+    }
   };
   const place = placeOf(streams, reply, write);
   res.writeHead(200, headersOf(head, encoder.contentType, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...reply.headers }));
@@ -93,7 +99,7 @@ function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, 
     write();
   });
   res.once('close', () => {
-    const isFinished = place.state === 'ended';
+    const isFinished = place.state === 'ended' || isStopped;
     place.close();
     left();
     if (!isFinished) reply.onLeave?.();

@@ -8,6 +8,7 @@ import type { StreamsAdmin } from '../streams/streams.js';
 import type { Access } from './access.js';
 import type { Application } from './application.js';
 import type { CallerHooks } from './caller.js';
+import { CLOSE } from './connection.js';
 import { createEarlyListener } from './early-listener.js';
 import { createFollowers } from './follow-reply.js';
 import type { Gate } from './gate.js';
@@ -16,7 +17,6 @@ import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './ro
 import { createStanding, type Standing } from './standing.js';
 import { createValidators } from './validators.js';
 
-const GOING_AWAY = 1001;
 /** How long a socket's client has to answer the close frame. */
 const GOODBYE_MS = 1_000;
 const KEEP_ALIVE_MS = 15_000;
@@ -201,6 +201,7 @@ async function attach(parts: Parts): Promise<void> {
 
 function stopAccepting(parts: Parts): void {
   const { server } = parts.early;
+  parts.application?.sockets.stopAccepting();
   if (!server.listening) return;
   parts.closed = new Promise((resolve) => server.close(() => resolve()));
 }
@@ -208,7 +209,7 @@ function stopAccepting(parts: Parts): void {
 async function close(parts: Parts, drainMs: number): Promise<void> {
   const { server } = parts.early;
   stopAccepting(parts);
-  parts.application?.sockets.closeAll(GOING_AWAY);
+  parts.application?.sockets.closeAll(CLOSE.restart);
   parts.followers.close();
   const late = new AbortController();
   // A client that does not answer the close frame, asleep or gone, holds nobody up.

@@ -4,7 +4,7 @@
  * What is refused before it has matched is charged by the boundary.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Frame, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl, type Streams } from '@svc/api';
+import { type Frame, type Headers, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl, type Streams } from '@svc/api';
 import { runAs } from '@svc/core';
 import type { Context, Next } from 'koa';
 import type { StreamsAdmin } from '../streams/streams.js';
@@ -24,6 +24,9 @@ import { matchRoute } from './route-match.js';
 import type { RouteTable, Row } from './route-table.js';
 import type { Standing } from './standing.js';
 import { type RouteChecks, type Validators, validate } from './validators.js';
+
+/** A restart takes about as long, in seconds. */
+const COME_BACK_S = '5';
 
 export interface PipelineDeps {
   readonly access: Access;
@@ -199,7 +202,7 @@ async function framePatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: 
   try {
     return await waitForFrame(deps.streams, answer.topic, answer.until, signal);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw namedError(error, answer.headers);
     answer.onLeave?.();
     if (isSvcError(error)) throw error;
     return undefined;
@@ -207,6 +210,9 @@ async function framePatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: 
     left();
   }
 }
+
+/** Who waited in vain is told what it waited for, and when to ask again. */
+const namedError = (error: unknown, headers: Headers): unknown => (isSvcError(error) && error.retry ? error.with({ headers: { ...headers, 'retry-after': COME_BACK_S } }) : error);
 
 function assertVersion(req: IncomingMessage): void {
   const asked = req.headers.accept?.includes('application/vnd.svc.') ? /application\/vnd\.svc\.(v\d+)/.exec(req.headers.accept)?.[1] : undefined;

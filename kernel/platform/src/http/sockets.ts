@@ -42,6 +42,8 @@ export interface SocketHub {
   judge(): Promise<void>;
   /** Closes the sockets of an area. */
   closeOf(ownerId: string, code: number): void;
+  /** From now on no upgrade is taken, and areas that go leave their sockets open: they are closed together. */
+  stopAccepting(): void;
   closeAll(code: number): void;
   /** Hangs up on what did not close. */
   terminateAll(): void;
@@ -99,6 +101,9 @@ export const createSocketHub = (app: App, deps: SocketDeps): SocketHub => {
     tableChanged: () => rebuild(hub),
     judge: () => inTurns(hub.open, async (open) => void (await stillMay(hub, open).catch(() => undefined)) /* nobody can tell now: its next message is judged */),
     closeOf: (ownerId, code) => closeWhere(hub, (open) => open.ownerId === ownerId, code),
+    stopAccepting: () => {
+      hub.isClosing = true;
+    },
     closeAll: (code) => {
       hub.isClosing = true;
       closeWhere(hub, () => true, code);
@@ -111,11 +116,11 @@ export const createSocketHub = (app: App, deps: SocketDeps): SocketHub => {
 
 function rebuild(hub: Hub): void {
   hub.byId = new Map(hub.deps.sockets().rows.map((row) => [row.decl.id, row]));
-  closeWhere(hub, (open) => !hub.byId.has(open.socketId), CLOSE.restart);
+  if (!hub.isClosing) closeWhere(hub, (open) => !hub.byId.has(open.socketId), CLOSE.restart);
 }
 
 function closeWhere(hub: Hub, which: (open: Open) => boolean, code: number): void {
-  for (const open of hub.open) if (which(open)) open.connection.close(code, code === CLOSE.restart ? 'the area has stopped' : 'the service is stopping');
+  for (const open of hub.open) if (which(open)) open.connection.close(code, hub.isClosing ? 'the service is stopping' : 'the area has stopped');
 }
 
 async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -269,6 +274,7 @@ async function openAgain(hub: Hub, open: Open, actor: Actor): Promise<void> {
 async function dispatch(hub: Hub, open: Open, moment: 'opened' | 'message' | 'closed', call: (decl: SocketDecl) => void | Promise<void>): Promise<void> {
   const row = hub.byId.get(open.socketId);
   const leave = row?.owner.lifetime.enter(`${moment} ${row.decl.path}`);
+  if ((!row || !leave) && hub.isClosing) return moment === 'message' ? tell(open, httpErrors.stopping()) : undefined;
   if (!row || !leave) return moment === 'closed' ? undefined : open.connection.close(CLOSE.restart, 'the area has stopped');
   try {
     await runAs(row.owner, open.connection.id, () => call(row.decl));

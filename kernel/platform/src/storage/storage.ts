@@ -5,10 +5,12 @@
 import type { Clock, Db, Logger, Migration, Write } from '@svc/api';
 import { openFailure } from './errors.js';
 import { createEventStore } from './event-store.js';
+import { type DatabaseIdentity, IDENTITY_TABLE, openIdentity } from './identity.js';
 import { migrate, readApplied, type AppliedMigrations } from './migrations.js';
 import { createReaderPool, type ReaderPool } from './reader-pool.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { tableNames, type TableNames, type TableOwner } from './table-names.js';
+import { createTending } from './tending.js';
 import { CHANGES_TABLE, createCompiler, type Compiler, type CompilerOptions, type Unit } from './write-compiler.js';
 import { createWriteQueue, type WriteQueue, type WriteStats } from './write-queue.js';
 
@@ -36,6 +38,10 @@ export interface Storage {
   /** Applied migrations of all owners, as read at opening and kept since. */
   appliedMigrations(): ReadonlyMap<string, ReadonlyMap<string, string>>;
   stats(): WriteStats;
+  /** To be called every second: brings the file itself up to date when there is a rest. */
+  tend(): Promise<void>;
+  /** Why this may not be the database that was here last; undefined when it is. */
+  identityProblem(): string | undefined;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -50,13 +56,15 @@ interface Parts {
 
 /** Rejects with `storage_unavailable`, naming the file and the reason, when it cannot be opened for writing. */
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
-  const { connection, applied } = await openWriter(options.file);
+  const { connection, applied, identity } = await openWriter(options.file);
   const { file, clock, log } = options;
   const queue = createWriteQueue({ connection, clock, log, onEvents: (events) => options.onEvents(events) });
   const readers = createReaderPool(file, options.readers ?? DEFAULT_READERS);
   const events = createEventStore({ queue, clock, log, isStored: (event) => options.storeEvent?.(event) ?? false });
   const parts: Parts = { queue, readers, compile: createCompiler(), storeEvent: events.sqlOf };
   const known = new Set<string>();
+  const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
+  const tending = createTending({ queue, identity, log, activity: () => `${queue.stats().batches}/${countApplied()}` });
   let closing: Promise<void> | undefined;
   return {
     dialect: 'sqlite',
@@ -64,9 +72,11 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
     migrate: async (owner, migrations) => migrate({ file, queue, applied, clock, log }, tableNames(owner, known), migrations),
     appliedMigrations: () => applied,
     stats: () => queue.stats(),
+    tend: tending.tend,
+    identityProblem: identity.problem,
     ping: async () => void (await readers.all('SELECT 1', [])),
     close: () => {
-      closing ??= queue.close().then(readers.close).then(connection.close);
+      closing ??= tending.leave().then(queue.close).then(readers.close).then(connection.close);
       return closing;
     },
   };
@@ -83,14 +93,15 @@ const SET_UP = [
   'PRAGMA journal_size_limit=67108864',
   `CREATE TABLE ${CHANGES_TABLE} (unit integer, write integer, n integer)`,
   'CREATE TABLE IF NOT EXISTS kernel_events (seq integer PRIMARY KEY AUTOINCREMENT, name text NOT NULL, data text NOT NULL, at text NOT NULL)',
+  IDENTITY_TABLE,
 ].join(';');
 
-const openWriter = async (file: string): Promise<{ connection: SqliteConnection; applied: AppliedMigrations }> => {
+const openWriter = async (file: string): Promise<{ connection: SqliteConnection; applied: AppliedMigrations; identity: DatabaseIdentity }> => {
   let connection: SqliteConnection | undefined;
   try {
     connection = await openSqlite({ file, readOnly: false, maxStatements: WRITER_STATEMENTS });
     await connection.exec(SET_UP);
-    return { connection, applied: await readApplied(connection) };
+    return { connection, applied: await readApplied(connection), identity: await openIdentity(file, connection) };
   } catch (error) {
     await connection?.close();
     throw openFailure(file, error);

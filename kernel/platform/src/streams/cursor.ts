@@ -50,6 +50,12 @@ export class Cursor implements Follower {
     return frame;
   }
 
+  /** The place of the frame that was read last; number 0 when none was. */
+  lastRead(): Pick<Frame, 'id' | 'seq' | 'attempt'> {
+    const seq = Math.max(0, this.#next - 1);
+    return { id: `${this.topic}.${this.#attempt}.${seq}`, seq, attempt: this.#attempt };
+  }
+
   /** The reader has left. */
   close(): void {
     this.#leave('closed');

@@ -40,7 +40,7 @@ export interface StreamsStats {
 /** What the platform itself uses beside `Streams`. */
 export interface StreamsAdmin {
   stats(): StreamsStats;
-  /** A place in the topic, or undefined when there is no such topic. `wake` is called when a frame has come or the service stops. */
+  /** A place in the topic, or undefined when there is no such topic; throws `stream_stopping` when the service stops. `wake` is called when a frame has come or the service stops. */
   cursor(topic: string, after: string | number, wake: () => void): Cursor | undefined;
   /** The frame that came last. */
   newest(topic: string): Frame | undefined;
@@ -162,8 +162,9 @@ function find(state: State, name: string): Topic | undefined {
 }
 
 function cursor(state: State, name: string, after: string | number, wake: () => void): Cursor | undefined {
+  if (state.closed) throw streamErrors.stopping();
   const topic = find(state, name);
-  return topic && !state.closed ? new Cursor(topic, after, wake) : undefined;
+  return topic ? new Cursor(topic, after, wake) : undefined;
 }
 
 function follow(state: State, name: string, after: string | number): FrameStream {
