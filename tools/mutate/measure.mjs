@@ -5,7 +5,7 @@ import { findChanges } from './changes.mjs';
 import { copyCheckout } from './copy.mjs';
 import { withoutEquivalents } from './equivalents.mjs';
 import { instrument } from './instrument.mjs';
-import { judge, survey } from './judging.mjs';
+import { createJudge, survey } from './judging.mjs';
 import { sampleOf, testsFor } from './selection.mjs';
 
 const MAX_SHOWN = 90;
@@ -42,19 +42,22 @@ const compileIn = (dir, changes) => {
 };
 
 /** The own tests are asked first; only what they let pass is shown to the others. */
-const judgeOne = async (dir, id, { own, across }, graceMs) => {
+const judgeOne = async (judge, id, { own, across }, filesOf, isStatic) => {
   for (const tests of [own, across]) {
-    const result = tests.length ? await judge(dir, id, tests, graceMs) : undefined;
+    const result = tests.length ? await judge.judge(id, tests, filesOf(tests), isStatic) : undefined;
     if (result?.verdict === 'noticed') return result;
   }
   return { verdict: own.length + across.length ? 'survived' : 'not reached' };
 };
 
-const judgeAll = async (dir, changes, found, { isOwn, budgetMs, graceMs, onVerdict }) => {
+const judgeAll = async (judge, changes, found, { isOwn, budgetMs, onVerdict }) => {
+  // The own files are loaded together, once for many changes; of the others only those that are asked.
+  const ownFiles = [...new Set(found.tests.map(({ file }) => file).filter(isOwn))];
+  const filesOf = (tests) => (isOwn(tests[0].file) ? ownFiles : [...new Set(tests.map(({ file }) => file))].sort());
   const results = [];
   for (const change of changes) {
     const tests = testsFor(change.id, found, isOwn, budgetMs);
-    const result = await judgeOne(dir, change.id, tests, graceMs);
+    const result = await judgeOne(judge, change.id, tests, filesOf, found.atLoad.has(change.id));
     results.push({ file: change.file, line: change.line, lineText: change.lineText, kind: change.kind, what: change.what, ...result, tests: [tests.own.length, tests.across.length] });
     onVerdict(results, changes.length);
   }
@@ -71,7 +74,11 @@ export const measure = async ({ root, files, equivalents, isWanted, sample, seed
   const { remaining, left, stale } = withoutEquivalents(all, equivalents, files);
   const changes = sampleOf(remaining.filter(isWanted), sample, seed).map((change, index) => ({ ...change, id: index + 1 }));
   const copy = copyCheckout(root);
-  const leave = () => process.exit(130);
+  let judge;
+  const leave = () => {
+    judge?.close();
+    process.exit(130);
+  };
   process.once('SIGINT', leave).once('SIGTERM', leave).once('exit', copy.remove);
   try {
     compileIn(copy.dir, changes);
@@ -81,9 +88,12 @@ export const measure = async ({ root, files, equivalents, isWanted, sample, seed
     const found = await survey(copy.dir, testFiles);
     for (const { title, message } of found.failed) onPhase(`left out, because it fails without a change: ${title}: ${message}`);
     onPhase(`${found.tests.length} tests reach what they reach; trying each change`);
-    return { results: await judgeAll(copy.dir, changes, found, { isOwn, budgetMs, graceMs, onVerdict }), equivalent: left, stale, possible: remaining.length };
+    judge = createJudge(copy.dir, graceMs);
+    const results = await judgeAll(judge, changes, found, { isOwn, budgetMs, onVerdict });
+    return { results, equivalent: left, stale, possible: remaining.length };
   } finally {
     process.off('SIGINT', leave).off('SIGTERM', leave).off('exit', copy.remove);
+    judge?.close();
     copy.remove();
   }
 };
