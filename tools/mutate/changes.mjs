@@ -28,6 +28,8 @@ const isType = (node) => node.type.startsWith('TS') && !['TSAsExpression', 'TSSa
 const isLogCall = (node, text) =>
   isCall(node) && isMember(node.callee) && LOG_METHODS.test(node.callee.property.name ?? '') && LOGS.test(text.slice(node.callee.object.start, node.callee.object.end).replace(/[?!]/g, ''));
 const isUnref = (node) => isCall(node) && isMember(node.callee) && node.callee.property.name === 'unref';
+/** How a thrown thing of unknown kind is put into words. */
+const isWording = (node) => node.type === 'BinaryExpression' && node.operator === 'instanceof' && node.right.name === 'Error';
 const isErrorMade = (node) => node.type === 'NewExpression' && /Error$/.test(node.callee.name ?? '');
 
 /** Whole subtrees that are words, types or names. */
@@ -119,7 +121,7 @@ const BY_TYPE = {
 const isTestOf = (node, parent) => parent?.test === node && /^(If|Conditional|While|DoWhile|For)/.test(parent.type);
 
 const conditionChanges = (node, parent) => {
-  if (!isTestOf(node, parent)) return [];
+  if (!isTestOf(node, parent) || isWording(node)) return [];
   // A loop without an end says nothing about the tests.
   return /^(If|Conditional)/.test(parent.type) ? always(node) : [ranged(node, 'condition', 'false')];
 };
@@ -159,8 +161,12 @@ const isPlace = (node, parent) =>
   (parent?.type === 'UnaryExpression' && /^(delete|typeof)$/.test(parent.operator)) ||
   (/^For(In|Of)/.test(parent?.type ?? '') && parent.left === node);
 
+/** What a comparison function answers has a sign; its size says nothing. */
+const isSizeOfOrder = (node, parent) => node.type === 'NumericLiteral' && node.value !== 0 && (parent?.type === 'UnaryExpression' || parent?.type === 'ConditionalExpression') && parent.isInOrder;
+
 const visit = (node, parent, text, found) => {
-  if (isDecoration(node, text)) return;
+  if (isDecoration(node, text) || isSizeOfOrder(node, parent)) return;
+  if (parent) node.isInOrder = parent.isInOrder || (isCall(parent) && isMember(parent.callee) && /^(sort|toSorted)$/.test(parent.callee.property.name) && parent.callee !== node);
   const isInnerLink = isChainLink(node) && isChainLink(parent ?? { type: '' }) && innerOf(parent) === node;
   if (!isInnerLink && !isPlace(node, parent)) {
     found.push(...(BY_TYPE[node.type]?.(node, text, isTestOf(node, parent)) ?? []));

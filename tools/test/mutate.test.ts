@@ -53,9 +53,13 @@ describe('the changes of a source', () => {
     ]);
   });
 
-  it('leave alone what is written to the log, the words of messages, types, and timers that let go', () => {
+  it('leave alone what is written to the log, the words of messages, types, timers that let go, and the size of an order', () => {
     const words = "ctx.log.warn(n > 1 ? 'many' : 'one'); timer.unref(); throw new Error(n > 1 ? 'many' : 'one');";
     expect(turns(words)).to.deep.equal(["throw new Error(n > 1 ? 'many' : 'one'); → "]);
+    expect(turns('list.sort((a, b) => (a < b ? -1 : 1)); const text = e instanceof Error ? e.message : "it";'))
+      .to.include('a < b → true')
+      .and.to.not.include('1 → 2')
+      .and.to.not.include('e instanceof Error → true');
     expect(turns('export const a: 5 | 6 = b as 7; const c = { message: n > 1 ? x : y, hint: 3 };')).to.deep.equal([]);
   });
 

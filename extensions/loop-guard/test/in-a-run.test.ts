@@ -13,7 +13,7 @@ describe('the loop guard in a run', () => {
       id: 'looking',
       contributions: { tools: [{ name: 'look', risk: 'read', replay: 'safe' }] },
       definition: {
-        activate: (ctx) =>
+        activate: (ctx) => {
           ctx.tools.add(
             defineTool({
               name: 'look',
@@ -21,12 +21,14 @@ describe('the loop guard in a run', () => {
               params: Type.Object({ at: Type.String() }),
               risk: 'read',
               replay: 'safe',
+              parallel: false,
               run: async () => {
                 looks += 1;
                 return 'the same as before';
               },
             }),
-          ),
+          );
+        },
       },
     });
 

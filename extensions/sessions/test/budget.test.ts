@@ -75,7 +75,8 @@ describe('a conversation longer than the window of its model', () => {
     // 25,000 tokens each; the model's window is 128,000, of which the answer gets its share.
     for (const letter of 'abcdef') await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: letter.repeat(100_000) });
 
-    const asked = (server.requests.at(-1)?.body.messages as Array<{ role: string; content: string }>).filter(({ role }) => role === 'user').map(({ content }) => content[0]);
+    const { messages } = server.requests.at(-1)?.body ?? {};
+    const asked = (messages as Array<{ role: string; content: string }>).filter(({ role }) => role === 'user').map(({ content }) => content[0]);
     expect(asked.join('')).to.equal('cdef');
     const { body } = await kernel.http.expect(200, 'GET', `/api/agents/${agent}/session`);
     expect(body.messages.filter(({ role }: { role: string }) => role === 'User')).to.have.length(6);

@@ -92,7 +92,9 @@ describe('what sessions keep in memory', () => {
 
     const longer = await add(service, full, said('the thousand and first'));
 
-    expect(await project(service, longer)).to.contain('line 0;').and.to.contain('the thousand and first');
+    expect(await project(service, longer))
+      .to.contain('line 0;')
+      .and.to.contain('the thousand and first');
     expect(reads).to.deep.equal([longer.id]);
   });
 
@@ -101,18 +103,25 @@ describe('what sessions keep in memory', () => {
     const ref = await begin(one, said('from one'));
     await add(two, await two.ensure(owner, AGENT, ref.id), said('from two'));
 
-    expect(await project(one, ref)).to.contain('from one').and.to.contain('from two');
+    expect(await project(one, ref))
+      .to.contain('from one')
+      .and.to.contain('from two');
   });
 
   it('never hold what a commit that failed would have added', async () => {
     const service = open();
     const ref = await begin(service, said('kept'));
     const { writes } = await service.append(ref, [said('lost')]);
-    await db.commit([...writes, { sql: `UPDATE ${db.table('sessions')} SET label = 'x' WHERE id = 'nobody'`, expect: 1 }]).catch(() => undefined);
+    await db.commit([...writes, { sql: `UPDATE ${db.table('sessions')} SET label = 'x' WHERE id = 'nobody'`, args: [], expect: 1 }]).catch(() => undefined);
 
-    expect(await project(service, ref)).to.contain('kept').and.not.contain('lost');
+    expect(await project(service, ref))
+      .to.contain('kept')
+      .and.not.contain('lost');
     await add(service, await service.ensure(owner, AGENT, ref.id), said('another second'));
-    expect(await project(service, ref)).to.contain('kept').and.to.contain('another second').and.not.contain('lost');
+    expect(await project(service, ref))
+      .to.contain('kept')
+      .and.to.contain('another second')
+      .and.not.contain('lost');
   });
 
   it('are let go when the log was compacted', async () => {
@@ -122,7 +131,10 @@ describe('what sessions keep in memory', () => {
     const current = await add(service, ref, { kind: 'summary', runId: 'c', content: 'in short', coversThrough: 1 });
     service.forget(ref.id);
 
-    expect(await project(service, current)).to.contain('in short').and.to.contain('new').and.not.contain('old');
+    expect(await project(service, current))
+      .to.contain('in short')
+      .and.to.contain('new')
+      .and.not.contain('old');
     expect(reads).to.deep.equal([ref.id]);
   });
 });

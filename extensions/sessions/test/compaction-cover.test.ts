@@ -49,7 +49,9 @@ describe('a compaction', () => {
   const texts = (body: { messages: Array<{ content: unknown }> }): string => body.messages.map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content))).join('\n');
   const numbersIn = (text: string): number[] => [...text.matchAll(/number (\d+);/g)].map((match) => Number(match[1]));
 
-  const boot = async (summary: ScriptedAnswer): Promise<{ kernel: TestKernel; say: (message: string) => Promise<unknown>; history: () => Promise<{ compacted_summary: string | null; messages: unknown[] }> }> => {
+  const boot = async (
+    summary: ScriptedAnswer,
+  ): Promise<{ kernel: TestKernel; say: (message: string) => Promise<unknown>; history: () => Promise<{ compacted_summary: string | null; messages: unknown[] }> }> => {
     server = await startOpenAiServer();
     server.script(({ body }) => (isSummaryAsked(body) ? summary : { text: 'ok' }));
     const kernel = await bootTestKernel({
