@@ -5,7 +5,7 @@
  *   npm run mutate -- core                          every change in kernel/core/src
  *   npm run mutate -- journal --sample 100          a hundred of them; --seed N draws others
  *   npm run mutate -- runs --file waiting           only in files whose path contains the word
- *   npm run mutate -- core --again                  only what the last report says was not noticed
+ *   npm run mutate -- core --again                  all but what the last report says was noticed
  *   npm run mutate -- core --across 0               seconds of other packages' tests per change (10)
  *
  * An area is a package's folder, or a folder of kernel/platform/src. Works in a copy of the checkout. The report is
@@ -64,12 +64,11 @@ const buildIn = (group) => async (dir) => {
 
 const reportFile = (area) => path.join(DIST, 'mutation', `${area}.json`);
 
-/** With --again: what the last report names. */
-const wantedOf = (area) => {
-  if (!values.again) return () => true;
-  const silent = JSON.parse(readFileSync(reportFile(area), 'utf8')).results.filter((result) => !isNoticed(result));
-  return (change) => silent.some(({ file, lineText, what }) => file === change.file && lineText === change.lineText && what === change.what);
-};
+const isSame = (one, other) => one.file === other.file && one.lineText === other.lineText && one.what === other.what;
+const byPlace = (one, other) => (one.file === other.file ? one.line - other.line : one.file < other.file ? -1 : 1);
+
+/** With --again: what the last report says was noticed, which counts on; without, nothing. */
+const noticedBefore = (area) => (values.again ? JSON.parse(readFileSync(reportFile(area), 'utf8')).results.filter(isNoticed) : []);
 
 const keep = (measured) => {
   mkdirSync(path.dirname(reportFile(measured.area)), { recursive: true });
@@ -79,17 +78,18 @@ const keep = (measured) => {
 const measureArea = async (area) => {
   const { dir, group } = placeOf(area);
   const startedAt = Date.now();
+  const before = noticedBefore(area);
   const onVerdict = (results, total) => {
     if (results.length % EVERY && results.length !== total) return;
     const minutes = (Date.now() - startedAt) / 60_000;
     say(`${area}: ${results.length} of ${total}, ${results.filter(isNoticed).length} noticed, ${minutes.toFixed(1)} min`);
-    keep({ area, possible: total, results });
+    keep({ area, possible: total, results: [...before, ...results].sort(byPlace) });
   };
   const measured = await measure({
     root: ROOT,
     files: sourcesIn(dir),
     equivalents: readEquivalents(inRoot('tools/mutate/equivalent.json')),
-    isWanted: wantedOf(area),
+    isWanted: (change) => !before.some((result) => isSame(result, change)),
     sample: Number(values.sample ?? 0),
     seed: Number(values.seed),
     build: buildIn(group),
@@ -99,8 +99,9 @@ const measureArea = async (area) => {
     onVerdict,
   });
   for (const { file, line, change } of measured.stale) say(`equivalent.json names what is not there any more: ${file}: ${line}: ${change}`);
-  keep({ area, ...measured });
-  return { area, ...measured };
+  const all = { area, ...measured, results: [...before, ...measured.results].sort(byPlace) };
+  keep(all);
+  return all;
 };
 
 const main = async () => {
