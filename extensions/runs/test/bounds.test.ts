@@ -1,6 +1,4 @@
 /** What runs refuse, and how many they drive at once. */
-import { createJournal } from '@svc/platform/journal/journal';
-import { journalOwner } from '@svc/platform/journal/journal-migrations';
 import { OPEN_RATE, OWNER, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
@@ -84,7 +82,7 @@ describe('the number of runs in flight', () => {
     expect([(await second).status, (await third).status]).to.deep.equal([200, 200]);
   });
 
-  it('holds for runs that another process left too: they go on one after the other, and all of them do', async () => {
+  it('holds for runs that were given back too: they go on one after the other, and all of them do', async () => {
     const kernel = await boot(1);
     const agents = [await spawn(kernel, 'one'), await spawn(kernel, 'two'), await spawn(kernel, 'three')];
     const own = say(kernel, (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents[0].id);
@@ -100,14 +98,12 @@ describe('the number of runs in flight', () => {
   });
 });
 
-/** A run as a process that ended before it could begin leaves it: accepted, and nobody's. */
+/** A run as a generation that drains leaves it: accepted, begun, and given back. */
 const leave = async ({ daemon: { parts }, http }: TestKernel, agentId: string): Promise<string> => {
-  const other = createJournal({ db: parts.storage.dbFor(journalOwner), clock: parts.clock, ids: parts.ids, log: parts.log.logger('other'), instanceId: 'the-other-one', soleWriter: true });
   const { session_id: sessionId } = (await http.expect(200, 'GET', `/api/agents/${agentId}/session`)).body;
   const input = { agentId, sessionId, door: 'rest', depth: 0, parts: [{ type: 'text', text: 'hello' }] };
-  const { run, leased } = await other.open({ kind: 'agent', actor: OWNER, lane: sessionId, input });
-  if (leased) await other.release(leased);
-  await other.close();
+  const { run, leased } = await parts.journal.open({ kind: 'agent', actor: OWNER, lane: sessionId, input });
+  if (leased) await parts.journal.release(leased);
   return run.id;
 };
 

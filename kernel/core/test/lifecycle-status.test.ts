@@ -199,7 +199,7 @@ describe('a plan', () => {
 
   it('to enable says what would start: the area, and those that wait for it; nothing when it runs', async () => {
     const { lifecycle } = await rigOf();
-    expect(lifecycle.plan('enable', 'llm')).to.deep.equal({ id: 'llm', action: 'enable', starts: ['llm', 'runs', 'webchat'], stops: [], degrades: [], warning: null });
+    expect(lifecycle.plan('enable', 'llm')).to.deep.equal({ id: 'llm', action: 'enable', starts: ['llm', 'runs', 'webchat'], stops: [], degrades: [], warning: null, back: null });
     await lifecycle.enable('llm');
     expect(lifecycle.plan('enable', 'llm').starts).to.deep.equal([]);
     expect(lifecycle.plan('reload', 'llm').starts).to.deep.equal(['llm']);
@@ -209,7 +209,7 @@ describe('a plan', () => {
     const { lifecycle } = await rigOf();
     expect(lifecycle.plan('disable', 'llm')).to.deep.include({ stops: [], degrades: [], warning: null });
     await lifecycle.enable('llm');
-    expect(lifecycle.plan('disable', 'llm')).to.deep.equal({ id: 'llm', action: 'disable', starts: [], stops: ['llm', 'runs', 'webchat'], degrades: ['models'], warning: null });
+    expect(lifecycle.plan('disable', 'llm')).to.deep.equal({ id: 'llm', action: 'disable', starts: [], stops: ['llm', 'runs', 'webchat'], degrades: ['models'], warning: null, back: 'svc ext enable llm' });
     expect(lifecycle.plan('disable', 'runs').warning).to.contain('runs is essential');
   });
 
