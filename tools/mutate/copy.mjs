@@ -25,5 +25,5 @@ export const copyCheckout = (root) => {
   chmodSync(dir, 0o755);
   cpSync(root, dir, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, filter: (file) => file === root || !LEFT_BEHIND.has(path.basename(file)) });
   if (existsSync(path.join(root, 'node_modules'))) linkPackages(path.join(root, 'node_modules'), path.join(dir, 'node_modules'));
-  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }) };
 };

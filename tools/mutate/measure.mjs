@@ -79,7 +79,8 @@ export const measure = async ({ root, files, equivalents, isWanted, sample, seed
     judge?.close();
     process.exit(130);
   };
-  process.once('SIGINT', leave).once('SIGTERM', leave).once('exit', copy.remove);
+  // A second Ctrl-C must not cut off what the first one began: the copy is removed on the way out.
+  process.on('SIGINT', leave).on('SIGTERM', leave).once('exit', copy.remove);
   try {
     compileIn(copy.dir, changes);
     onPhase(`${changes.length} of ${remaining.length} changes; building`);
