@@ -106,7 +106,10 @@ export const survey = async (cwd, files) => {
   program.end();
   const { failed } = notes;
   if (how !== 'over') throw new Error(`the tests did not come to their end without a change${failed.length ? `: ${failed[0].title}: ${failed[0].message}` : ''}`);
-  return { ...notes, tests: notes.tests.filter((test) => test.state === 'passed') };
+  const green = notes.tests.filter((test) => test.state === 'passed');
+  // A file that reaches no change while it runs has nothing to say about one that it only loads.
+  const telling = new Set(green.filter((test) => test.reached.size > 0 || notes.shared.get(test.file)?.size).map((test) => test.file));
+  return { ...notes, tests: green.filter((test) => telling.has(test.file)) };
 };
 
 const limitOf = (test) => Math.min(TEST_TIMEOUT_MS, Math.ceil(TEST_GRACE_MS + test.ms * SLOWER));
