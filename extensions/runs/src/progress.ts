@@ -5,7 +5,7 @@
  * R1  Outcomes may wait for the next commit only while nothing outside happens in between.
  * R2  A session that somebody else extended (a compaction, say) is read again; the entries are appended after theirs.
  */
-import { type Actor, type Advance, type Journal, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
+import { type Actor, type Advance, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
 import type { RunResult } from './contract.js';
@@ -55,17 +55,21 @@ export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef,
     costMicros: 0,
     provider: agent.manifest.model.provider,
     model: agent.manifest.model.model,
-    earlier: [],
+    earlier: callsOf(run.steps),
     pendingEntries: input.parts ? [{ kind: 'user', runId: run.id, parts: input.parts }] : [],
     pendingOutcomes: [],
     staged: undefined,
   };
   for (const step of run.steps) {
     if (step.kind === 'model' && step.status === 'done') countModel(progress, step.outcome as ModelOutcome);
-    if (step.kind === 'tool') progress.earlier.push({ digest: (step.intent as ToolIntent).digest, status: (step.outcome as ToolOutcome | null)?.status ?? 'completed' });
   }
   return progress;
 }
+
+/** The tool calls among these steps, oldest first, as whoever judges the next one sees them. */
+export const callsOf = (steps: readonly JournalStep[]): Array<{ digest: string; status: string }> =>
+  // What `planCalls` gave the journal.
+  steps.flatMap((step) => (step.kind === 'tool' ? [{ digest: (step.intent as ToolIntent).digest, status: (step.outcome as ToolOutcome | null)?.status ?? 'completed' }] : []));
 
 export function countModel(progress: Progress, outcome: Pick<ModelOutcome, 'inputTokens' | 'outputTokens' | 'costMicros' | 'provider' | 'model'>): void {
   progress.iterations += 1;

@@ -11,7 +11,7 @@ import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { CallRequest, Judgement, ToolResult, ToolsService } from '@svc/ext-tools/contract';
 import { runErrors } from './errors.js';
 import { placeIn } from './frames.js';
-import { type CommitDeps, type Progress, commitProgress, stepSpec } from './progress.js';
+import { type CommitDeps, type Progress, callsOf, commitProgress, stepSpec } from './progress.js';
 import type { ToolIntent, ToolOutcome } from './run-input.js';
 
 export interface ToolPhaseDeps extends CommitDeps {
@@ -31,6 +31,8 @@ export interface OpenCall {
 
 export interface Planned {
   readonly call: OpenCall;
+  /** As it was judged: the calls before it, and not those after it. */
+  readonly request: CallRequest;
   readonly judgement: Judgement;
   readonly spec: StepSpec | undefined;
   /** True for a call that an earlier life of the run had begun. */
@@ -46,10 +48,11 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
   const planned: Planned[] = [];
   for (const call of calls) {
     if (call.begun) {
-      planned.push(planBegun(call, call.begun));
+      planned.push(planBegun(progress, call, call.begun));
       continue;
     }
-    const judgement = await deps.tools.judge(requestOf(progress, call));
+    const request = requestOf(progress, call, progress.earlier.slice());
+    const judgement = await deps.tools.judge(request);
     if (judgement.code === 'loop_guard_break') throw runErrors.loop_guard_break(judgement.reason ?? 'the loop guard ended it');
     if (judgement.verdict !== 'suspend') progress.earlier.push({ digest: judgement.digest, status: judgement.verdict === 'deny' ? 'denied' : 'completed' });
     const intent: ToolIntent = {
@@ -59,7 +62,7 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
       ...(judgement.warning ? { warning: judgement.warning } : {}),
     };
     const spec = judgement.verdict === 'suspend' ? undefined : stepSpec(progress, 'tool', call.id, judgement.replay, intent);
-    planned.push({ call, judgement, spec, begun: false });
+    planned.push({ call, request, judgement, spec, begun: false });
   }
   return planned;
 }
@@ -98,7 +101,7 @@ async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Pr
     await deps.endSurvivors(call.id);
     if (judgement.replay === 'never') return { content: UNKNOWN_OUTCOME, isError: true, status: 'outcome_unknown' };
   }
-  const result = await deps.tools.execute(requestOf(progress, call), progress.effects);
+  const result = await deps.tools.execute(one.request, progress.effects);
   // Cut off because the run goes on elsewhere: what came of it is judged there (T2).
   if (result.isError && progress.effects.aborted && !progress.run.signal.aborted) throw progress.effects.reason;
   return judgement.warning ? { ...result, content: `${result.content}\n\n${judgement.warning}` } : result;
@@ -117,10 +120,11 @@ function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, resul
 }
 
 /** A call whose intent an earlier life committed: its judgement stands, its outcome is what is not known. */
-function planBegun(call: OpenCall, begun: JournalStep): Planned {
+function planBegun(progress: Progress, call: OpenCall, begun: JournalStep): Planned {
   const intent = begun.intent as ToolIntent;
   return {
     call,
+    request: requestOf(progress, call, callsOf(progress.run.steps.filter(({ seq }) => seq < begun.seq))),
     begun: true,
     spec: begun,
     judgement: {
@@ -134,7 +138,7 @@ function planBegun(call: OpenCall, begun: JournalStep): Planned {
   };
 }
 
-const requestOf = (progress: Progress, call: OpenCall): CallRequest => ({
+const requestOf = (progress: Progress, call: OpenCall, earlier: CallRequest['earlier']): CallRequest => ({
   name: call.name,
   args: call.args,
   ...(call.argsError === undefined ? {} : { argsError: call.argsError }),
@@ -147,5 +151,5 @@ const requestOf = (progress: Progress, call: OpenCall): CallRequest => ({
     depth: progress.input.depth,
     capabilities: progress.agent.manifest.capabilities,
   },
-  earlier: progress.earlier.slice(),
+  earlier,
 });

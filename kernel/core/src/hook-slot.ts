@@ -108,10 +108,10 @@ export class HookSlot {
   #single(failed: (error: unknown) => unknown): Invoke | undefined {
     const [tap, another] = this.#taps;
     if (!tap || another) return undefined;
-    return async ([subject]) => {
+    return this.#held(async ([subject]) => {
       const answer = await this.#guarded(tap, [subject], failed);
       return answer === SKIPPED ? undefined : answer;
-    };
+    });
   }
 
   #veto(): Invoke {

@@ -314,6 +314,17 @@ describe('a hook slot', () => {
       expect(judge.lifetime.holds()).to.deep.equal([]);
     });
 
+    for (const kind of ['veto', 'ask', 'pipe', 'step'] as const) {
+      it(`holds a single ${kind} tap too while it is being called, and lets go of it`, async () => {
+        const owner = ownerOf('memory');
+        const seen: string[] = [];
+        const { slot } = slotOf(kind, 'closed', [tapOf(owner, async () => void seen.push(...owner.lifetime.holds()))]);
+        await slot.call('x');
+        expect(seen).to.deep.equal(['hook test.hook']);
+        expect(owner.lifetime.holds()).to.deep.equal([]);
+      });
+    }
+
     it('closed: denies when a judge was stopped by force before its turn came', async () => {
       let open: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => {

@@ -40,7 +40,7 @@ export const area = (id: string, requires: readonly string[] = [], rest: Fixture
   },
 ];
 
-export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, options: { preset?: readonly string[]; essential?: readonly string[] } = {}) => {
+export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, options: { preset?: readonly string[]; essential?: readonly string[]; onMigrate?: () => void } = {}) => {
   const all = [...fixtures];
   const choices = new Map<string, boolean>();
   const settings = { configEnable: [] as string[], configDisable: [] as string[], when: new Set<string>() };
@@ -60,6 +60,8 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
   const owners: Owner[] = [];
   const migrated: string[] = [];
   const onDisk = new Map<string, Installed>();
+  const logged: string[] = [];
+  const time = { ms: Date.UTC(2026, 0, 1) };
 
   const createContext = (owner: Owner): ExtensionContext => {
     owners.push(owner);
@@ -85,7 +87,10 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
       registries: [hooks.definitions, hooks.taps, routes, events.listeners, services.provided],
       createContext,
       latest: async (id) => onDisk.get(id),
-      migrate: async (installed) => void migrated.push(installed.id),
+      migrate: async (installed) => {
+        migrated.push(installed.id);
+        options.onMigrate?.();
+      },
       apiVersion: '1.0.0',
       strikes,
       intents: () => ({ choices, ...settings, preset: { name: 'test', extensions: options.preset ?? all.map(([id]) => id), essential: options.essential ?? [] } }),
@@ -94,8 +99,8 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
         else choices.set(id, enabled);
       },
       wanted: (installed) => installed.manifest.when === undefined || settings.when.has(installed.manifest.when),
-      clock: { now: () => 0, iso: () => '2026-01-01T00:00:00.000Z' },
-      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      clock: { now: () => time.ms, iso: () => new Date(time.ms).toISOString() },
+      log: { info: () => undefined, warn: (message) => void logged.push(message), error: (message) => void logged.push(message) },
       changed: (id, state) => void changes.push(`${id} ${state}`),
       later: (ms, fn) => {
         const timer = { ms, fn, isOff: false };
@@ -119,6 +124,9 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
     owners,
     migrated,
     strikes,
+    logged,
+    /** The clock, for the test to move. */
+    time,
     /** Routes that a client could call now, with the generation that answers. */
     visible: () => routes.active().map((row) => `${row.value} of ${row.owner.generation}`),
     hasService: (name: string) => services.has(name),

@@ -72,6 +72,43 @@ describe('a lifetime', () => {
     expect(times).to.equal(1);
   });
 
+  it('disposes exactly what was disposed by hand: its neighbours stay until the end', async () => {
+    const lifetime = new Lifetime('memory@1');
+    const gone: string[] = [];
+    const [first] = ['first', 'second', 'third'].map((label) => lifetime.add(label, () => void gone.push(label)));
+    await first?.dispose();
+    expect(lifetime.labels()).to.deep.equal(['second', 'third']);
+    await lifetime.close();
+    expect(gone).to.deep.equal(['first', 'third', 'second']);
+  });
+
+  it('disposes once what disposes itself again while it is being disposed', async () => {
+    const lifetime = new Lifetime('memory@1');
+    let times = 0;
+    const opened = lifetime.add('socket', async () => {
+      times += 1;
+      await opened.dispose();
+    });
+    await lifetime.close();
+    expect(times).to.equal(1);
+  });
+
+  it('is closed once, however often it is asked, and stays closing until the last disposer is through', async () => {
+    const lifetime = new Lifetime('memory@1');
+    let times = 0;
+    lifetime.add('queue', async () => {
+      times += 1;
+      await turn();
+    });
+    const first = lifetime.close();
+    expect(await lifetime.close()).to.deep.equal([]);
+    expect(lifetime.state).to.equal('closing');
+    await first;
+    expect([lifetime.state, times]).to.deep.equal(['closed', 1]);
+    expect(await lifetime.drain(10)).to.equal(true);
+    expect(lifetime.state).to.equal('closed');
+  });
+
   it('refuses to open anything once it closes, and closes it again at once', async () => {
     const lifetime = new Lifetime('memory@1');
     await lifetime.close();
@@ -121,6 +158,27 @@ describe('a lifetime', () => {
       expect(await draining).to.equal(true);
       await lifetime.close();
       expect(lifetime.enterAnyway('too late')).to.equal(null);
+    });
+
+    it('is through at once when nobody is in', async () => {
+      const lifetime = new Lifetime('memory@1');
+      expect(await lifetime.drain(10)).to.equal(true);
+      expect(lifetime.state).to.equal('draining');
+    });
+
+    it('waits for the last of several, and keeps the names of those still in', async () => {
+      const lifetime = new Lifetime('memory@1');
+      const [first, second] = [lifetime.enter('one'), lifetime.enter('two')];
+      let isThrough = false;
+      const drained = lifetime.drain(10_000).then((result) => {
+        isThrough = true;
+        return result;
+      });
+      first?.();
+      await turn();
+      expect([isThrough, lifetime.holds()]).to.deep.equal([false, ['two']]);
+      second?.();
+      expect(await drained).to.equal(true);
     });
 
     it('waits for whoever came back in before it noticed that the last had left', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -48,6 +48,14 @@ describe('the module loader', () => {
       .and.to.contain('hostDependencies');
     expect(await refusal(`require('./beside.js'); exports.default = { activate() {} };`)).to.contain('"./beside.js"');
     expect(await refusal(`require('semver-else'); exports.default = { activate() {} };`, ['semver'])).to.contain('"semver-else"');
+  });
+
+  it('gives a package that was granted, and what lies in it', async () => {
+    await mkdir(join(dir, 'node_modules/granted'), { recursive: true });
+    await writeFile(join(dir, 'node_modules/granted/index.js'), "module.exports = 'whole';");
+    await writeFile(join(dir, 'node_modules/granted/part.js'), "module.exports = 'part';");
+    const definition = await load(`exports.default = { activate() {}, got: [require('granted'), require('granted/part.js')] };`, ['other', 'granted']);
+    expect((definition as unknown as { got: string[] }).got).to.deep.equal(['whole', 'part']);
   });
 
   it('refuses code without a definition', async () => {

@@ -87,6 +87,46 @@ describe('a contribution registry', () => {
     expect(visible(registry)).to.deep.equal([]);
   });
 
+  it('takes away exactly the row that is disposed, and none for a row that is gone already', async () => {
+    const registry = unique();
+    const [mine, other] = [ownerOf('memory'), ownerOf('files')];
+    const [first] = ['GET /1', 'GET /2', 'GET /3'].map((value) => registry.add(mine, value));
+    registry.add(other, 'GET /b');
+    for (const owner of [mine, other]) registry.swap(undefined, owner);
+    await first?.dispose();
+    expect(registry.describe(mine)).to.deep.equal(['GET /2', 'GET /3']);
+    registry.drop(mine);
+    await mine.lifetime.close();
+    expect(visible(registry)).to.deep.equal(['GET /b of files@1']);
+  });
+
+  it('tells of a change only when what is visible may have changed', async () => {
+    let told = 0;
+    const registry = new ContributionRegistry<string>('route', { describe: (value) => value, changed: () => void told++ });
+    const [mine, staged, stranger] = [ownerOf('memory'), ownerOf('memory', 2), ownerOf('files')];
+    registry.add(mine, 'GET /a');
+    const hidden = registry.add(staged, 'GET /a');
+    await hidden.dispose();
+    expect(told).to.equal(0);
+    registry.swap(undefined, mine);
+    expect(told).to.equal(1);
+    registry.drop(stranger);
+    expect(told).to.equal(1);
+    registry.drop(mine);
+    expect(told).to.equal(2);
+    expect(visible(registry)).to.deep.equal([]);
+  });
+
+  it('needs no rule of what may join', () => {
+    const registry = new ContributionRegistry<string>('timer', { describe: (value) => value });
+    const owner = ownerOf('memory');
+    registry.add(owner, 'one');
+    registry.verify(owner, undefined);
+    registry.swap(undefined, owner);
+    registry.add(owner, 'two');
+    expect(visible(registry)).to.deep.equal(['one of memory@1', 'two of memory@1']);
+  });
+
   it('takes nothing from a generation that has ended', async () => {
     const registry = unique();
     const owner = ownerOf('memory');
@@ -122,6 +162,29 @@ describe('a live registry', () => {
   });
 });
 
+describe('a live registry, when something else changes', () => {
+  it('leaves what runs alone, and begins anew what was gone and is back', () => {
+    const registry = new LiveRegistry('timer');
+    const told: string[] = [];
+    const timer = (label: string) => ({
+      label,
+      begin: () => {
+        told.push(`${label} begins`);
+        return { dispose: () => void told.push(`${label} ends`) };
+      },
+    });
+    const [mine, other] = [ownerOf('memory'), ownerOf('files')];
+    registry.add(mine, timer('decay'));
+    registry.add(other, timer('sweep'));
+    registry.swap(undefined, mine);
+    registry.swap(undefined, other);
+    expect(told).to.deep.equal(['decay begins', 'sweep begins']);
+    registry.swap(mine, undefined);
+    registry.swap(undefined, mine);
+    expect(told).to.deep.equal(['decay begins', 'sweep begins', 'decay ends', 'decay begins']);
+  });
+});
+
 describe('the hook registry', () => {
   const create = () => {
     const faults: string[] = [];
@@ -133,7 +196,8 @@ describe('the hook registry', () => {
   };
   // Names are those of this test; the typed face knows only those of contracts.
   interface Loose {
-    tap(name: string, fn: (value: unknown) => unknown, options?: { stage?: string; before?: readonly string[] }): void;
+    tap(name: string, fn: (value: unknown) => unknown, options?: { stage?: string | number; before?: readonly string[] }): void;
+    use(name: string): { call(value: unknown): Promise<unknown>; isEmpty(): boolean };
     define(name: string, spec: object): { call(value: unknown): Promise<unknown>; isEmpty(): boolean };
   }
   const faceOf = (hooks: HookRegistry, owner: Owner): Loose => hooks.facade(owner) as unknown as Loose;
@@ -141,6 +205,96 @@ describe('the hook registry', () => {
     hooks.definitions.swap(previous, next);
     hooks.taps.swap(previous, next);
   };
+
+  it('calls taps by stage: first, policy, normal, late, last, with numbers between them', async () => {
+    const { hooks } = create();
+    const owner = ownerOf('memory');
+    const order: unknown[] = [];
+    const stages = [201, 'last', 199, 101, 'late', 99, 1, undefined, -1, -99, 'policy', -101, -199, 'first', -201];
+    for (const stage of stages) {
+      faceOf(hooks, owner).tap('tool.before', () => void order.push(stage), stage === undefined ? {} : { stage });
+    }
+    publish(hooks, owner);
+    await hooks.slot('tool.before')?.call('x');
+    expect(order).to.deep.equal([...stages].reverse());
+  });
+
+  it('takes no name of a stage it does not know for an early one', async () => {
+    const { hooks } = create();
+    const order: string[] = [];
+    const owner = ownerOf('memory');
+    faceOf(hooks, owner).tap('tool.before', () => void order.push('late'), { stage: 'late' });
+    faceOf(hooks, owner).tap('tool.before', () => void order.push('unknown'), { stage: 'whenever' });
+    faceOf(hooks, owner).tap('tool.before', () => void order.push('policy'), { stage: 'policy' });
+    publish(hooks, owner);
+    await hooks.slot('tool.before')?.call('x');
+    expect(order).to.deep.equal(['policy', 'unknown', 'late']);
+  });
+
+  it('gives whoever uses a hook a handle that is empty while the hook is not there, and says so when it is called', async () => {
+    const { hooks } = create();
+    const [runs, memory] = [ownerOf('runs'), ownerOf('memory')];
+    const handle = faceOf(hooks, memory).use('run.context');
+    expect(handle.isEmpty()).to.equal(true);
+    expect(() => handle.call('text')).to.throw('the hook run.context does not exist now');
+    faceOf(hooks, runs).define('run.context', { kind: 'pipe', policy: 'open', budgetMs: 50 });
+    publish(hooks, runs);
+    expect(handle.isEmpty()).to.equal(true);
+    expect(await handle.call('text')).to.equal('text');
+    faceOf(hooks, memory).tap('run.context', (value) => `${value} remembered`);
+    publish(hooks, memory);
+    expect(handle.isEmpty()).to.equal(false);
+    expect(await handle.call('text')).to.equal('text remembered');
+  });
+
+  it('says to an owner whose hook was never there that it is empty, and refuses to call it', () => {
+    const { hooks } = create();
+    const handle = faceOf(hooks, ownerOf('runs')).define('run.context', { kind: 'pipe', policy: 'open', budgetMs: 50 });
+    expect(handle.isEmpty()).to.equal(true);
+    expect(() => handle.call('text')).to.throw('the hook run.context does not exist now');
+  });
+
+  for (const [what, changed] of [
+    ['kind', { kind: 'step', policy: 'open', budgetMs: 50 }],
+    ['policy', { kind: 'pipe', policy: 'closed', budgetMs: 50 }],
+    ['budget', { kind: 'pipe', policy: 'open', budgetMs: 60 }],
+  ] as const) {
+    it(`makes a hook anew, with the taps it had, when a reload of its owner changes its ${what}, and keeps it when nothing changes`, () => {
+      const { hooks } = create();
+      const spec = { kind: 'pipe', policy: 'open', budgetMs: 50 };
+      const [one, two, three, memory] = [ownerOf('runs', 1), ownerOf('runs', 2), ownerOf('runs', 3), ownerOf('memory')];
+      faceOf(hooks, memory).tap('run.context', (value) => value);
+      publish(hooks, memory);
+      faceOf(hooks, one).define('run.context', spec);
+      publish(hooks, one);
+      const slot = hooks.slot('run.context');
+      faceOf(hooks, two).define('run.context', { ...spec });
+      publish(hooks, two, one);
+      expect(hooks.slot('run.context')).to.equal(slot);
+      faceOf(hooks, three).define('run.context', changed);
+      publish(hooks, three, two);
+      expect(hooks.slot('run.context')?.spec).to.deep.equal(changed);
+      expect(hooks.slot('run.context')?.taps()).to.have.length(1);
+    });
+  }
+
+  it('calls the next generation of one area among several', async () => {
+    const { hooks } = create();
+    const [old, next, other] = [ownerOf('memory', 1), ownerOf('memory', 2), ownerOf('files')];
+    for (const owner of [old, next, other]) faceOf(hooks, owner).tap('doctor.check', () => owner.generation);
+    publish(hooks, other);
+    publish(hooks, old);
+    publish(hooks, next, old);
+    expect(await hooks.slot('doctor.check')?.call(undefined)).to.deep.equal([
+      { owner: 'files', value: 1 },
+      { owner: 'memory', value: 2 },
+    ]);
+  });
+
+  it('suspends nobody on a hook that is not there', () => {
+    const { hooks } = create();
+    expect(hooks.suspend(ownerOf('memory'), 'nothing.here')).to.equal(false);
+  });
 
   it('calls nobody of a candidate that is not published', async () => {
     const { hooks } = create();

@@ -94,4 +94,38 @@ describe('the resolver', () => {
     expect(usersOf('llm', all)).to.deep.equal(['memory']);
     expect(dependentsOf('webchat', all)).to.deep.equal([]);
   });
+
+  it('finds all that cannot go on, through others and in rings, each once and sorted', () => {
+    const all = [area('a'), area('z', { requires: need('a') }), area('m', { requires: need('z', 'a') }), area('b', { requires: need('c', 'a') }), area('c', { requires: need('b') })];
+    expect(dependentsOf('a', all)).to.deep.equal(['b', 'c', 'm', 'z']);
+    expect(dependentsOf('b', all)).to.deep.equal(['c']);
+    expect(dependentsOf('nobody', all)).to.deep.equal([]);
+    expect(usersOf('nobody', all)).to.deep.equal([]);
+  });
+
+  it('counts as a user whoever uses any of several services, and not the area itself', () => {
+    const both = manifest('both', { provides: { one: '1.0.0', two: '1.0.0' }, optional: need('one') });
+    expect(usersOf('both', [both, manifest('user', { optional: need('two') }), manifest('other', { optional: need('three') })])).to.deep.equal(['user']);
+  });
+
+  it('prints a ring from where it closes, not the way that led to it', () => {
+    const { blocked } = resolved([area('a', { requires: need('b') }), area('b', { requires: need('c') }), area('c', { requires: need('b') })]);
+    expect(blocked.b).to.equal('its requirements form a ring: b → c → b');
+    expect(blocked.a).to.contain('b, which provides it, cannot start');
+  });
+
+  it('gives each extension the same place whatever the order in which they were found', () => {
+    const all = [manifest('b', { after: ['a'] }), manifest('a', { after: ['b'] }), area('d'), area('c', { optional: need('d') })];
+    expect(resolved(all).waves).to.deep.equal([
+      ['b', 'd'],
+      ['a', 'c'],
+    ]);
+    expect(resolved([...all].reverse()).waves).to.deep.equal(resolved(all).waves);
+  });
+
+  it('blocks who needs an area that is blocked by its conflict', () => {
+    const { waves, blocked } = resolved([area('a', { conflicts: ['x'] }), manifest('x'), manifest('b', { requires: need('a') })]);
+    expect(Object.keys(blocked)).to.have.members(['a', 'b']);
+    expect(waves).to.deep.equal([['x']]);
+  });
 });

@@ -263,4 +263,73 @@ describe('the event hub', () => {
     hub.listeners.swap(owner, undefined);
     expect(await hub.deliverTo('webhooks', 'memory.added', 'good')).to.equal(false);
   });
+
+  it('delivers on demand to the listeners of one extension for one event, one after the other, and lets go of it', async () => {
+    const { hub } = hubOf();
+    const [memory, files] = [ownerOf('memory'), ownerOf('files')];
+    const heard: string[] = [];
+    const on = (owner: Owner, event: string, name: string): void =>
+      void (hub.facade(owner) as unknown as LooseEvents).on(event, async (data) => {
+        await Promise.resolve();
+        heard.push(`${name} ${data} under ${owner.lifetime.holds().join()}`);
+      });
+    on(memory, 'memory.added', 'one');
+    on(memory, 'memory.added', 'two');
+    on(memory, 'run.ended', 'three');
+    on(files, 'memory.added', 'four');
+    for (const owner of [memory, files]) hub.listeners.swap(undefined, owner);
+
+    expect(await hub.deliverTo('memory', 'memory.added', 1)).to.equal(true);
+    expect(heard).to.deep.equal(['one 1 under event memory.added', 'two 1 under event memory.added']);
+    expect(memory.lifetime.holds()).to.deep.equal([]);
+
+    await Promise.all([memory.lifetime.drain(10), hub.deliverTo('files', 'run.ended', 2)]);
+    expect(await hub.deliverTo('memory', 'memory.added', 3)).to.equal(false);
+    expect(heard).to.have.length(2);
+  });
+
+  it('goes on with what comes after a pause, and holds nobody in between', async () => {
+    const { hub, listen } = hubOf();
+    const heard: unknown[] = [];
+    const owner = listen('memory', (data) => void heard.push(data));
+    const publisher = hub.facade(ownerOf('runs')) as unknown as LooseEvents;
+    publisher.publish('memory.added', 1);
+    await turn();
+    expect(owner.lifetime.holds()).to.deep.equal([]);
+    publisher.publish('memory.added', 2);
+    await turn();
+    expect(heard).to.deep.equal([1, 2]);
+  });
+
+  it('tells a generation that has ended nothing of what still waited for it', async () => {
+    const { hub, listen } = hubOf();
+    const heard: unknown[] = [];
+    const owner = listen('memory', (data) => void heard.push(data));
+    hub.emit('memory.added', 1);
+    hub.emit('memory.added', 2);
+    void owner.lifetime.close();
+    await turn();
+    expect(heard).to.deep.equal([]);
+  });
+
+  it('keeps nothing of a listener that is gone', async function () {
+    this.timeout(10_000);
+    const { hub, listen } = hubOf();
+    const listenAndLeave = async (): Promise<WeakRef<object>> => {
+      const fn = (): void => undefined;
+      const owner = listen('memory', fn);
+      hub.emit('memory.added', 1);
+      await turn();
+      hub.listeners.swap(owner, undefined);
+      hub.listeners.drop(owner);
+      await owner.lifetime.close();
+      return new WeakRef(fn);
+    };
+    const gone = await listenAndLeave();
+    for (let tries = 0; tries < 20 && gone.deref(); tries++) {
+      await turn();
+      globalThis.gc?.();
+    }
+    expect(gone.deref()).to.equal(undefined);
+  });
 });

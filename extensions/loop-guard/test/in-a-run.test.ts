@@ -1,0 +1,120 @@
+/** The loop guard inside runs: it counts what the run did before, from whichever life. */
+import { Type, defineTool } from '@svc/api';
+import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
+import { expect } from 'chai';
+import { type AskedModel, type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
+
+describe('the loop guard in a run', () => {
+  let model: GatedServer;
+  let looks: number;
+
+  const looking = () =>
+    fixtureExtension({
+      id: 'looking',
+      contributions: { tools: [{ name: 'look', risk: 'read', replay: 'safe' }] },
+      definition: {
+        activate: (ctx) => {
+          ctx.tools.add(
+            defineTool({
+              name: 'look',
+              description: 'Looks.',
+              params: Type.Object({ at: Type.String() }),
+              risk: 'read',
+              replay: 'safe',
+              parallel: false,
+              run: async () => {
+                looks += 1;
+                return 'the same as before';
+              },
+            }),
+          );
+        },
+      },
+    });
+
+  beforeEach(async () => {
+    looks = 0;
+    model = await startGatedServer();
+  });
+
+  afterEach(async () => {
+    await stopTestKernels();
+    await model.close();
+  });
+
+  const boot = async (): Promise<{ kernel: TestKernel; answered: Promise<string> }> => {
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["looking"]\n${model.config}`, env: model.env, extra: [looking()] });
+    const agent = (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents[0].id;
+    return { kernel, answered: kernel.http.send('POST', `/api/agents/${agent}/message`, { message: 'look' }).then((answer) => answer.body.response) };
+  };
+
+  const callLook = async (at: string): Promise<AskedModel> => {
+    const asked = await model.asked();
+    asked.answer({ toolCalls: [{ name: 'look', args: { at } }] });
+    return asked;
+  };
+
+  /** What the model read as the result of its last call. */
+  const lastResult = (asked: AskedModel): string => String(asked.request.body.messages.at(-1).content);
+
+  const outcomes = (asked: AskedModel): string[] =>
+    (asked.request.body.messages as Array<{ role: string; content: unknown }>)
+      .filter(({ role }) => role === 'tool')
+      .map(({ content }) => (String(content).includes('Blocked') ? 'blocked' : String(content).includes('[loop guard]') ? 'warned' : 'run'));
+
+  it('warns at the third identical call and blocks the fifth, one model call after the other', async () => {
+    const { answered } = await boot();
+    for (let call = 1; call <= 5; call++) await callLook('here');
+    const last = await model.asked();
+    last.answer({ text: 'I stop' });
+
+    expect(await answered).to.equal('I stop');
+    expect(outcomes(last)).to.deep.equal(['run', 'run', 'warned', 'warned', 'blocked']);
+    expect(looks).to.equal(4);
+  });
+
+  it('counts the calls of one message in their order', async () => {
+    const { answered } = await boot();
+    (await model.asked()).answer({ toolCalls: ['here', 'here', 'there', 'here', 'here', 'here'].map((at) => ({ name: 'look', args: { at } })) });
+    const last = await model.asked();
+    last.answer({ text: 'I stop' });
+    await answered;
+
+    expect(outcomes(last)).to.deep.equal(['run', 'run', 'run', 'warned', 'warned', 'blocked']);
+    expect(looks).to.equal(5);
+  });
+
+  it('forgets the calls of one run in the next', async () => {
+    const { kernel, answered } = await boot();
+    for (let call = 1; call <= 4; call++) await callLook('here');
+    (await model.asked()).answer({ text: 'first' });
+    await answered;
+    const agent = (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents[0].id;
+
+    const again = kernel.http.send('POST', `/api/agents/${agent}/message`, { message: 'again' });
+    await callLook('here');
+    const asked = await model.asked();
+    asked.answer({ text: 'second' });
+    await again;
+
+    expect(lastResult(asked)).to.equal('the same as before');
+    expect(looks).to.equal(5);
+  });
+
+  it('remembers the calls of a run that a reload handed to the next generation', async () => {
+    const { kernel, answered } = await boot();
+    for (let call = 1; call <= 3; call++) await callLook('here');
+    const fourth = await model.asked();
+    const reloaded = kernel.daemon.kernel.reload('runs');
+    fourth.answer({ toolCalls: [{ name: 'look', args: { at: 'here' } }] });
+    await reloaded;
+
+    await callLook('here');
+    const asked = await model.asked();
+    asked.answer({ text: 'I stop' });
+    await answered;
+
+    expect(lastResult(asked)).to.contain('Blocked').and.to.contain('5th time');
+    expect(looks).to.equal(4);
+  });
+});

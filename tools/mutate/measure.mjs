@@ -1,0 +1,100 @@
+/** Measures one area: changes it in a copy of the checkout, and asks the tests about each change. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { findChanges } from './changes.mjs';
+import { copyCheckout } from './copy.mjs';
+import { withoutEquivalents } from './equivalents.mjs';
+import { instrument } from './instrument.mjs';
+import { createJudge, survey } from './judging.mjs';
+import { sampleOf, testsFor } from './selection.mjs';
+
+const MAX_SHOWN = 90;
+
+const oneLine = (text) => text.replace(/\s+/g, ' ').trim();
+
+/** The parts of two texts that differ, with a little of what stands around them. */
+const difference = (from, to) => {
+  if (from.length + to.length <= MAX_SHOWN) return `${from} → ${to || 'nothing'}`;
+  if (to === '') return `${from.slice(0, MAX_SHOWN)}… → nothing`;
+  let start = 0;
+  while (start < Math.min(from.length, to.length) && from[start] === to[start]) start += 1;
+  let end = 0;
+  while (end < Math.min(from.length, to.length) - start && from.at(-1 - end) === to.at(-1 - end)) end += 1;
+  const around = (text) => `…${text.slice(Math.max(0, start - 25), text.length - Math.max(0, end - 25))}…`.slice(0, MAX_SHOWN);
+  return `${around(from)} → ${around(to)}`;
+};
+
+const changesOf = (root, file) => {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  const lines = text.split('\n');
+  return findChanges(text).map((change) => {
+    const line = text.slice(0, change.start).split('\n').length;
+    return { ...change, file, line, lineText: lines[line - 1].trim(), what: difference(oneLine(text.slice(change.start, change.end)), oneLine(change.to)) };
+  });
+};
+
+const compileIn = (dir, changes) => {
+  for (const file of new Set(changes.map((change) => change.file))) {
+    const target = path.join(dir, file);
+    const own = changes.filter((change) => change.file === file);
+    writeFileSync(target, instrument(readFileSync(target, 'utf8'), own));
+  }
+};
+
+/** The own tests are asked first; only what they let pass is shown to the others. */
+const judgeOne = async (judge, id, { own, across }, filesOf, isStatic) => {
+  for (const tests of [own, across]) {
+    const result = tests.length ? await judge.judge(id, tests, filesOf(tests), isStatic) : undefined;
+    if (result?.verdict === 'noticed') return result;
+  }
+  return { verdict: own.length + across.length ? 'survived' : 'not reached' };
+};
+
+const judgeAll = async (judge, changes, found, { isOwn, budgetMs, onVerdict }) => {
+  // The own files are loaded together, once for many changes; of the others only those that are asked.
+  const ownFiles = [...new Set(found.tests.map(({ file }) => file).filter(isOwn))];
+  const filesOf = (tests) => (isOwn(tests[0].file) ? ownFiles : [...new Set(tests.map(({ file }) => file))].sort());
+  const results = [];
+  for (const change of changes) {
+    const tests = testsFor(change.id, found, isOwn, budgetMs);
+    const result = await judgeOne(judge, change.id, tests, filesOf, found.atLoad.has(change.id));
+    results.push({ file: change.file, line: change.line, lineText: change.lineText, kind: change.kind, what: change.what, ...result, tests: [tests.own.length, tests.across.length] });
+    onVerdict(results, changes.length);
+  }
+  return results;
+};
+
+/**
+ * `build(dir)` makes the copy's test files from the changed sources and names them, relative to the copy.
+ * `isWanted` narrows what is tried, before the sample is drawn. `graceMs` is what a run may
+ * take beyond its plain time before it counts as hung.
+ */
+export const measure = async ({ root, files, equivalents, isWanted, sample, seed, build, isOwn, budgetMs, graceMs, onPhase, onVerdict }) => {
+  const all = files.flatMap((file) => changesOf(root, file));
+  const { remaining, left, stale } = withoutEquivalents(all, equivalents, files);
+  const changes = sampleOf(remaining.filter(isWanted), sample, seed).map((change, index) => ({ ...change, id: index + 1 }));
+  const copy = copyCheckout(root);
+  let judge;
+  const leave = () => {
+    judge?.close();
+    process.exit(130);
+  };
+  // A second Ctrl-C must not cut off what the first one began: the copy is removed on the way out.
+  process.on('SIGINT', leave).on('SIGTERM', leave).once('exit', copy.remove);
+  try {
+    compileIn(copy.dir, changes);
+    onPhase(`${changes.length} of ${remaining.length} changes; building`);
+    const testFiles = await build(copy.dir);
+    onPhase(`running ${testFiles.length} test files without a change`);
+    const found = await survey(copy.dir, testFiles);
+    for (const { title, message } of found.failed) onPhase(`left out, because it fails without a change: ${title}: ${message}`);
+    onPhase(`${found.tests.length} tests reach what they reach; trying each change`);
+    judge = createJudge(copy.dir, graceMs);
+    const results = await judgeAll(judge, changes, found, { isOwn, budgetMs, onVerdict });
+    return { results, equivalent: left, stale, possible: remaining.length };
+  } finally {
+    process.off('SIGINT', leave).off('SIGTERM', leave).off('exit', copy.remove);
+    judge?.close();
+    copy.remove();
+  }
+};
