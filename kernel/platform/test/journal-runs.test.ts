@@ -134,7 +134,10 @@ describe('journal runs', () => {
       const run = await rig.held({ id: 'r' });
       await rig.journal.step(run, intent(1), async () => ({ value: 'plain' }));
       await rig.journal.step(run, intent(2), async () => ({ value: 'big', outcome: null }));
-      const refusal = Object.assign(await rig.journal.advance(run, { outcomes: [{ seq: 9, status: 'done', outcome: 1 }] }).catch((error: unknown) => error as Error));
+      const refusal = await rig.journal.advance(run, { outcomes: [{ seq: 9, status: 'done', outcome: 1 }] }).then(
+        () => new Error('it was not refused'),
+        (error: unknown) => error as Error,
+      );
       await rig.journal.step(run, intent(3), () => Promise.reject(refusal)).catch(() => undefined);
 
       const outcomes = (await rig.journal.steps('r')).map(({ outcome }) => outcome);
