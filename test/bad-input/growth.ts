@@ -5,9 +5,9 @@ const SIZES = 10;
 /** From the smallest to the largest. */
 const SPAN = 20;
 /** The least of so many runs is the one that was disturbed least. */
-const RUNS = 5;
+const RUNS = 4;
 /** What grows this long at a small size already need not be tried at a larger one. */
-const ENOUGH_MS = 400;
+const ENOUGH_MS = 150;
 /** Linear work has 1, n log n some 1.1, and memory that no longer fits a cache adds a little; quadratic work has 2. */
 const MAX_EXPONENT = 1.5;
 

@@ -88,6 +88,8 @@ describe('a request that is wrong', () => {
     expectClear(await spawn('name = "bell\\u0007"'), 400, /name/, 'a control character');
     expectClear(await spawn(`name = "${'x'.repeat(5_000)}"`), 400, /name/, 'long name');
     expectClear(await spawn('\u0000'), 400, /TOML|character/i, 'NUL');
+    expectClear(await spawn(`name = "x"\n${'a.'.repeat(100_000)}b = 1`), 400, /more parts/, 'a key of thousands of parts');
+    expectClear(await spawn(`name = ""\n${' '.repeat(200_000)}[${' '.repeat(200_000)}`), 400, /TOML/, 'a header that does not end');
     expectClear(await svc.http.post('/api/agents', {}), 400, /manifest/, 'nothing');
     expectClear(await svc.http.post('/api/agents', { manifest_toml: 7 }), 400, /manifest_toml/, 'no text');
     expectClear(await svc.http.post('/api/agents', { template: 'no-such' }), 404, /no-such/, 'template');

@@ -1,11 +1,14 @@
 /** Reads the text of an agent.toml, and finds the line of a key again for messages. */
 import { agentErrors } from './errors.js';
+import { lineOfDeepKey } from './toml-depth.js';
 
 export const MAX_MANIFEST_BYTES = 1024 * 1024;
 
 /** Throws `manifest_too_large` and `agents_invalid_manifest` with the line, counted from one. */
 export const parseManifestToml = async (text: string): Promise<Record<string, unknown>> => {
   checkManifestSize(text);
+  const deep = lineOfDeepKey(text);
+  if (deep !== undefined) throw agentErrors.agents_invalid_manifest('a key has more parts than any manifest needs', deep);
   const { default: toml } = await import('@iarna/toml');
   try {
     return toml.parse(text);
@@ -32,15 +35,16 @@ const lineOfError = (error: unknown): number | null => (typeof error === 'object
 export const lineOfKey = (text: string, path: readonly string[]): number | null => {
   const key = path.at(-1) ?? '';
   const section = path.slice(0, -1).join('.');
+  const assignment = new RegExp(`^\\s*"?${escaped(key)}"?\\s*[.=]`);
   let current = '';
   let sectionLine: number | null = null;
   for (const [index, line] of text.split('\n').entries()) {
-    const header = /^\s*\[\[?\s*([^\]]+?)\s*\]\]?/.exec(line);
+    const header = /^\s*\[\[?([^[\]]+)\]/.exec(line)?.[1]?.trim();
     if (header) {
-      current = header[1] ?? '';
+      current = header;
       if (current === path.join('.')) return index + 1;
       if (current === section) sectionLine = index + 1;
-    } else if (current === section && new RegExp(`^\\s*"?${escaped(key)}"?\\s*[.=]`).test(line)) {
+    } else if (current === section && assignment.test(line)) {
       return index + 1;
     }
   }

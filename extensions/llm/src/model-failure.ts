@@ -79,9 +79,28 @@ const saidBy = (body: string): string => {
     if (found !== undefined) return found;
   } catch {
     // Not JSON: a proxy's page. What stands between its tags is all there is to tell.
-    return head.replace(/<(style|script)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+    return withoutMarkup(head);
   }
   return head;
+};
+
+/** In one pass: where a script or a tag does not end, nothing after it is text. */
+const withoutMarkup = (page: string): string => {
+  let text = '';
+  const part = /[^<]+|<(style|script)\b|</giy;
+  for (let found = part.exec(page); found; found = part.exec(page)) {
+    if (!found[0].startsWith('<')) {
+      text += found[0];
+      continue;
+    }
+    const end = found[1] === undefined ? /[<>]/g : new RegExp(`</${found[1]}>`, 'gi');
+    end.lastIndex = part.lastIndex;
+    if (!end.test(page)) break;
+    // A tag that does not end before the next one is none.
+    part.lastIndex = page[end.lastIndex - 1] === '<' ? end.lastIndex - 1 : end.lastIndex;
+    text += ' ';
+  }
+  return text;
 };
 
 const messageIn = (value: unknown): string | undefined => {

@@ -13,7 +13,7 @@ export const normalizeBaseUrl = (text: string, wire: ProviderRecord['wire']): st
   // A key in a URL would stand in logs and answers.
   if (url.username !== '' || url.password !== '') throw providerErrors.bad_url('it carries a user name or password');
   if (url.search !== '' || url.hash !== '') throw providerErrors.bad_url('it carries a query or a fragment');
-  const path = url.pathname.replace(/\/+$/, '');
+  const path = url.pathname.replace(/(?<!\/)\/+$/, '');
   if (wire === 'anthropic') return url.origin + path.replace(/\/v1$/, '');
   return url.origin + (path === '' && wire === 'openai' ? '/v1' : path);
 };

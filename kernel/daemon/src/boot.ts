@@ -18,6 +18,7 @@ import { exposedPaths } from '@svc/platform/config/privacy';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import { atomicWrite } from '@svc/platform/doors/atomic-write';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
+import { type LimitSettings, limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
 import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
 import { createStreams } from '@svc/platform/streams/streams';
@@ -203,6 +204,7 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
     ids: options.ids,
     clock: options.clock,
     streams,
+    limits: () => limitsOf(config.get('api') as LimitSettings), // the platform's own section
     checkReplies: options.checkReplies ?? false,
     gate: () => gateNow(ground),
   });

@@ -79,6 +79,8 @@ function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
     rss_bytes: process.memoryUsage.rss(),
     svc_http_requests_total: http.requests,
     svc_http_in_flight: http.inFlight,
+    svc_http_connections_open: http.connections,
+    svc_http_connections_refused_total: http.refusedConnections,
     svc_sockets_open: http.openSockets,
     svc_streams_open: http.openStreams,
     svc_stream_topics: streams.topics,

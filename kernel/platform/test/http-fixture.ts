@@ -6,6 +6,7 @@ import type { Actor, AskHook, Clock, Ids, Logger, RouteDecl, SocketDecl, VetoHoo
 import { Lifetime, type Owner } from '@svc/core';
 import { createHttp, type Http, type HttpOptions } from '../src/http/http-server.js';
 import type { Gate } from '../src/http/gate.js';
+import { DEFAULT_LIMITS, type HttpLimits } from '../src/http/limits.js';
 import { createStreams } from '../src/streams/streams.js';
 
 export interface Answer {
@@ -55,7 +56,7 @@ export interface Bench {
 }
 
 export const startBench = async (
-  options: { checkReplies?: boolean; keepAliveMs?: number; pingMs?: number; streams?: Partial<Parameters<typeof createStreams>[0]>; attach?: boolean } = {},
+  options: { checkReplies?: boolean; keepAliveMs?: number; pingMs?: number; limits?: Partial<HttpLimits>; streams?: Partial<Parameters<typeof createStreams>[0]>; attach?: boolean } = {},
 ): Promise<Bench> => {
   const streams = createStreams({ clock, ...options.streams });
   const logged: Bench['logged'] = [];
@@ -80,6 +81,7 @@ export const startBench = async (
     checkReplies: options.checkReplies ?? true,
     keepAliveMs: options.keepAliveMs ?? 15_000,
     pingMs: options.pingMs ?? 30_000,
+    limits: () => ({ ...DEFAULT_LIMITS, ...options.limits }),
   });
   const bench: Bench = {
     http,

@@ -3,6 +3,7 @@ import type { ExtensionContext, FetchResponse } from '@svc/api';
 import { createParser } from 'eventsource-parser';
 import type { DriverTarget } from '../contract.js';
 import { failureOfAnswer, ModelFailure, withoutSecrets } from '../model-failure.js';
+import { createLineEnds } from './line-ends.js';
 
 /** One event of a model is a few hundred bytes; a line that never ends is not a stream. */
 const MAX_EVENT_CHARS = 4_000_000;
@@ -71,6 +72,7 @@ const send = async (deps: ExchangeDeps, target: DriverTarget, { url, headers, bo
 async function* events(response: FetchResponse, isComplete: () => boolean): AsyncGenerator<readonly ServerEvent[]> {
   // One decoder for the whole body: a letter may be cut in two by a packet.
   const decoder = new TextDecoder();
+  const lineEnds = createLineEnds();
   let ready: ServerEvent[] = [];
   let broken: string | undefined;
   const parser = createParser({
@@ -82,7 +84,7 @@ async function* events(response: FetchResponse, isComplete: () => boolean): Asyn
   });
   const chunks = response.body[Symbol.asyncIterator]();
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-    parser.feed(decoder.decode(next.value, { stream: true }));
+    parser.feed(lineEnds(decoder.decode(next.value, { stream: true })));
     if (broken !== undefined) throw new ModelFailure('garbage', broken, { httpStatus: 200 });
     if (ready.length === 0) continue;
     const batch = ready;

@@ -4,7 +4,10 @@ import { calculate } from './arithmetic.js';
 export type Step = { readonly do: 'call'; readonly tool: string; readonly args: Readonly<Record<string, string>> } | { readonly do: 'say'; readonly text: string };
 
 const MAX_STEPS = 8;
-const MAX_CHARS = 10_000;
+/** The patterns below look for the end of a request from each of its words: they take the square of this. */
+const MAX_CHARS = 3_000;
+/** Between two words they try every division of a run of blanks. */
+const LONG_BLANKS = /[^\S\n]{4,}|\s{12,}/g;
 const FILE = String.raw`["'\x60]?([\w][\w./-]*\.\w+|[\w-]+\/[\w./-]+|(?<=file\s+(?:named\s+|called\s+)?)[\w.-]+)["'\x60]?`;
 
 const WRITE_TO = new RegExp(String.raw`\b(?:write|save|put|store)\s+(.+?)\s+(?:in|to|into)\s+(?:an?\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:named\s+|called\s+)?${FILE}`, 'is');
@@ -23,7 +26,7 @@ const QUOTED = /^(["'`“])([\s\S]*)(["'`”])$/;
 export const stepsOf = (text: string): Step[] => {
   const steps: Step[] = [];
   let file: string | undefined;
-  for (const clause of clausesOf(text.slice(0, MAX_CHARS)).slice(0, MAX_STEPS)) {
+  for (const clause of clausesOf(text.slice(0, MAX_CHARS).replace(LONG_BLANKS, '   ')).slice(0, MAX_STEPS)) {
     const step = stepOf(clause, file);
     if (!step) continue;
     if (step.do === 'call' && step.args.path !== undefined && step.tool !== 'file_list') file = step.args.path;
@@ -34,7 +37,7 @@ export const stepsOf = (text: string): Step[] => {
 
 const BETWEEN = /(?:[,;.]\s*|\s+)(?:and\s+)?(?:then|after\s+that|afterwards)\s+|;\s+|\s+and\s+(?=(?:read|list|show|tell|calculate|compute|print)\b)/i;
 /** Quotes that hold what would end a clause; others, such as quoted file names, are left alone. */
-const QUOTED_CLAUSE = /(["`])(?=[^"`]*(?:;|\bthen\b|\band\b))[^"`]*\1|“[^”]*”/gi;
+const QUOTED_CLAUSE = /(["`])(?=[^"`]*(?:;|\bthen\b|\band\b))[^"`]*\1|“[^“”]*”/gi;
 
 /** What stands in quotes is one thing, whatever words are in it. */
 const clausesOf = (text: string): string[] => {
@@ -60,7 +63,7 @@ const stepOf = (clause: string, file: string | undefined): Step | undefined => {
 const sumStep = (clause: string): Step | undefined => {
   const asked = SUM.exec(clause)?.[1]
     ?.trim()
-    .replace(/[.\s]+$/, '');
+    .replace(/(?<![.\s])[.\s]+$/, '');
   const value = asked === undefined ? undefined : calculate(asked);
   return value === undefined ? undefined : { do: 'say', text: `${asked} = ${value}` };
 };

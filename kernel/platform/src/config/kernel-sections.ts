@@ -19,6 +19,16 @@ const Api = Type.Object(
     listen_addr: Type.String({ default: '127.0.0.1:4545', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):\\d{1,5}$', description: 'Address and port', 'x-restart': true }),
     cors_origins: strings(),
     rate_limit_per_second: Type.Number({ default: 50, minimum: 0.01, maximum: 100_000, description: 'Tokens an address gets back each second; the burst is a minute of it' }),
+    max_connections: Type.Integer({ default: 10_000, minimum: 1, maximum: 1_000_000, description: 'Open connections in all; beyond it only this machine may still ask about health' }),
+    max_connections_per_ip: Type.Integer({
+      default: 512,
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Open connections of one address (IPv6: of one /64); programs of this machine and trusted proxies have no such limit',
+    }),
+    headers_timeout_secs: Type.Integer({ default: 15, minimum: 1, maximum: 300, description: 'How long a client has to send the head of a request', 'x-restart': true }),
+    keep_alive_secs: Type.Integer({ default: 70, minimum: 1, maximum: 3_600, description: 'How long an idle connection is kept for the next request', 'x-restart': true }),
+    min_body_bytes_per_second: Type.Integer({ default: 1_024, minimum: 1, maximum: 1_073_741_824, description: 'What a body has to bring, after its first ten seconds' }),
   },
   closed,
 );

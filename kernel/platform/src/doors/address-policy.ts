@@ -22,7 +22,7 @@ export const canonicalHost = (hostname: string): string =>
   hostname
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
-    .replace(/\.+$/, '');
+    .replace(/(?<!\.)\.+$/, '');
 
 /** Why the name may not be asked for, or undefined. `allowed`: `[web.fetch] ssrf_allowed_hosts`. */
 export const refusedName = (host: string, allowed: readonly string[], isGranted = false): string | undefined => {

@@ -9,8 +9,17 @@ export const DEFAULT_MAX_BODY_BYTES = 256 * 1_024;
 /** A body that is refused for its size is read to its end up to this much, so that the connection can be used again. */
 const MAX_DISCARD_BYTES = 32 * 1_048_576;
 
-/** The whole body, at most `maxBytes`. `judge` sees each piece as it comes, and refuses the body by what it gives. */
-export const readBytes = (req: IncomingMessage, maxBytes: number, judge?: (chunk: Uint8Array) => SvcError | undefined): Promise<Buffer> =>
+export interface BodyRule {
+  readonly maxBytes: number;
+  /** So long a body may take whatever its size; beyond that each second has to bring so many bytes. */
+  readonly graceMs: number;
+  readonly bytesPerSecond: number;
+  /** Sees each piece as it comes, and refuses the body by what it gives. */
+  readonly judge?: (chunk: Uint8Array) => SvcError | undefined;
+}
+
+/** The whole body. */
+export const readBytes = (req: IncomingMessage, { maxBytes, graceMs, bytesPerSecond, judge }: BodyRule): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     if (Number(req.headers['content-length'] ?? 0) > maxBytes) {
       discard(req);
@@ -19,31 +28,50 @@ export const readBytes = (req: IncomingMessage, maxBytes: number, judge?: (chunk
     }
     const chunks: Buffer[] = [];
     let size = 0;
-    const take = (chunk: Buffer) => {
-      size += chunk.length;
-      const refusal = size > maxBytes ? httpErrors.body_too_large(maxBytes) : judge?.(chunk);
-      if (!refusal) {
-        chunks.push(chunk);
-        return;
-      }
+    const refuse = (refusal: SvcError) => {
+      clock.stop();
       chunks.length = 0;
       req.off('data', take);
       discard(req);
       reject(refusal);
     };
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      const refusal = size > maxBytes ? httpErrors.body_too_large(maxBytes) : judge?.(chunk);
+      if (refusal) refuse(refusal);
+      else chunks.push(chunk);
+    };
+    const clock = watchPace(
+      () => graceMs + (size / bytesPerSecond) * 1_000,
+      () => refuse(httpErrors.body_too_slow(bytesPerSecond).with({ headers: { connection: 'close' } })),
+    );
     req.on('data', take);
     // Every request is closed at last: an error is made only for one that did not end before.
     let isWhole = false;
     const broken = () => {
+      clock.stop();
       if (!isWhole) reject(httpErrors.body_aborted());
     };
     req.once('end', () => {
       isWhole = true;
+      clock.stop();
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
     req.once('error', broken);
     req.once('close', broken);
   });
+
+/** Calls `late` when more time has passed than what came so far is allowed. */
+const watchPace = (allowedMs: () => number, late: () => void): { stop(): void } => {
+  const begun = performance.now();
+  const look = () => {
+    const left = begun + allowedMs() - performance.now();
+    if (left <= 0) late();
+    else timer = setTimeout(look, left);
+  };
+  let timer = setTimeout(look, allowedMs());
+  return { stop: () => clearTimeout(timer) };
+};
 
 /** True when the request announces a body. */
 export const hasBody = (req: IncomingMessage): boolean => req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;

@@ -21,6 +21,9 @@ export const clientAddress = (req: IncomingMessage, trusted: readonly string[]):
   return nearest;
 };
 
+/** Whether the peer is one of the trusted proxies. */
+export const isProxy = (peer: string, trusted: readonly string[]): boolean => trusted.length > 0 && isTrusted(plain(peer), rangesOf(trusted));
+
 /** A program of this machine, called directly. */
 export const isLoopbackCaller = (req: IncomingMessage): boolean =>
   isLoopbackName(req.socket.remoteAddress ?? '') && req.headers['x-forwarded-for'] === undefined && req.headers.forwarded === undefined && req.headers['x-real-ip'] === undefined;

@@ -8,10 +8,12 @@ import type { StreamsAdmin } from '../streams/streams.js';
 import type { Access } from './access.js';
 import type { Application } from './application.js';
 import type { CallerHooks } from './caller.js';
+import { isProxy } from './client-address.js';
 import { CLOSE } from './connection.js';
 import { createEarlyListener } from './early-listener.js';
 import { createFollowers } from './follow-reply.js';
 import type { Gate } from './gate.js';
+import { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
 import { type ApiDescription, type ApiInfo, createApiDescriber } from './openapi.js';
 import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './route-table.js';
 import { createStanding, type Standing } from './standing.js';
@@ -30,6 +32,8 @@ export interface HttpOptions {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly streams: Streams & StreamsAdmin;
   readonly gate: () => Gate;
+  /** Asked for each connection and each body; those of time are set once, when the server is made. */
+  readonly limits?: () => HttpLimits;
   /** Holds replies to their declared schemas: for test kernels. Default false. */
   readonly checkReplies?: boolean;
   /** A silent event stream gets a comment this often; default 15 s. */
@@ -45,6 +49,8 @@ export interface HttpStats {
   readonly openStreams: number;
   readonly requests: number;
   readonly inFlight: number;
+  readonly connections: number;
+  readonly refusedConnections: number;
 }
 
 export interface Http {
@@ -83,9 +89,10 @@ interface Parts {
 }
 
 export const createHttp = (options: HttpOptions): Http => {
+  const limits = options.limits ?? (() => DEFAULT_LIMITS);
   const parts: Parts = {
     options,
-    early: createEarlyListener(options.ids),
+    early: createEarlyListener({ ids: options.ids, limits, isProxy: (address) => isProxy(address, options.access.trustedProxies?.() ?? []) }),
     followers: createFollowers(options.streams, options.keepAliveMs ?? KEEP_ALIVE_MS),
     standing: createStanding(options.hooks),
     routes: emptyTable(),
@@ -130,6 +137,8 @@ export const createHttp = (options: HttpOptions): Http => {
       openStreams: parts.followers.count(),
       requests: parts.requests,
       inFlight: parts.inFlight,
+      connections: parts.early.connections().open,
+      refusedConnections: parts.early.connections().refused,
     }),
   };
 };
@@ -179,6 +188,7 @@ async function attach(parts: Parts): Promise<void> {
   const { options } = parts;
   const application = createApplication({
     ...options,
+    limits: options.limits ?? (() => DEFAULT_LIMITS),
     checkReplies: options.checkReplies ?? false,
     upgradeHook: options.hooks.upgrade,
     pingMs: options.pingMs ?? PING_MS,

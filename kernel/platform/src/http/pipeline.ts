@@ -10,7 +10,7 @@ import type { Context, Next } from 'koa';
 import type { StreamsAdmin } from '../streams/streams.js';
 import { type Access, admitOrigin } from './access.js';
 import { describeError, type Head, sendBytes, sendJson } from './answer.js';
-import { assertJsonType, DEFAULT_MAX_BODY_BYTES, hasBody, parseJson, readBytes } from './body.js';
+import { assertJsonType, type BodyRule, DEFAULT_MAX_BODY_BYTES, hasBody, parseJson, readBytes } from './body.js';
 import { type Call, callOf } from './call.js';
 import { type CallerHooks, charge, chargedRefusal, identify } from './caller.js';
 import { answerStarting } from './early-listener.js';
@@ -19,6 +19,7 @@ import type { Followers } from './follow-reply.js';
 import { waitForFrame } from './frame-wait.js';
 import { assertMayPass, assertOpen, type Gate } from './gate.js';
 import { createJsonMeasure } from './json-measure.js';
+import type { HttpLimits } from './limits.js';
 import { HandlerRequest, parseQuery } from './request.js';
 import { matchRoute } from './route-match.js';
 import type { RouteTable, Row } from './route-table.js';
@@ -40,6 +41,7 @@ export interface PipelineDeps {
   readonly followers: Followers;
   readonly standing: Standing;
   readonly validators: Validators;
+  readonly limits: () => HttpLimits;
   /** Replies are held to their declared schemas: for test kernels, where a wrong shape must not pass. */
   readonly checkReplies: boolean;
 }
@@ -150,8 +152,8 @@ async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequ
     }
     if (checks?.params) validate(checks.params, request.params, 'path');
     if (checks?.query) validate(checks.query, request.query, 'query');
-    if (decl.rawBody) request.body = await readBytes(req, decl.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
-    else if (checks?.body) request.body = await jsonBody(decl, req, checks);
+    if (decl.rawBody) request.body = await readBytes(req, bodyRule(deps, decl));
+    else if (checks?.body) request.body = await jsonBody(deps, decl, req, checks);
     // The row's schemas made params, query and body what its handler declares.
     answer = await runAs(owner, head.id, () => decl.handler(request as never));
   } finally {
@@ -161,11 +163,16 @@ async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequ
   await send(deps, row, request, res, head, answer);
 }
 
-async function jsonBody(decl: RouteDecl, req: IncomingMessage, checks: RouteChecks): Promise<unknown> {
+const bodyRule = (deps: PipelineDeps, decl: RouteDecl): BodyRule => {
+  const { bodyGraceMs, bodyBytesPerSecond } = deps.limits();
+  return { maxBytes: decl.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, graceMs: bodyGraceMs, bytesPerSecond: bodyBytesPerSecond };
+};
+
+async function jsonBody(deps: PipelineDeps, decl: RouteDecl, req: IncomingMessage, checks: RouteChecks): Promise<unknown> {
   let body: unknown = {};
   if (hasBody(req)) {
     assertJsonType(req);
-    const bytes = await readBytes(req, decl.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, createJsonMeasure());
+    const bytes = await readBytes(req, { ...bodyRule(deps, decl), judge: createJsonMeasure() });
     if (bytes.length > 0) body = parseJson(bytes);
     else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();
   } else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();
