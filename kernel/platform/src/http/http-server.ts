@@ -10,7 +10,7 @@ import type { Application } from './application.js';
 import type { CallerHooks } from './caller.js';
 import { createEarlyListener } from './early-listener.js';
 import { createFollowers } from './follow-reply.js';
-import type { Gate } from './gate.js';
+import { createWrongKeys, type Gate } from './gate.js';
 import { type ApiDescription, type ApiInfo, createApiDescriber } from './openapi.js';
 import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './route-table.js';
 import { createStanding, type Standing } from './standing.js';
@@ -27,7 +27,7 @@ export interface HttpOptions {
   readonly hooks: CallerHooks & { readonly declare: HookHandle<HookMap['route.declare']>; readonly upgrade: HookHandle<HookMap['socket.upgrade']> };
   readonly log: Logger;
   readonly ids: Ids;
-  readonly clock: Pick<Clock, 'sleep'>;
+  readonly clock: Pick<Clock, 'sleep' | 'mono'>;
   readonly streams: Streams & StreamsAdmin;
   readonly gate: () => Gate;
   /** Holds replies to their declared schemas: for test kernels. Default false. */
@@ -186,6 +186,7 @@ async function attach(parts: Parts): Promise<void> {
     sockets: () => parts.sockets,
     followers: parts.followers,
     standing: parts.standing,
+    wrongKeys: createWrongKeys(options.clock),
     validators: createValidators(),
   });
   parts.application = application;
