@@ -84,16 +84,13 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     },
     { repairs: true },
   ),
-  get(
-    {
-      id: 'system.status',
-      path: '/api/status',
-      summary: 'State of the daemon',
-      responses: { 200: Open('status, agents, model, data') },
-      handler: async (req) => reply(200, await status(deps, req.actor)),
-    },
-    { repairs: true },
-  ),
+  get({
+    id: 'system.status',
+    path: '/api/status',
+    summary: 'State of the daemon',
+    responses: { 200: Open('status, agents, model, data') },
+    handler: async (req) => reply(200, await status(deps, req.actor)),
+  }),
   get({
     id: 'system.metrics',
     path: '/api/metrics',
@@ -112,7 +109,6 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     auth: 'bearer',
     permission: 'kernel.admin',
     cost: 5,
-    repairs: true,
     audit: 'kernel.shutdown',
     responses: { 200: Type.Object({ status: Type.String() }) },
     handler: async (req) => {

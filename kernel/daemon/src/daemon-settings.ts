@@ -11,7 +11,7 @@ export function gateOf(phase: 'starting' | 'ready' | 'stopping', closed: readonl
   if (phase !== 'ready') return { state: phase };
   // Who has which key may stand in such a setting: nobody is believed then.
   if (closed.length > 0) return { state: 'closed', reason: `the setting ${closed.join(', ')} is not valid.`, mayRepair: false };
-  if (missing.length > 0) return { state: 'closed', reason: `${missing.join(', ')} is not active.`, mayRepair: true };
+  if (missing.length > 0) return { state: 'closed', reason: `${missing.join(', ')} is not active. On this machine svc ext enable ${missing[0]} brings it back.`, mayRepair: true };
   return { state: 'ready' };
 }
 

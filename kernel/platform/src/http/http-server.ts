@@ -12,7 +12,7 @@ import { isProxy } from './client-address.js';
 import { CLOSE } from './connection.js';
 import { createEarlyListener } from './early-listener.js';
 import { createFollowers } from './follow-reply.js';
-import type { Gate } from './gate.js';
+import { createWrongKeys, type Gate } from './gate.js';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
 import { type ApiDescription, type ApiInfo, createApiDescriber } from './openapi.js';
 import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './route-table.js';
@@ -29,7 +29,7 @@ export interface HttpOptions {
   readonly hooks: CallerHooks & { readonly declare: HookHandle<HookMap['route.declare']>; readonly upgrade: HookHandle<HookMap['socket.upgrade']> };
   readonly log: Logger;
   readonly ids: Ids;
-  readonly clock: Pick<Clock, 'sleep'>;
+  readonly clock: Pick<Clock, 'sleep' | 'mono'>;
   readonly streams: Streams & StreamsAdmin;
   readonly gate: () => Gate;
   /** Asked for each connection and each body; those of time are set once, when the server is made. */
@@ -196,6 +196,7 @@ async function attach(parts: Parts): Promise<void> {
     sockets: () => parts.sockets,
     followers: parts.followers,
     standing: parts.standing,
+    wrongKeys: createWrongKeys(options.clock),
     validators: createValidators(),
   });
   parts.application = application;

@@ -4,7 +4,7 @@
  * What is refused before it has matched is charged by the boundary.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Frame, type Headers, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl, type Streams } from '@svc/api';
+import { type Actor, type Frame, type Headers, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl, type Streams } from '@svc/api';
 import { runAs } from '@svc/core';
 import type { Context, Next } from 'koa';
 import type { StreamsAdmin } from '../streams/streams.js';
@@ -17,7 +17,7 @@ import { answerStarting } from './early-listener.js';
 import { httpErrors } from './errors.js';
 import type { Followers } from './follow-reply.js';
 import { waitForFrame } from './frame-wait.js';
-import { assertMayPass, assertOpen, type Gate } from './gate.js';
+import { assertMayPass, assertOpen, type Gate, type WrongKeys } from './gate.js';
 import { createJsonMeasure } from './json-measure.js';
 import type { HttpLimits } from './limits.js';
 import { HandlerRequest, parseQuery } from './request.js';
@@ -40,6 +40,7 @@ export interface PipelineDeps {
   readonly sockets: () => RouteTable<SocketDecl>;
   readonly followers: Followers;
   readonly standing: Standing;
+  readonly wrongKeys: WrongKeys;
   readonly validators: Validators;
   readonly limits: () => HttpLimits;
   /** Replies are held to their declared schemas: for test kernels, where a wrong shape must not pass. */
@@ -99,12 +100,24 @@ const dispatch =
     if (gate.state === 'stopping') throw httpErrors.stopping().with({ headers: { connection: 'close' } });
     assertVersion(req);
     const found = find(deps, call.method, call.path);
-    assertOpen(gate, deps.hooks, found.row.decl);
-    const actor = await identify(deps.hooks, found.row, call, req);
-    assertMayPass(gate, found.row.decl, actor);
+    const actor = await admitted(deps, gate, found.row, call, req);
     const request = new HandlerRequest(head.id, call, actor, found.params, parseQuery(call.query), deps.log, res);
     await run(deps, found.row, request, req, res, head, true);
   };
+
+/** Whose call it is, if it is one that is taken now. */
+async function admitted(deps: PipelineDeps, gate: Gate, row: Row<RouteDecl>, call: Call, req: IncomingMessage): Promise<Actor> {
+  const { hooks, wrongKeys } = deps;
+  if (gate.state !== 'closed' || row.decl.auth === 'public') return identify(hooks, row, call, req);
+  assertOpen(gate, hooks, row.decl);
+  if (hooks.admit.isEmpty()) wrongKeys.assertFew();
+  const actor = await identify(hooks, row, call, req).catch((refusal: unknown) => {
+    wrongKeys.note(refusal);
+    throw refusal;
+  });
+  assertMayPass(gate, row.decl, actor);
+  return actor;
+}
 
 function find(deps: PipelineDeps, method: string, path: string): { row: Row<RouteDecl>; params: Record<string, string> } {
   const match = matchRoute(deps.routes(), method, path);
