@@ -16,6 +16,8 @@ const TEST_TIMEOUT_MS = 10_000;
 const SLOWER = 8;
 const TEST_GRACE_MS = 2_000;
 const RUN_GRACE_MS = 10_000;
+/** After a red test its hooks may still clean up; what hangs there too is not waited for. */
+const CLEAN_UP_MS = 2_000;
 const LOAD_LIMIT_MS = 120_000;
 const SURVEY_LIMIT_MS = 15 * 60_000;
 /** What changes leave behind adds up. */
@@ -47,8 +49,12 @@ const startProgram = (cwd) => {
   child.on('error', () => undefined);
   const ask = (order, limitMs, hear) =>
     new Promise((resolve) => {
-      const timer = setTimeout(() => settle('hung'), limitMs);
-      onMessage = hear;
+      let timer = setTimeout(() => settle('hung'), limitMs);
+      onMessage = (message) => {
+        if (hear(message) !== 'enough' || !settle) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => settle?.('hung'), CLEAN_UP_MS);
+      };
       settle = (how) => {
         clearTimeout(timer);
         settle = undefined;
@@ -120,7 +126,9 @@ const tryOnce = async (program, active, tests, graceMs) => {
   const order = { active, tests: tests.map((test) => [`${test.file} ${test.title}`, limitOf(test)]) };
   const plainMs = tests.reduce((sum, test) => sum + test.ms, 0);
   const how = await program.ask(order, graceMs + plainMs * SLOWER, (message) => {
-    if (message.kind === 'failed') failure ??= message;
+    if (message.kind !== 'failed') return undefined;
+    failure ??= message;
+    return 'enough';
   });
   return { how, failure };
 };

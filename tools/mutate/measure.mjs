@@ -41,13 +41,12 @@ const compileIn = (dir, changes) => {
   }
 };
 
-/** The own tests are asked first; only what they let pass is shown to the others. */
-const judgeOne = async (judge, id, { own, across }, filesOf, isStatic) => {
-  for (const tests of [own, across]) {
-    const result = tests.length ? await judge.judge(id, tests, filesOf(tests), isStatic) : undefined;
-    if (result?.verdict === 'noticed') return result;
+const judgeOne = async (judge, id, stages, filesOf, isStatic) => {
+  for (const tests of stages) {
+    const result = await judge.judge(id, tests, filesOf(tests), isStatic);
+    if (result.verdict === 'noticed') return result;
   }
-  return { verdict: own.length + across.length ? 'survived' : 'not reached' };
+  return { verdict: stages.length ? 'survived' : 'not reached' };
 };
 
 const judgeAll = async (judge, changes, found, { isOwn, budgetMs, onVerdict }) => {
@@ -56,9 +55,9 @@ const judgeAll = async (judge, changes, found, { isOwn, budgetMs, onVerdict }) =
   const filesOf = (tests) => (isOwn(tests[0].file) ? ownFiles : [...new Set(tests.map(({ file }) => file))].sort());
   const results = [];
   for (const change of changes) {
-    const tests = testsFor(change.id, found, isOwn, budgetMs);
-    const result = await judgeOne(judge, change.id, tests, filesOf, found.atLoad.has(change.id));
-    results.push({ file: change.file, line: change.line, lineText: change.lineText, kind: change.kind, what: change.what, ...result, tests: [tests.own.length, tests.across.length] });
+    const stages = testsFor(change.id, found, isOwn, budgetMs);
+    const result = await judgeOne(judge, change.id, stages, filesOf, found.atLoad.has(change.id));
+    results.push({ file: change.file, line: change.line, lineText: change.lineText, kind: change.kind, what: change.what, ...result, tests: stages.flat().length });
     onVerdict(results, changes.length);
   }
   return results;

@@ -28,9 +28,16 @@ export const sampleOf = (list, size, seed) => {
 
 const byTime = (a, b) => a.ms - b.ms;
 
-/** The tests that reach a change: the area's own, and those of other packages, quick ones first, as long as time is left. */
+/** What takes longer is asked only about what the others let pass. */
+const QUICK_MS = 300;
+
+/**
+ * The tests that reach a change, in the order in which they are asked: the area's own quick ones, its slow ones, and
+ * those of other packages, quick ones first, as long as time is left.
+ */
 export const testsFor = (id, { tests, shared, atLoad }, isOwn, budgetMs) => {
   const reaching = tests.filter((test) => test.reached.has(id) || shared.get(test.file)?.has(id) || (atLoad.has(id) && isOwn(test.file))).sort(byTime);
+  const own = reaching.filter((test) => isOwn(test.file));
   const across = [];
   let left = budgetMs;
   for (const test of reaching.filter(({ file }) => !isOwn(file))) {
@@ -38,5 +45,5 @@ export const testsFor = (id, { tests, shared, atLoad }, isOwn, budgetMs) => {
     if (left < 0) break;
     across.push(test);
   }
-  return { own: reaching.filter((test) => isOwn(test.file)), across };
+  return [own.filter((test) => test.ms <= QUICK_MS), own.filter((test) => test.ms > QUICK_MS), across].filter((stage) => stage.length > 0);
 };

@@ -1,0 +1,287 @@
+/** What a commit says back, what travels together, and how much may wait. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Db, Logger, Migration } from '@svc/api';
+import { expect } from 'chai';
+import { virtualClock } from '../src/clock/clock.js';
+import { openSqlite, type SqliteConnection } from '../src/storage/sqlite-connection.js';
+import { openStorage, type Storage, type StorageOptions } from '../src/storage/storage.js';
+import type { Unit } from '../src/storage/write-compiler.js';
+import { createWriteQueue, type WriteQueue } from '../src/storage/write-queue.js';
+
+const owner = { id: 'notes', tables: ['rows', 'links'] };
+const init: Migration = {
+  name: '0001_init',
+  up(m) {
+    m.createTable('rows', { id: { kind: 'text', primaryKey: true }, n: { kind: 'integer', notNull: true, default: 0 }, body: { kind: 'text' } });
+    m.createTable('links', { name: { kind: 'text', notNull: true }, row: { kind: 'text', notNull: true } }, { unique: [['name', 'row']] });
+  },
+};
+
+describe('writing to storage', () => {
+  let home: string;
+  let storage: Storage;
+  let db: Db;
+  let logged: string[];
+  const clock = virtualClock(0);
+
+  const open = async (extra: Partial<StorageOptions> = {}): Promise<void> => {
+    const say = (message: string): void => void logged.push(message);
+    const log: Logger = { debug: () => undefined, info: () => undefined, warn: say, error: say };
+    storage = await openStorage({ file: join(home, 'svc.db'), clock, log, onEvents: () => undefined, ...extra });
+    await storage.migrate(owner, [init]);
+    db = storage.dbFor(owner);
+  };
+
+  beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'svc-storage-'));
+    logged = [];
+    await open();
+  });
+
+  afterEach(async () => {
+    await storage.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const row = (id: string, n = 0) => ({ insert: 'notes_rows', rows: [{ id, n }] });
+  const all = () => db.read('SELECT id, n, body FROM notes_rows ORDER BY id');
+  const failure = (work: Promise<unknown>): Promise<{ code: string; message: string; details: unknown; retry: boolean }> =>
+    work.then(
+      () => {
+        throw new Error('It should have failed.');
+      },
+      (error: { code: string; message: string; details: unknown; retry: boolean }) => error,
+    );
+
+  describe('a commit', () => {
+    it('of nothing succeeds without a trip to the disk', async () => {
+      const { batches } = storage.stats();
+      expect(await db.commit([])).to.deep.equal({ changes: [] });
+      expect(storage.stats().batches).to.equal(batches);
+    });
+
+    it('of events alone is told to whoever listens', async () => {
+      const heard: unknown[] = [];
+      await storage.close();
+      await open({ onEvents: (events) => heard.push(...events) });
+      expect(await db.commit([{ event: 'noted', data: 1 }])).to.deep.equal({ changes: [0] });
+      expect(heard).to.deep.equal([{ event: 'noted', data: 1 }]);
+    });
+
+    it('inserts rows of different columns, each with what it says and the defaults of the rest', async () => {
+      const { changes } = await db.commit([{ insert: 'notes_rows', rows: [{ id: 'a', n: 1 }, { id: 'b', n: 2 }, { id: 'c', body: 'x' }, { id: 'd' }] }]);
+      expect(changes).to.deep.equal([4]);
+      expect(await all()).to.deep.equal([
+        { id: 'a', n: 1, body: null },
+        { id: 'b', n: 2, body: null },
+        { id: 'c', n: 0, body: 'x' },
+        { id: 'd', n: 0, body: null },
+      ]);
+    });
+
+    it('says what an upsert changed, and an upsert of a key alone inserts what is missing', async () => {
+      const link = (name: string) => ({ name, row: 'r' });
+      const first = await db.commit([{ upsert: 'notes_links', key: ['name', 'row'], rows: [link('a'), link('b')] }]);
+      const second = await db.commit([{ upsert: 'notes_links', key: ['name', 'row'], rows: [link('a'), link('c')] }]);
+      expect([first.changes, second.changes]).to.deep.equal([[2], [1]]);
+      await db.commit([row('a', 1), { upsert: 'notes_rows', key: ['id'], rows: [{ id: 'a', body: 'kept n' }] }]);
+      expect(await all()).to.deep.equal([{ id: 'a', n: 1, body: 'kept n' }]);
+    });
+
+    it('expects exactly as many rows as it says, not fewer and not more', async () => {
+      await db.commit([row('a', 1), row('b', 1)]);
+      const change = (expected: number) => db.commit([{ sql: 'UPDATE notes_rows SET n = n + 1 WHERE n = ?', args: [1], expect: expected }]);
+      expect((await failure(change(1))).details).to.deep.equal({ reason: 'expect', write: 0 });
+      expect((await failure(change(3))).details).to.deep.equal({ reason: 'expect', write: 0 });
+      expect(await change(2)).to.deep.equal({ changes: [2] });
+      expect(await db.commit([{ sql: 'DELETE FROM notes_rows WHERE n = 1', args: [], expect: 0 }])).to.deep.equal({ changes: [0] });
+    });
+
+    it('takes a `?` and a `;` in texts, names and comments for what they are', async () => {
+      await db.commit([{ sql: `INSERT INTO notes_rows(id, body) VALUES (?, 'why? because; it''s') /* ? ; */ -- really?`, args: ['a'] }]);
+      await db.commit([{ sql: 'UPDATE "notes_rows" SET [n] = ?, `body` = `body` || ? WHERE id = ?;  ', args: [4, '!', 'a'], expect: 1 }]);
+      expect(await all()).to.deep.equal([{ id: 'a', n: 4, body: "why? because; it's!" }]);
+    });
+
+    it('says what is wrong with a write that cannot be one', async () => {
+      const cases: Array<[Parameters<Db['commit']>[0][number], string]> = [
+        [{ sql: 'DELETE FROM notes_rows WHERE id = ?', args: [] }, 'it has 1 placeholders and 0 arguments'],
+        [{ sql: 'DELETE FROM notes_rows WHERE id = ?', args: ['a', 'b'] }, 'it has 1 placeholders and 2 arguments'],
+        [{ sql: 'DELETE FROM notes_rows; DELETE FROM notes_rows', args: [] }, 'more than one statement'],
+        [{ sql: 'DROP TABLE notes_rows', args: [] }, 'only INSERT, UPDATE, DELETE and REPLACE are writes'],
+        [{ insert: 'notes_rows', rows: [{}] }, 'a row has no columns'],
+        [{ insert: 'notes_rows', rows: [{ id: 'a', 'n; --': 1 }] }, '"n; --" is not a column or table name'],
+        [{ update: 'notes_rows', key: ['id'], rows: [{ id: 'a' }] }, 'an update of notes_rows sets no column'],
+        [{ update: 'notes_rows', key: [], rows: [{ n: 1 }] }, 'an update of notes_rows names no key'],
+        [{ update: 'notes_rows', key: ['id'], rows: [{ n: 1 }] }, 'notes_rows.id has no value'],
+      ];
+      for (const [write, words] of cases) {
+        const { code, message } = await failure(db.commit([write]));
+        expect([code, message.includes(words)], `${message} / ${words}`).to.deep.equal(['storage_bad_write', true]);
+      }
+      expect(await all()).to.deep.equal([]);
+    });
+
+    it('says which rule a row broke: a key that is taken, a row that breaks its table', async () => {
+      await db.commit([{ insert: 'notes_links', rows: [{ name: 'a', row: 'r' }] }, row('a')]);
+      expect(await failure(db.commit([{ insert: 'notes_links', rows: [{ name: 'a', row: 'r' }] }]))).to.deep.include({
+        code: 'storage_conflict',
+        retry: true,
+        details: { reason: 'unique', columns: ['notes_links.name', 'notes_links.row'] },
+      });
+      const { code, message } = await failure(db.commit([{ insert: 'notes_rows', rows: [{ id: 'b', n: null }] }]));
+      expect([code, message]).to.deep.equal(['storage_invalid_row', 'The row breaks a rule of its table: notes_rows.n.']);
+      expect((await failure(db.commit([{ sql: 'UPDATE notes_rows SET nonsense = 1', args: [] }]))).code).to.equal('storage_failed');
+    });
+
+    it('goes through when a listener of its events throws, and the log names them', async () => {
+      await storage.close();
+      await open({
+        onEvents: () => {
+          throw new Error('no');
+        },
+      });
+      await db.commit([row('a'), { event: 'noted', data: 1 }]);
+      expect(await all()).to.have.length(1);
+      expect(logged).to.deep.equal(['A listener of committed events failed.']);
+    });
+  });
+
+  describe('counters', () => {
+    it('say how many commits, batches, rows and conflicts there were', async () => {
+      const before = storage.stats();
+      await Promise.all([db.commit([row('a'), row('b')]), db.commit([{ insert: 'notes_rows', rows: [{ id: 'c' }, { id: 'd' }, { id: 'e' }] }])]);
+      await failure(db.commit([row('a')]));
+      await db.commit([
+        { sql: 'UPDATE notes_rows SET n = 1', args: [] },
+        { upsert: 'notes_rows', key: ['id'], rows: [{ id: 'a', n: 2 }] },
+      ]);
+      const after = storage.stats();
+      expect([after.commits - before.commits, after.batches - before.batches, after.rows - before.rows, after.conflicts - before.conflicts]).to.deep.equal([3, 3, 7, 1]);
+      expect(after.queueDepth).to.equal(0);
+    });
+
+    it('count right for each of many counted commits of one batch', async () => {
+      await db.commit([{ insert: 'notes_rows', rows: [1, 2, 2, 3, 3, 3].map((n, i) => ({ id: `r${i}`, n })) }]);
+      const done = await Promise.all([1, 2, 3, 4].map((n) => db.commit([{ sql: 'UPDATE notes_rows SET body = ? WHERE n = ?', args: ['x', n] }, row(`new-${n}`, 9)])));
+      expect(done.map(({ changes }) => changes)).to.deep.equal([
+        [1, 1],
+        [2, 1],
+        [3, 1],
+        [0, 1],
+      ]);
+    });
+
+    it('count right for counted commits beside one that fails', async () => {
+      await db.commit([row('a', 1), row('b', 1)]);
+      const [counted, failed] = await Promise.allSettled([db.commit([{ sql: 'UPDATE notes_rows SET n = 2 WHERE n = 1', args: [] }]), db.commit([row('a')])]);
+      expect(counted).to.deep.include({ status: 'fulfilled', value: { changes: [2] } });
+      expect(failed?.status).to.equal('rejected');
+    });
+  });
+});
+
+describe('the queue of writes', () => {
+  let home: string;
+  let connection: SqliteConnection;
+  let texts: string[];
+  let queue: WriteQueue;
+  /** Holds the connection until the test lets go. */
+  let release: () => void;
+  let lastId = 0;
+
+  beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'svc-queue-'));
+    connection = await openSqlite({ file: join(home, 'svc.db'), readOnly: false, maxStatements: 5 });
+    await connection.exec('CREATE TABLE t (id integer)');
+    texts = [];
+    const spied: SqliteConnection = {
+      ...connection,
+      exec: (sql) => {
+        texts.push(sql);
+        // Its size is what counts here, not what SQLite makes of sixty megabytes.
+        return sql.length > 10_000_000 ? Promise.resolve() : connection.exec(sql);
+      },
+    };
+    const log: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+    queue = createWriteQueue({ connection: spied, clock: virtualClock(0), log, onEvents: () => undefined });
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    void queue.exclusive(() => gate);
+  });
+
+  afterEach(async () => {
+    release();
+    await queue.close();
+    await connection.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const unit = (sql = `INSERT INTO t VALUES(${lastId});`): Unit => {
+    lastId += 1;
+    return { id: lastId, sql, changes: [], counted: false, events: [], rows: 1 };
+  };
+  const codeOf = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'ok',
+      (error: { code: string }) => error.code,
+    );
+
+  it('sends a thousand commits in one transaction, and the next in another', async () => {
+    const done = Array.from({ length: 1_001 }, () => queue.commit(unit()));
+    release();
+    await Promise.all(done);
+    expect(texts.map((text) => text.split('INSERT').length - 1)).to.deep.equal([1_000, 1]);
+  });
+
+  it('sends a megabyte in one transaction, and a commit of any size alone', async () => {
+    const padded = (bytes: number): Unit => unit(`INSERT INTO t VALUES(1) /*${'x'.repeat(bytes - 29)}*/;`);
+    const sizes = [524_288, 524_288, 1, 3_000_000, 10, 600_000, 600_000];
+    const done = sizes.map((size) => queue.commit(size < 100 ? unit() : padded(size)));
+    release();
+    await Promise.all(done);
+    expect(texts.map((text) => text.split('INSERT').length - 1)).to.deep.equal([2, 1, 1, 2, 1]);
+  });
+
+  it('lets twenty thousand wait and refuses the next, until there is room again', async () => {
+    // From here on the work that holds the connection does not wait itself.
+    await new Promise((resolve) => setImmediate(resolve));
+    const done = Array.from({ length: 19_999 }, () => queue.commit(unit('INSERT INTO t VALUES(1);')));
+    const last = codeOf(queue.commit(unit()));
+    expect(queue.stats().queueDepth).to.equal(20_000);
+    expect(await codeOf(queue.commit(unit()))).to.equal('storage_overloaded');
+    release();
+    await Promise.all(done);
+    expect(await last).to.equal('ok');
+    expect(await codeOf(queue.commit(unit()))).to.equal('ok');
+  });
+
+  it('lets 256 megabytes of text wait and refuses more, until there is room again', async () => {
+    const big = `--${'x'.repeat(64 * 1_048_576 - 3)}\n`;
+    const done = Array.from({ length: 4 }, () => codeOf(queue.commit(unit(big))));
+    expect(await codeOf(queue.commit(unit(';')))).to.equal('storage_overloaded');
+    release();
+    expect(await Promise.all(done)).to.deep.equal(['ok', 'ok', 'ok', 'ok']);
+    expect(await codeOf(queue.commit(unit()))).to.equal('ok');
+  });
+
+  it('gives the connection to whoever needs it alone after what was asked before, and hands on what that came to', async () => {
+    const order: string[] = [];
+    const before = queue.commit(unit()).then(() => order.push('before'));
+    const alone = queue.exclusive(async () => {
+      order.push('alone');
+      return 'mine';
+    });
+    const failed = codeOf(queue.exclusive(() => Promise.reject(Object.assign(new Error('no'), { code: 'own' }))));
+    const after = queue.commit(unit()).then(() => order.push('after'));
+    release();
+    await Promise.all([before, after]);
+    expect(order).to.deep.equal(['before', 'alone', 'after']);
+    expect([await alone, await failed]).to.deep.equal(['mine', 'own']);
+    await queue.close();
+    expect([await codeOf(queue.commit(unit())), await codeOf(queue.exclusive(async () => 1))]).to.deep.equal(['storage_closed', 'storage_closed']);
+  });
+});
