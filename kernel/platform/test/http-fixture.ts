@@ -56,7 +56,7 @@ export interface Bench {
 }
 
 export const startBench = async (
-  options: { checkReplies?: boolean; keepAliveMs?: number; pingMs?: number; limits?: Partial<HttpLimits>; streams?: Partial<Parameters<typeof createStreams>[0]>; attach?: boolean } = {},
+  options: { checkReplies?: boolean; keepAliveMs?: number; pingMs?: number; limits?: Partial<HttpLimits>; streams?: Partial<Parameters<typeof createStreams>[0]> } = {},
 ): Promise<Bench> => {
   const streams = createStreams({ clock, ...options.streams });
   const logged: Bench['logged'] = [];
@@ -131,7 +131,7 @@ export const startBench = async (
     },
   };
   bench.port = (await http.listen({ host: '127.0.0.1', port: 0 })).port;
-  if (options.attach !== false) await http.attach();
+  await http.attach();
   return bench;
 };
 

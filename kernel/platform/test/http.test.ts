@@ -2,7 +2,9 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { follow, reply, sseEncoder, Type, waitFor } from '@svc/api';
 import { expect } from 'chai';
-import { answerOf, type Bench, raw, route, startBench, until } from './http-fixture.js';
+import { createEarlyListener } from '../src/http/early-listener.js';
+import { DEFAULT_LIMITS } from '../src/http/limits.js';
+import { answerOf, type Bench, ids, raw, route, startBench, until } from './http-fixture.js';
 
 const events = sseEncoder((frame) => (frame.type === 'secret' ? undefined : { event: frame.type, data: frame.data }));
 
@@ -11,12 +13,20 @@ describe('http start and stop', () => {
   afterEach(() => bench.stop());
 
   it('answers health 200 `starting` and all else 503 before the application is loaded, and hands over', async () => {
-    bench = await startBench({ attach: false });
-    const [health, other] = await Promise.all([bench.get('/api/health'), bench.get('/api/agents')]);
+    const early = createEarlyListener({ ids, limits: () => DEFAULT_LIMITS, isProxy: () => false });
+    const { port } = await early.listen({ host: '127.0.0.1', port: 0 });
+    const get = (path: string) => answerOf(request({ host: '127.0.0.1', port, path, agent: false }));
+    const [health, other] = await Promise.all([get('/api/health'), get('/api/agents')]);
     expect([health.status, health.json]).to.deep.equal([200, { status: 'starting' }]);
     expect(other.headers['x-request-id']).to.be.a('string');
     expect([other.status, other.json.code, other.headers['retry-after']]).to.deep.equal([503, 'starting', '1']);
-    await bench.http.attach();
+    early.handOver(
+      (_req, res) => void res.writeHead(204).end(),
+      (_req, socket) => socket.destroy(),
+    );
+    expect((await get('/api/agents')).status).to.equal(204);
+    early.server.close();
+    bench = await startBench();
     expect((await bench.get('/api/agents')).status).to.equal(404);
   });
 
