@@ -10,7 +10,7 @@
  */
 import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Disposable } from '@svc/api';
+import { type Disposable, type JsonSchema, schemaAt, withDefaults } from '@svc/api';
 import { atomicWrite } from '../doors/atomic-write.js';
 import type { Log } from '../log/log.js';
 import { type ConfigText, readConfigFile } from './config-file.js';
@@ -20,7 +20,6 @@ import { configErrors } from './errors.js';
 import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate, keyOf } from './evaluate.js';
 import { kernelAliases, kernelSections, type SectionClaims } from './kernel-sections.js';
 import { digestOf, type LastGood, lastGoodText, readLastGood, type StoredLastGood, writeLastGood } from './last-good.js';
-import { type JsonSchema, schemaAt, withDefaults } from './schema-walk.js';
 import { redactSecrets } from './stored-secrets.js';
 import { editToml } from './toml-edit.js';
 import { loadToml } from './toml-parse.js';

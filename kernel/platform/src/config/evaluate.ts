@@ -3,12 +3,11 @@
  * Pure but for the packages it loads: it reads and writes no file.
  */
 import { basename } from 'node:path';
+import { didYouMean, isTable, type JsonSchema, lineOfPath, scanToml, schemaAt, type TomlEntry, withDefaults } from '@svc/api';
 import { type EnvSetting, envValue, withPath } from './env-layer.js';
 import { kernelAliases, type SectionClaims } from './kernel-sections.js';
-import { createChecker, didYouMean, type Checker } from './section-check.js';
-import { isTable, type JsonSchema, schemaAt, withDefaults } from './schema-walk.js';
+import { createChecker, type Checker } from './section-check.js';
 import { withSecretsOf } from './stored-secrets.js';
-import { lineOfPath, scanToml, type TomlEntry } from './toml-lines.js';
 import { loadToml, type ParseToml, TomlProblem } from './toml-parse.js';
 
 export interface ConfigProblem {

@@ -104,10 +104,10 @@ export const splitUnknown = (schema: JsonSchema, value: unknown, path: readonly 
 };
 
 /** What a schema asks for, to stand after "must be". */
-export const describe = (schema: JsonSchema): string => {
+export const describeSchema = (schema: JsonSchema): string => {
   const options = choices(schema);
   if (options.length > 0) return options.length === 1 ? String(options[0]) : `one of ${options.join(', ')}`;
-  if (schema.anyOf) return schema.anyOf.map(describe).join(' or ');
+  if (schema.anyOf) return schema.anyOf.map(describeSchema).join(' or ');
   switch (schema.type) {
     case 'integer':
       return `a whole number${range(schema)}`;
