@@ -27,6 +27,12 @@ export const runErrors = defineErrors('run', {
     message: (chain: string) => `Nobody could answer: each would wait for the next in ${chain}.`,
     hint: 'Answer with what is known, or let the other agent ask.',
   },
+  agent_suspended: {
+    status: 409,
+    retry: false,
+    message: (name: string) => `The agent ${name} is suspended and takes no messages.`,
+    hint: 'PUT /api/agents/{id}/resume lets it go on. An agent whose manifest says enabled = false begins suspended.',
+  },
   agent_gone: { status: 404, retry: false, message: () => 'The agent of this run does not exist any more.' },
   invalid_key: { status: 400, retry: false, message: () => 'An Idempotency-Key has 1 to 255 printable ASCII characters.' },
   internal: { status: 500, retry: false, message: () => 'Internal server error', hint: 'The log holds the cause: svc logs' },

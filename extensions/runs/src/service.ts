@@ -46,6 +46,7 @@ export const createRunsService = (deps: RunsDeps): RunsService => ({
 async function submit(deps: RunsDeps, actor: Actor, draft: RunDraft): Promise<Submitted> {
   checkDraft(deps, draft);
   const agent = await deps.agents.get(actor, draft.agentId);
+  if (agent.state === 'Suspended') throw runErrors.agent_suspended(agent.name);
   const sessionId = draft.sessionId ?? agent.sessionId;
   const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   if (text.startsWith('/') && !deps.intercept.isEmpty()) {

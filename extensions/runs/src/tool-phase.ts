@@ -83,7 +83,11 @@ export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned:
     return commits;
   };
   const together = runnable.filter((one) => one.judgement.parallel);
-  await Promise.all(together.map(async (one) => settle(one, await runOne(deps, progress, one))));
+  await Promise.all(
+    Array.from({ length: Math.min(together.length, progress.agent.manifest.resources.max_concurrent_tools || together.length) }, async () => {
+      for (let one = together.shift(); one; one = together.shift()) await settle(one, await runOne(deps, progress, one));
+    }),
+  );
   for (const one of runnable) {
     if (one.judgement.parallel) continue;
     if (progress.run.signal.aborted) break;
