@@ -153,7 +153,7 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
       deps.streams.publish(run.id, {
         type: 'error',
         final: true,
-        data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...attemptsOf(error) },
+        data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...retryAfterOf(error), ...attemptsOf(error) },
       });
   };
   return storeEnd(deps, run, store, tell);
@@ -197,6 +197,8 @@ function publicError(deps: LoopDeps, run: LeasedRun, cause: unknown): SvcError {
   deps.log.error('run failed', { run: run.id, cause });
   return runErrors.internal();
 }
+
+const retryAfterOf = (error: SvcError): object => (error.status === 429 && error.headers?.['retry-after'] ? { retry_after_secs: Number(error.headers['retry-after']) } : {});
 
 /** Every attempt shows in the trace of the error as well. */
 const attemptsOf = (error: SvcError): object => (error.details && typeof error.details === 'object' && 'attempts' in error.details ? { attempts: error.details.attempts } : {});

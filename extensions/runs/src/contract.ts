@@ -56,7 +56,7 @@ export interface RunFrames {
   tool_result: { readonly tool: string; readonly id: string; readonly input: unknown; readonly is_error: boolean; readonly result: string };
   /** Final, exactly one of the two. */
   done: { readonly done: true; readonly usage: { readonly input_tokens: number; readonly output_tokens: number }; readonly result: RunResult };
-  error: { readonly error: string; readonly code: string; readonly status: number; readonly hint?: string; readonly attempts?: readonly Attempt[] };
+  error: { readonly error: string; readonly code: string; readonly status: number; readonly hint?: string; readonly retry_after_secs?: number; readonly attempts?: readonly Attempt[] };
 }
 
 export interface RunInfo {

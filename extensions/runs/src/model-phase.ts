@@ -48,9 +48,14 @@ async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly
   const { manifest } = progress.agent;
   const system = await deps.system(progress);
   const target = await deps.llm.resolve(manifest.model);
-  const maxTokens = progress.input.maxTokens ?? manifest.model.max_tokens;
-  const budgetTokens = Math.max(MIN_BUDGET_TOKENS, target.contextWindow - maxTokens - Math.ceil(system.length / 4));
-  const { messages } = await deps.sessions.project(await stageEntries(deps, progress), { budgetTokens, staged: progress.pendingEntries });
+  const maxTokens = Math.min(progress.input.maxTokens ?? manifest.model.max_tokens, manifest.model.max_output_tokens ?? Number.MAX_SAFE_INTEGER);
+  const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);
+  const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
+  const { messages } = await deps.sessions.project(await stageEntries(deps, progress), {
+    budgetTokens,
+    staged: progress.pendingEntries,
+    ...(manifest.max_history_messages === null ? {} : { maxMessages: manifest.max_history_messages }),
+  });
   return {
     provider: manifest.model.provider,
     model: manifest.model.model,

@@ -36,7 +36,7 @@ const Answer = Type.Object({
   finish: Type.Optional(Type.String()),
   waiting: Type.Optional(Type.Object({ run_id: Type.String(), approval_id: Type.String() })),
 });
-const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody, 413: ErrorBody, 500: ErrorBody };
+const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody, 413: ErrorBody, 429: ErrorBody, 500: ErrorBody };
 const EventStream = { description: 'Server-sent events: chunk, tool_use, tool_result, phase, then one done or error', contentType: 'text/event-stream' };
 
 export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
@@ -122,7 +122,12 @@ function answerOf(submitted: Submitted, frame: Frame): Reply {
 
 export function errorOf(frame: Frame): SvcError {
   const data = frame.data as RunFrames['error'];
-  return new SvcError(data.code, data.error, { status: data.status, hint: data.hint, headers: { 'x-should-retry': 'false' }, ...(data.attempts ? { details: { attempts: data.attempts } } : {}) });
+  return new SvcError(data.code, data.error, {
+    status: data.status,
+    hint: data.hint,
+    headers: { 'x-should-retry': 'false', ...(data.retry_after_secs ? { 'retry-after': String(data.retry_after_secs) } : {}) },
+    ...(data.attempts ? { details: { attempts: data.attempts } } : {}),
+  });
 }
 
 function toDraft(req: Req<{ id: string }, unknown, { message: string; session_id?: string; images?: Array<{ media_type: string; data: string }> }>, door: Door): RunDraft {

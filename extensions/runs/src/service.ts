@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, ownerScope, seesAll } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { publishDone } from './agent-loop.js';
 import type { CommandAnswer, RunDraft, RunInfo, RunResult, RunsService, Submitted } from './contract.js';
@@ -24,6 +25,7 @@ export interface RunsDeps {
   readonly log: Logger;
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
+  readonly llm: Pick<LlmService, 'admit'>;
   readonly dispatcher: Dispatcher;
   readonly intercept: HookHandle<HookMap['message.intercept']>;
   readonly startHook: HookHandle<HookMap['run.start']>;
@@ -54,6 +56,8 @@ async function submit(deps: RunsDeps, actor: Actor, draft: RunDraft): Promise<Su
     if (answer) return answerCommand(deps, actor, agent, sessionId, draft, answer);
   }
   if (!deps.dispatcher.hasRoom()) throw runErrors.too_many(deps.maxActive()).with({ headers: { 'retry-after': '1' } });
+  // A message that was sent before is answered from its row, whatever the agent may still use.
+  if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id);
   if (draft.sessionId !== undefined) await deps.sessions.ensure(actor, agent.id, draft.sessionId);
   if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
   return accept(deps, actor, agent, sessionId, draft);

@@ -165,6 +165,8 @@ async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, inp
   } catch (cause) {
     // Cut off, not refused: a model may yet summarise it.
     if (deps.closing.aborted || (isSvcError(cause) && cause.code === 'service_gone')) throw cause;
+    // The agent may call no model now, and may again later: a summary is worth the wait.
+    if (isSvcError(cause) && cause.status === 429) throw cause;
     deps.log.warn('no model could summarise a session; a note stands in its place', { session: input.sessionId, cause });
     return dropped;
   }

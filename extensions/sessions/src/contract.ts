@@ -54,9 +54,9 @@ export interface SessionsService {
   append(ref: SessionRef, entries: readonly EntryDraft[]): Promise<{ writes: Write[]; next: SessionRef }>;
   /**
    * A pure projection of the log: provider-neutral messages in which every tool call has its result.
-   * `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.
+   * At most `maxMessages` of them, but always the newest request. `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.
    */
-  project(ref: SessionRef, options: { budgetTokens: number; staged?: readonly EntryDraft[] }): Promise<Projection>;
+  project(ref: SessionRef, options: { budgetTokens: number; maxMessages?: number; staged?: readonly EntryDraft[] }): Promise<Projection>;
   entries(actor: Actor, sessionId: string, range?: { after?: number; limit?: number }): Promise<Entry[]>;
 }
 

@@ -43,9 +43,9 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & { f
     },
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     append: async (ref, drafts) => append(deps, logs, ref, drafts),
-    project: async (ref, { budgetTokens, staged = [] }) => {
+    project: async (ref, { budgetTokens, maxMessages, staged = [] }) => {
       const entries = await loadStaged(deps, logs, ref, staged);
-      const { messages, repaired, total } = projectEntries(entries, budgetTokens);
+      const { messages, repaired, total } = projectEntries(entries, budgetTokens, maxMessages);
       deps.projected(ref, entries, total);
       return { messages, throughSeq: ref.seq, repaired };
     },
