@@ -30,6 +30,8 @@ export interface ModelRequest {
   readonly maxTokens: number;
   readonly temperature?: number;
   readonly timeoutMs?: number;
+  /** Tokens that the model may think beforehand, beside `maxTokens`. Models that cannot think are asked without. */
+  readonly thinking?: { readonly budgetTokens: number };
 }
 
 export interface Usage {
@@ -114,7 +116,7 @@ export interface Driver {
 
 export interface LlmService {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
-  resolve(choice: { provider: string; model: string }): Promise<{ provider: string; model: string; contextWindow: number; why: string }>;
+  resolve(choice: { provider: string; model: string }): Promise<{ provider: string; model: string; contextWindow: number; canThink: boolean; why: string }>;
   /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */
   admit(agentId: string): Promise<void>;
   /** The ceiling of what a call may cost, as a row to commit with the intent. Throws what `admit` throws. */

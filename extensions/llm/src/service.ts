@@ -39,8 +39,8 @@ export interface CallCounters {
 
 export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => {
-    const { provider, model, contextWindow, why } = await resolve(deps, choice, '');
-    return { provider, model, contextWindow, why };
+    const { provider, model, contextWindow, canThink, why } = await resolve(deps, choice, '');
+    return { provider, model, contextWindow, canThink, why };
   },
   admit: (agentId) => deps.quota.admit(agentId),
   reserve: (request, context) => reserve(deps, request, context),
@@ -60,13 +60,14 @@ const resolve = async (deps: LlmDeps, choice: Choice, agentId: string): Promise<
  */
 const ceilingOf = async (deps: LlmDeps, request: ModelRequest, agentId: string): Promise<Need> => {
   const inputTokens = ceilingInput(request);
+  const maxTokens = request.maxTokens + (request.thinking?.budgetTokens ?? 0);
   let ceilingMicros = 0;
   for (const choice of [request, ...request.fallbacks, ...(await deps.resolution.fallbacks())]) {
     const { info, price } = await resolve(deps, choice, agentId).catch(() => ({ info: undefined, price: undefined }));
-    const outputTokens = info === undefined ? request.maxTokens : Math.min(request.maxTokens, info.max_output_tokens);
+    const outputTokens = info === undefined ? maxTokens : Math.min(maxTokens, info.max_output_tokens);
     ceilingMicros = Math.max(ceilingMicros, costMicros(price, inputTokens, outputTokens));
   }
-  return { tokens: inputTokens + request.maxTokens, costMicros: ceilingMicros };
+  return { tokens: inputTokens + maxTokens, costMicros: ceilingMicros };
 };
 
 const reserve = async (deps: LlmDeps, request: ModelRequest, context: { agentId: string; runId: string }): ReturnType<LlmService['reserve']> => {

@@ -19,6 +19,12 @@ export interface RunDraft {
   readonly systemExtra?: string;
   readonly maxTokens?: number;
   readonly temperature?: number;
+  /** A side question: it neither reads nor joins the conversation, and uses no tools. Also what begins with `/btw `. */
+  readonly ephemeral?: boolean;
+  /** It reads the conversation, and nothing of it or of its answer is kept. */
+  readonly incognito?: boolean;
+  /** Whether the model shall think before it answers; otherwise as the session or the manifest says. */
+  readonly thinking?: boolean;
   /** How many agents stand above this run. */
   readonly depth?: number;
   readonly parentRunId?: string;

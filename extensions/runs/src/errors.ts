@@ -33,6 +33,18 @@ export const runErrors = defineErrors('run', {
     message: (name: string) => `The agent ${name} is suspended and takes no messages.`,
     hint: 'PUT /api/agents/{id}/resume lets it go on. An agent whose manifest says enabled = false begins suspended.',
   },
+  cannot_think: {
+    status: 400,
+    retry: false,
+    message: (model: string) => `${model} cannot be told to think before it answers.`,
+    hint: 'Leave thinking out, or choose a model that reasons: /models lists them.',
+  },
+  attachments_unsupported: {
+    status: 400,
+    retry: false,
+    message: () => 'This installation takes no attachments: nothing here keeps uploads.',
+    hint: 'Send images in "images", and put other material into a file of the agent.',
+  },
   agent_gone: { status: 404, retry: false, message: () => 'The agent of this run does not exist any more.' },
   invalid_key: { status: 400, retry: false, message: () => 'An Idempotency-Key has 1 to 255 printable ASCII characters.' },
   internal: { status: 500, retry: false, message: () => 'Internal server error', hint: 'The log holds the cause: svc logs' },

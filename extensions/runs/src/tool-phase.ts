@@ -52,7 +52,7 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
       continue;
     }
     const request = requestOf(progress, call, progress.earlier.slice());
-    const judgement = await deps.tools.judge(request);
+    const judgement = await judge(deps, progress, request);
     if (judgement.code === 'loop_guard_break') throw runErrors.loop_guard_break(judgement.reason ?? 'the loop guard ended it');
     if (judgement.verdict !== 'suspend') progress.earlier.push({ digest: judgement.digest, status: judgement.verdict === 'deny' ? 'denied' : 'completed' });
     const intent: ToolIntent = {
@@ -65,6 +65,12 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
     planned.push({ call, request, judgement, spec, begun: false });
   }
   return planned;
+}
+
+/** A model may name a tool that it was not told of. */
+async function judge(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<Judgement> {
+  const judgement = await deps.tools.judge(request);
+  return progress.input.beside?.kind === 'ephemeral' ? { verdict: 'deny', digest: judgement.digest, replay: judgement.replay, parallel: false, reason: 'A side question uses no tools.' } : judgement;
 }
 
 /** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */
