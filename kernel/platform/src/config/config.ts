@@ -110,7 +110,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   const held = await heldBack(options.guard, judged, state.current ? { values: Object.fromEntries(state.current.values), isStored: false } : { values: good.values, isStored: true }, claims);
   const evaluation = held && options.guard ? withHeld(options.guard, judged, held, options.file) : judged;
   for (const [name, value] of evaluation.values) redactSecrets(claims[name]?.schema as JsonSchema | undefined, value, options.log.redact); // as above
-  for (const problem of evaluation.problems) log.warn(problem.message, { key: problem.key });
+  for (const { message, key, severity } of evaluation.problems) log[severity === 'notice' ? 'info' : 'warn'](message, { key });
   if (source.unreadable === undefined) {
     const next = nextGood(options.guard, good, { claims, judged, digest: source.text === null ? undefined : digest, held });
     const text = Object.keys(next.values).length === 0 && good.text === '' ? '' : lastGoodText(next, claims);
