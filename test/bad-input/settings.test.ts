@@ -47,6 +47,19 @@ describe('a setting that is wrong', () => {
     expect(JSON.stringify(kernel.daemon.kernel.configProblems())).to.not.contain(SECRET);
   });
 
+  it('a cap that nobody keeps is said in status, health and doctor; a setting that only waits is a notice', async () => {
+    const kernel = await bootTestKernel({ config: '[budget]\nmonthly_limit = 5\n[prompt_intelligence]\nenabled = true\n' });
+    const { body: health } = await kernel.http.expect(200, 'GET', '/api/health/detail');
+    expect(health.config_warnings.join())
+      .to.match(/\[budget\] is NOT enforced yet/)
+      .and.not.match(/prompt_intelligence/);
+    expect(health.config_notices.join()).to.match(/\[prompt_intelligence\] waits for its area/);
+    const doctor = health.doctor.find((one: { check: string }) => one.check === 'ConfigTomlSchemaCheck');
+    expect([doctor.result, doctor.message]).to.satisfy(([result, message]: [string, string]) => result === 'fail' && message.includes('NOT enforced'));
+    const { body: status } = await kernel.http.expect(200, 'GET', '/api/status');
+    expect(status.config_problems.map((problem: { key: string }) => problem.key)).to.deep.equal(['budget']);
+  });
+
   it('in the grammar of the file closes the doors too: nobody knows whether a key stood there', async () => {
     const kernel = await bootTestKernel({ config: '[llm]\nmax_retries = \napi_key = "k"\n' });
     const [problem] = kernel.daemon.kernel.configProblems();

@@ -27,6 +27,7 @@ export interface Seen {
 export const send = async (url: string, agentId: string, message: Message): Promise<Seen> => {
   const seen: Seen = { acknowledged: false };
   try {
+    if (message.sessionId !== undefined) await beginSession(url, agentId, message.sessionId);
     if (message.door === 'ws') await overSocket(url, agentId, message, seen);
     else await overHttp(url, agentId, message, seen);
   } catch (error) {
@@ -34,6 +35,10 @@ export const send = async (url: string, agentId: string, message: Message): Prom
   }
   return seen;
 };
+
+/** The same request as often as it is sent: a session of this id is there afterwards. */
+const beginSession = async (url: string, agentId: string, sessionId: string): Promise<void> =>
+  void (await new TestHttp(url).expect(200, 'POST', `/api/agents/${agentId}/sessions`, { session_id: sessionId, activate: false }));
 
 const overHttp = async (url: string, agentId: string, message: Message, seen: Seen): Promise<void> => {
   const [path, body] = requestOf(agentId, message);

@@ -5,8 +5,10 @@ import { cpuMs, startNode } from './processes.mjs';
 
 /** `server` is {url, pid}. Rejects when any request failed. */
 export const loadWindow = async (server, paths, seconds) => {
-  const before = cpuMs(server.pid);
   const client = startNode([inRoot('tools/bench/programs/load-client.mjs'), JSON.stringify({ origin: server.url, paths, seconds })]);
+  // It has begun its sessions, which is not what is measured.
+  await client.line();
+  const before = cpuMs(server.pid);
   const result = JSON.parse(await client.line());
   await client.ended;
   if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} requests to ${server.url} failed`);

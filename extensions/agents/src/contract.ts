@@ -9,20 +9,46 @@ export interface ModelChoice {
   readonly model: string;
 }
 
-/** The manifest as validated, every default filled in. */
+/** The manifest as validated, every default filled in. What becomes of each key: manifest-keys.ts. */
 export interface AgentManifest {
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly author: string;
   readonly tags: readonly string[];
-  readonly model: ModelChoice & { readonly max_tokens: number; readonly temperature: number; readonly system_prompt: string; readonly request_timeout_secs: number | null };
+  /** False: the agent begins suspended. */
+  readonly enabled: boolean;
+  readonly model: ModelChoice & {
+    readonly max_tokens: number;
+    readonly temperature: number;
+    readonly system_prompt: string;
+    readonly request_timeout_secs: number | null;
+    /** Narrow what the catalog says of the model. */
+    readonly context_window: number | null;
+    readonly max_output_tokens: number | null;
+  };
+  /** Set where the model shall think before it answers. */
+  readonly thinking: { readonly budget_tokens: number } | null;
   readonly fallback_models: readonly ModelChoice[];
+  readonly max_history_messages: number | null;
   readonly capabilities: Capabilities;
+  /** 0 is no limit. */
+  readonly resources: AgentLimits;
   readonly tool_allowlist: readonly string[];
   readonly tool_blocklist: readonly string[];
   readonly tools_disabled: boolean;
   readonly autonomous: { readonly max_iterations: number };
+  /** Keys that only describe, or wait for their area: as they were written. */
+  readonly kept: Readonly<Record<string, unknown>>;
+}
+
+/** Beside the tokens per hour, which stand in the capabilities. */
+export interface AgentLimits {
+  readonly burst_ratio: number;
+  readonly max_cost_per_hour_usd: number;
+  readonly max_cost_per_day_usd: number;
+  readonly max_cost_per_month_usd: number;
+  readonly max_concurrent_tools: number;
 }
 
 export interface Agent {
@@ -60,6 +86,8 @@ export interface AgentsService {
   spawn(actor: Actor, request: SpawnRequest): Promise<Agent>;
   kill(actor: Actor, agentId: string): Promise<void>;
   setModel(actor: Actor, agentId: string, model: ModelChoice): Promise<Agent>;
+  /** A suspended agent takes no messages until it is resumed. */
+  setSuspended(actor: Actor, agentId: string, isSuspended: boolean): Promise<Agent>;
   /** Writes that make this session the agent's current one; join another's commit. */
   setSession(agentId: string, sessionId: string): Promise<Write[]>;
 }

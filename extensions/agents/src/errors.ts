@@ -1,4 +1,17 @@
-import { defineErrors } from '@svc/api';
+import { defineErrors, type SvcError } from '@svc/api';
+
+/** Problems that the sentence of an error names; its details hold all that were looked at. */
+const MAX_SAID = 3;
+
+export interface ManifestProblem {
+  /** Counted from one; null where the manifest is no text. */
+  readonly line: number | null;
+  readonly key: string;
+  readonly message: string;
+  readonly expected: string;
+}
+
+const sentence = ({ line, message }: ManifestProblem, index: number): string => `${index === 0 ? '' : ' Also'}${line === null ? '' : ` (line ${line})`}: ${message}${/[.?]$/.test(message) ? '' : '.'}`;
 
 /** Codes without the area's prefix are named by the interface's users and keep their names. */
 export const agentErrors = defineErrors('', {
@@ -30,8 +43,8 @@ export const agentErrors = defineErrors('', {
   agents_invalid_manifest: {
     status: 400,
     retry: false,
-    message: (what: string, line: number | null) => `The agent manifest cannot be used${line === null ? '' : ` (line ${line})`}: ${what}.`,
-    hint: 'The keys and their types are in schemas/agent.schema.json.',
+    message: (problems: readonly ManifestProblem[]) => `The agent manifest cannot be used${problems.slice(0, MAX_SAID).map(sentence).join('')}`,
+    hint: 'The keys, their types and what becomes of them are in schemas/agent.schema.json.',
   },
   manifest_too_large: {
     status: 413,
@@ -71,3 +84,6 @@ export const agentErrors = defineErrors('', {
     hint: 'Kill some of them first.',
   },
 });
+
+/** With every problem in its details. */
+export const invalidManifest = (problems: readonly ManifestProblem[]): SvcError => agentErrors.agents_invalid_manifest(problems).with({ details: { problems } });

@@ -1,7 +1,7 @@
 /** The agent that is there at the first start, so that a person can talk before they have read anything. */
 import type { Clock, Events, Ids } from '@svc/api';
 import { isSvcError } from '@svc/api';
-import { readManifest } from './manifest-reader.js';
+import { manifestFrom } from './manifest-reader.js';
 import type { AgentStore } from './store.js';
 
 const MARK = 'first-agent';
@@ -15,7 +15,7 @@ const PROMPT = [
 ].join('\n');
 
 /** Every tool but those that need a grant it does not have: no shell. */
-const MANIFEST = {
+export const FIRST_MANIFEST = {
   name: 'assistant',
   description: 'General help: questions, files, the web.',
   tags: ['general'],
@@ -26,7 +26,8 @@ const MANIFEST = {
 /** Once per database: whoever kills it does not find it again after a restart. Two replicas that start together make one. */
 export const ensureFirstAgent = async (deps: { store: AgentStore; ids: Ids; clock: Clock; events: Events }): Promise<void> => {
   if (await deps.store.hasMark(MARK)) return;
-  const { manifest } = readManifest(MANIFEST);
+  // Judged by a test, so that a first start need not load the judge.
+  const manifest = manifestFrom(FIRST_MANIFEST);
   const at = deps.clock.iso();
   const agent = {
     id: deps.ids.uuid(),

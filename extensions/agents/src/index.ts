@@ -22,9 +22,9 @@ export default defineExtension({
     const cache = createAgentCache(ctx.clock);
     const spawning = ctx.hooks.define('agent.spawning', { kind: 'veto', policy: 'closed', budgetMs: 2_000 });
     const review = ctx.hooks.define('agent.review', { kind: 'gather', policy: 'observe', budgetMs: 500 });
-    const deps: AgentsDeps = { store, cache, spawning, review, purge: ctx.hooks.use('storage.purge'), ids: ctx.ids, clock: ctx.clock, events: ctx.events, log: ctx.log };
-    const agents = createAgentsService(deps);
     const providers = ctx.services.optional('providers');
+    const deps: AgentsDeps = { store, cache, spawning, review, providers, purge: ctx.hooks.use('storage.purge'), ids: ctx.ids, clock: ctx.clock, events: ctx.events, log: ctx.log };
+    const agents = createAgentsService(deps);
     const surface = { agents, store, providers, spawn: (actor: Actor, request: SpawnRequest) => spawnAgent(deps, actor, request) };
 
     ctx.services.provide('agents', agents);

@@ -1,19 +1,15 @@
-/**
- * From what a person wrote to a manifest with every default filled in.
- *
- * Lenient where leniency does no harm (one string for a list of them, a label
- * list of a wrong type), strict where a guess could widen what an agent may do.
- */
-import { type Capabilities, nearest } from '@svc/api';
+/** From a judged table to a manifest with every default filled in. */
+import { type Capabilities, isTable, lineOfPath, scanToml } from '@svc/api';
 import type { AgentManifest, ModelChoice } from './contract.js';
-import { agentErrors } from './errors.js';
+import { invalidManifest } from './errors.js';
 import { readExecPolicy } from './exec-policy.js';
-import { SECTION_KEYS, TOP_KEYS } from './manifest-keys.js';
+import { judgeManifest } from './manifest-judge.js';
+import { type KeyNotes, SECTIONS, TOP_KEYS } from './manifest-keys.js';
 
 const DEFAULT_PROMPT = 'You are a helpful assistant. Be accurate, be brief, and say so when you do not know.';
-const MAX_NAME_LENGTH = 256;
-const MAX_DESCRIPTION_LENGTH = 4_096;
-const MAX_PROMPT_LENGTH = 65_536;
+const MIN_HISTORY = 4;
+const MAX_HISTORY = 500;
+const THINKING_TOKENS = 10_000;
 
 export interface ReadManifest {
   readonly manifest: AgentManifest;
@@ -21,163 +17,131 @@ export interface ReadManifest {
   readonly warnings: readonly string[];
 }
 
-/** Finds the line of a key in the text it came from; null when there is none. */
-export type LineOf = (path: readonly string[]) => number | null;
-
 type Table = Readonly<Record<string, unknown>>;
 
-/** Throws `agents_invalid_manifest`, naming the key, what was expected, and the line when `lineOf` knows it. */
-export const readManifest = (raw: unknown, lineOf: LineOf = () => null): ReadManifest => {
-  const warnings: string[] = [];
-  const fail = (path: readonly string[], what: string): never => {
-    throw agentErrors.agents_invalid_manifest(path.length > 0 ? `${path.join('.')} ${what}` : what, lineOf(path));
-  };
-  if (!isTable(raw)) return fail([], 'a table of keys was expected');
-  const read = createReader(fail, warnings);
-  const model = read.table(raw, 'model');
-  const capabilities = read.strictTable(raw, 'capabilities');
-  const resources = read.table(raw, 'resources');
-  const autonomous = read.table(raw, 'autonomous');
-  read.unknownKeys([], raw, TOP_KEYS);
-  for (const [name, table] of Object.entries({ model, capabilities, resources, autonomous })) {
-    // The four names are the keys of SECTION_KEYS.
-    read.unknownKeys([name], table, SECTION_KEYS[name as keyof typeof SECTION_KEYS]);
-  }
-  const grants = capabilitiesOf(capabilities, resources, read);
-  const policy = readExecPolicy(raw.exec_policy, grants.shell, fail);
-  warnings.push(...(policy?.warnings ?? []));
-  const manifest: AgentManifest = {
-    name: nameOf(read.text([], raw, 'name', 'unnamed', MAX_NAME_LENGTH), fail),
-    version: read.text([], raw, 'version', '0.1.0', 64),
-    description: read.text([], raw, 'description', '', MAX_DESCRIPTION_LENGTH),
-    author: read.text([], raw, 'author', '', MAX_NAME_LENGTH),
-    tags: read.labels([], raw, 'tags'),
-    model: {
-      provider: read.text(['model'], model, 'provider', 'default', 256),
-      model: read.text(['model'], model, model.model === undefined ? 'name' : 'model', 'default', 256),
-      max_tokens: read.integer(['model'], model, 'max_tokens', 1, 10_000_000) ?? 4_096,
-      temperature: read.number(['model'], model, 'temperature', 0, 2) ?? 0.7,
-      system_prompt: read.text(['model'], model, 'system_prompt', DEFAULT_PROMPT, MAX_PROMPT_LENGTH),
-      request_timeout_secs: read.integer(['model'], model, 'request_timeout_secs', 1, 86_400),
-    },
-    fallback_models: fallbacksOf(raw.fallback_models, read, fail),
-    capabilities: { ...grants, ...(policy ? { exec: policy.limits } : {}) },
-    tool_allowlist: read.list([], raw, 'tool_allowlist'),
-    tool_blocklist: read.list([], raw, 'tool_blocklist'),
-    tools_disabled: read.flag([], raw, 'tools_disabled', false),
-    autonomous: { max_iterations: read.integer(['autonomous'], autonomous, 'max_iterations', 1, 10_000) ?? 50 },
-  };
-  return { manifest, warnings };
+/** Throws `agents_invalid_manifest`, naming the key, what was expected, and the line where `source` is the text it came from. */
+export const readManifest = async (raw: Table, source?: string): Promise<ReadManifest> => {
+  const { warnings } = await judgeManifest(raw, source);
+  const notes = textsOf(raw.tags) === undefined ? ['tags is not a list of strings and was taken as empty.'] : [];
+  const manifest = manifestFrom(raw, source);
+  return { manifest, warnings: [...warnings, ...notes, ...(policyOf(raw, manifest.capabilities.shell, source)?.warnings ?? [])] };
 };
 
-const nameOf = (name: string, fail: (path: readonly string[], what: string) => never): string => {
-  if (name.trim() === '') return fail(['name'], 'must not be empty');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (/[\u0000-\u001f\u007f]/.test(name)) return fail(['name'], 'must not contain control characters');
-  if (name.startsWith('_operator:')) return fail(['name'], 'must not begin with "_operator:", which is reserved');
-  return name;
-};
+/** Throws where exec_policy is none: it is judged by its own rules. */
+const policyOf = (raw: Table, shell: readonly string[], source: string | undefined): ReturnType<typeof readExecPolicy> =>
+  readExecPolicy(raw.exec_policy, shell, (path, what) => {
+    const line = source === undefined ? null : lineOfPath(scanToml(source), path);
+    throw invalidManifest([{ line, key: path.join('.'), message: `${path.join('.')} ${what}`, expected: 'an exec_policy' }]);
+  });
 
-const capabilitiesOf = (table: Table, resources: Table, read: Reader): Capabilities => {
-  const perHour = read.integer(['capabilities'], table, 'max_llm_tokens_per_hour', 0, Number.MAX_SAFE_INTEGER);
-  const perMinute = read.integer(['resources'], resources, 'max_tool_calls_per_minute', 0, 1_000_000);
-  const list = (key: string): readonly string[] => read.list(['capabilities'], table, key);
+/** Only of a table that `judgeManifest` has let pass: types and ranges are not looked at again. */
+export const manifestFrom = (raw: Table, source?: string): AgentManifest => {
+  const resources = tableOf(raw.resources);
+  const autonomous = tableOf(raw.autonomous);
+  const grants = capabilitiesOf(raw, tableOf(raw.capabilities), resources);
+  const policy = policyOf(raw, grants.shell, source);
   return {
-    tools: list('tools'),
+    name: textOf(raw.name, 'unnamed'),
+    version: textOf(raw.version, '0.1.0'),
+    description: textOf(raw.description, ''),
+    author: textOf(raw.author, ''),
+    tags: textsOf(raw.tags) ?? [],
+    enabled: raw.enabled !== false,
+    model: modelOf(tableOf(raw.model)),
+    thinking: raw.thinking === undefined ? null : { budget_tokens: numberOf(tableOf(raw.thinking).budget_tokens) ?? THINKING_TOKENS },
+    fallback_models: listOf(raw.fallback_models).map((item) => choiceOf(tableOf(item))),
+    max_history_messages: historyOf(numberOf(raw.max_history_messages)),
+    capabilities: { ...grants, ...(policy ? { exec: policy.limits } : {}) },
+    resources: {
+      burst_ratio: numberOf(resources.burst_ratio) ?? 0,
+      max_cost_per_hour_usd: numberOf(resources.max_cost_per_hour_usd) ?? 0,
+      max_cost_per_day_usd: numberOf(resources.max_cost_per_day_usd) ?? 0,
+      max_cost_per_month_usd: numberOf(resources.max_cost_per_month_usd) ?? 0,
+      max_concurrent_tools: numberOf(resources.max_concurrent_tools) ?? 0,
+    },
+    tool_allowlist: textsOf(raw.tool_allowlist) ?? [],
+    tool_blocklist: textsOf(raw.tool_blocklist) ?? [],
+    tools_disabled: raw.tools_disabled === true,
+    autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50 },
+    kept: keptOf(raw),
+  };
+};
+
+const choiceOf = (table: Table): ModelChoice => ({ provider: textOf(table.provider, 'default'), model: textOf(table.model ?? table.name, 'default') });
+
+const modelOf = (table: Table): AgentManifest['model'] => ({
+  ...choiceOf(table),
+  max_tokens: numberOf(table.max_tokens) ?? 4_096,
+  temperature: numberOf(table.temperature) ?? 0.7,
+  system_prompt: textOf(table.system_prompt, DEFAULT_PROMPT),
+  request_timeout_secs: numberOf(table.request_timeout_secs),
+  context_window: numberOf(table.context_window),
+  max_output_tokens: numberOf(table.max_output_tokens),
+});
+
+const capabilitiesOf = (raw: Table, table: Table, resources: Table): Capabilities => {
+  const list = (key: string): readonly string[] => textsOf(table[key]) ?? [];
+  const tools = list('tools');
+  return {
+    tools: tools.length > 0 ? tools : profileTools(raw.profile),
     network: list('network'),
     memory_read: list('memory_read'),
     memory_write: list('memory_write'),
     shell: list('shell'),
-    agent_spawn: read.flag(['capabilities'], table, 'agent_spawn', false),
+    agent_spawn: table.agent_spawn === true,
     agent_message: list('agent_message'),
-    file_system: read.flag(['capabilities'], table, 'file_system', true),
-    max_llm_tokens_per_hour: perHour ?? read.integer(['resources'], resources, 'max_llm_tokens_per_hour', 0, Number.MAX_SAFE_INTEGER),
-    ...(perMinute === null ? {} : { max_tool_calls_per_minute: perMinute }),
+    file_system: table.file_system !== false,
+    max_llm_tokens_per_hour: numberOf(table.max_llm_tokens_per_hour) ?? numberOf(resources.max_llm_tokens_per_hour),
+    ...(resources.max_tool_calls_per_minute === undefined ? {} : { max_tool_calls_per_minute: numberOf(resources.max_tool_calls_per_minute) }),
   };
 };
 
-const fallbacksOf = (raw: unknown, read: Reader, fail: (path: readonly string[], what: string) => never): ModelChoice[] => {
-  if (raw === undefined) return [];
-  if (!Array.isArray(raw)) return fail(['fallback_models'], 'must be a list of tables with provider and model');
-  return raw.map((item: unknown) => {
-    if (!isTable(item)) return fail(['fallback_models'], 'must be a list of tables with provider and model');
-    return { provider: read.text(['fallback_models'], item, 'provider', 'default', 256), model: read.text(['fallback_models'], item, 'model', 'default', 256) };
-  });
+const CODING = ['file_read', 'file_write', 'file_list', 'shell_exec', 'web_fetch'];
+const MESSAGING = ['agent_send', 'agent_list', 'channel_send', 'memory_store', 'memory_list', 'memory_recall'];
+const PROFILE_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  minimal: ['file_read', 'file_list'],
+  coding: CODING,
+  research: ['web_fetch', 'web_search', 'file_read', 'file_write'],
+  messaging: MESSAGING,
+  automation: [...CODING, 'web_search', ...MESSAGING],
 };
 
-interface Reader {
-  /** A section; of a wrong type it counts as empty, with a warning. */
-  table(from: Table, key: string): Table;
-  /** A section whose misreading could grant something: of a wrong type it is an error. */
-  strictTable(from: Table, key: string): Table;
-  text(path: readonly string[], from: Table, key: string, fallback: string, max: number): string;
-  number(path: readonly string[], from: Table, key: string, min: number, max: number): number | null;
-  integer(path: readonly string[], from: Table, key: string, min: number, max: number): number | null;
-  flag(path: readonly string[], from: Table, key: string, fallback: boolean): boolean;
-  /** Texts, or one text; anything else is an error, because an empty list can mean "all". */
-  list(path: readonly string[], from: Table, key: string): readonly string[];
-  /** As `list`, but what is no text is left out with a warning. */
-  labels(path: readonly string[], from: Table, key: string): readonly string[];
-  unknownKeys(path: readonly string[], table: Table, keys: { readonly acts: readonly string[]; readonly known: readonly string[] }): void;
-}
+/** Empty is every tool, as for `full` and `custom`. */
+const profileTools = (profile: unknown): readonly string[] => (typeof profile === 'string' ? (PROFILE_TOOLS[profile] ?? []) : []);
 
-const createReader = (fail: (path: readonly string[], what: string) => never, warnings: string[]): Reader => {
-  const number = (path: readonly string[], from: Table, key: string, min: number, max: number): number | null => {
-    const value = typeof from[key] === 'bigint' ? Number(from[key]) : from[key];
-    if (value === undefined || value === null) return null;
-    if (typeof value !== 'number' || !(value >= min && value <= max)) return fail([...path, key], `must be a number from ${min} to ${max}`);
-    return value;
-  };
-  return {
-    table: (from, key) => {
-      const value = from[key];
-      if (value === undefined || isTable(value)) return value ?? {};
-      warnings.push(`${key} is not a table and was taken as empty.`);
-      return {};
-    },
-    strictTable: (from, key) => {
-      const value = from[key];
-      return value === undefined || isTable(value) ? (value ?? {}) : fail([key], 'must be a table');
-    },
-    text: (path, from, key, fallback, max) => {
-      const value = from[key] ?? fallback;
-      if (typeof value !== 'string') return fail([...path, key], 'must be a text in quotes');
-      return value.length > max ? fail([...path, key], `must have at most ${max} characters`) : value;
-    },
-    number,
-    integer: (path, from, key, min, max) => {
-      const value = number(path, from, key, min, max);
-      return value === null || Number.isSafeInteger(value) ? value : fail([...path, key], 'must be a whole number');
-    },
-    flag: (path, from, key, fallback) => {
-      const value = from[key] ?? fallback;
-      return typeof value === 'boolean' ? value : fail([...path, key], 'must be true or false');
-    },
-    list: (path, from, key) => textsOf(from[key]) ?? fail([...path, key], 'must be a list of texts'),
-    labels: (path, from, key) => {
-      const texts = textsOf(from[key]);
-      if (!texts) warnings.push(`${[...path, key].join('.')} is not a list of texts and was taken as empty.`);
-      return texts ?? [];
-    },
-    unknownKeys: (path, table, keys) => {
-      for (const key of Object.keys(table)) {
-        const name = [...path, key].join('.');
-        if (keys.known.includes(key)) warnings.push(`${name} is kept out of the manifest: nothing in this installation acts on it.`);
-        else if (!keys.acts.includes(key)) warnings.push(`${name} is not a known key and was ignored.${meant(key, [...keys.acts, ...keys.known])}`);
-      }
-    },
-  };
+const historyOf = (messages: number | null): number | null => (messages === null ? null : Math.min(MAX_HISTORY, Math.max(MIN_HISTORY, messages)));
+
+/** What only describes, and what waits for its area: nothing that was written down and let pass is lost. */
+const keptOf = (raw: Table): Table => {
+  const kept: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(raw)) {
+    const section = SECTIONS[key];
+    if (section === undefined) {
+      if (isKept(TOP_KEYS[key]) && !OWN_FIELDS.has(key)) kept[key] = value;
+      continue;
+    }
+    const inner = Object.entries(tableOf(value)).filter(([name]) => isKept(section[name]));
+    if (inner.length > 0) kept[key] = Object.fromEntries(inner);
+  }
+  return kept;
 };
 
-const meant = (key: string, known: readonly string[]): string => {
-  const [near] = nearest(key, known, 1);
-  return near === undefined ? '' : ` Did you mean ${near}?`;
+/** Shown keys that have a field of their own. */
+const OWN_FIELDS = new Set(['version', 'description', 'author', 'tags']);
+
+const isKept = (key: unknown): boolean => {
+  const effect = (key as Partial<KeyNotes> | undefined)?.['x-effect']; // what the table wrote beside the schema
+  return effect === 'shown' || effect === 'waits';
 };
 
+const tableOf = (value: unknown): Table => (isTable(value) ? value : {});
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const textOf = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback);
+const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+/** One string counts as a list of it; undefined for anything but strings. */
 const textsOf = (value: unknown): readonly string[] | undefined => {
-  if (value === undefined || value === null) return [];
+  if (value === undefined) return [];
   if (typeof value === 'string') return [value];
   return Array.isArray(value) && value.every((item): item is string => typeof item === 'string') ? value : undefined;
 };
-
-const isTable = (value: unknown): value is Table => typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);

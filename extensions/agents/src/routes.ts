@@ -40,7 +40,7 @@ const SpawnBody = Type.Object({
 });
 type SpawnBody = Static<typeof SpawnBody>;
 
-export const agentRoutes = (deps: AgentRouteDeps): RouteDecl[] => [listAgents(deps), spawnAgent(deps), getAgent(deps), killAgent(deps)];
+export const agentRoutes = (deps: AgentRouteDeps): RouteDecl[] => [listAgents(deps), spawnAgent(deps), getAgent(deps), killAgent(deps), suspendAgent(deps), resumeAgent(deps)];
 
 const listAgents = ({ store, providers }: AgentRouteDeps): RouteDecl =>
   defineRoute({
@@ -154,3 +154,27 @@ const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
       return reply(200, { status: 'killed', agent_id: params.id.toLowerCase() });
     },
   });
+
+const switched = (deps: AgentRouteDeps, isSuspended: boolean, words: { id: string; path: string; summary: string; audit: string; status: 'suspended' | 'running' }): RouteDecl =>
+  defineRoute({
+    id: words.id,
+    method: 'PUT',
+    path: words.path,
+    summary: words.summary,
+    auth: 'bearer',
+    permission: 'agents.write',
+    cost: 10,
+    audit: words.audit,
+    params: AgentParams,
+    responses: { 200: Type.Object({ status: OneOf(['suspended', 'running']), agent_id: Uuid }), 400: ErrorBody, 404: ErrorBody },
+    handler: async ({ actor, params }) => {
+      const agent = await deps.agents.setSuspended(actor, params.id, isSuspended);
+      return reply(200, { status: words.status, agent_id: agent.id });
+    },
+  });
+
+const suspendAgent = (deps: AgentRouteDeps): RouteDecl =>
+  switched(deps, true, { id: 'suspendAgent', path: '/api/agents/{id}/suspend', summary: 'Let an agent take no more messages', audit: 'agent_suspended', status: 'suspended' });
+
+const resumeAgent = (deps: AgentRouteDeps): RouteDecl =>
+  switched(deps, false, { id: 'resumeAgent', path: '/api/agents/{id}/resume', summary: 'Let a suspended agent take messages again', audit: 'agent_resumed', status: 'running' });

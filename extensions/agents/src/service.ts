@@ -30,6 +30,7 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
   },
   kill: (actor, agentId) => killAgent(deps, actor, agentId),
   setModel: (actor, agentId, model) => setModel(deps, actor, agentId, model),
+  setSuspended: (actor, agentId, isSuspended) => setSuspended(deps, actor, agentId, isSuspended),
   setSession: async (agentId, sessionId) => {
     deps.cache.willChange(agentId);
     return [deps.store.update(agentId, { session_id: sessionId }), changedFact(deps.events, agentId)];
@@ -101,6 +102,17 @@ const setModel = async (deps: AgentsDeps, actor: Actor, agentId: string, model: 
   deps.cache.willChange(id);
   await deps.store.commit([deps.store.update(id, { manifest }), changedFact(deps.events, id)]);
   return { ...agent, manifest };
+};
+
+const setSuspended = async (deps: AgentsDeps, actor: Actor, agentId: string, isSuspended: boolean): Promise<Agent> => {
+  const id = checkedId(agentId);
+  const agent = await deps.store.get(actor, id);
+  if (!agent) throw agentErrors.agent_not_found(id);
+  const state = isSuspended ? 'Suspended' : 'Running';
+  if (agent.state === state) return agent;
+  deps.cache.willChange(id);
+  await deps.store.commit([deps.store.update(id, { state }), changedFact(deps.events, id)]);
+  return { ...agent, state };
 };
 
 const changedFact = (events: Events, agentId: string): Write => events.event('agent.changed', { agentId });

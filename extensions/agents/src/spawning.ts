@@ -7,11 +7,13 @@
  * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, isSvcError } from '@svc/api';
+import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, isSvcError, type OptionalHandle } from '@svc/api';
+import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { Agent, AgentManifest, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
 import { readManifest } from './manifest-reader.js';
-import { checkManifestSize, lineOfKey, parseManifestToml } from './manifest-toml.js';
+import { checkManifestSize, parseManifestToml, plainManifest } from './manifest-toml.js';
+import { withoutOwnEndpoints } from './model-endpoints.js';
 import type { AgentStore, SpawnKey } from './store.js';
 
 const MAX_CHILDREN = 50;
@@ -23,6 +25,7 @@ export interface SpawnDeps {
   readonly events: Events;
   readonly spawning: HookHandle<HookMap['agent.spawning']>;
   readonly review: HookHandle<HookMap['agent.review']>;
+  readonly providers: OptionalHandle<ProvidersService>;
 }
 
 export interface Spawned {
@@ -38,14 +41,14 @@ export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRe
   const fingerprint = fingerprintOf(request);
   const earlier = await replay(deps, ownerId, request.key, fingerprint);
   if (earlier) return earlier;
-  const { manifest, warnings } = await manifestOf(request);
+  const { manifest, warnings } = await manifestOf(deps, request);
   const veto = deps.spawning.isEmpty() ? undefined : await deps.spawning.call({ actor, manifest, parent });
   if (veto) throw agentErrors.agents_spawn_denied('deny' in veto ? veto.deny : `Spawning this agent needs a decision first: ${veto.suspend.reason}`);
   const agent: Agent = {
     id: deps.ids.uuid(),
     name: manifest.name,
     ownerId,
-    state: 'Running',
+    state: manifest.enabled ? 'Running' : 'Suspended',
     mode: 'Normal',
     parentId: parent?.id ?? null,
     sessionId: deps.ids.uuid(),
@@ -91,14 +94,14 @@ const commitSpawn = async (deps: SpawnDeps, agent: Agent, key: string | undefine
 };
 
 /** The manifest of a request: its text, else its table, else all defaults; then what the request says beside it. */
-const manifestOf = async (request: SpawnRequest): Promise<{ manifest: AgentManifest; warnings: readonly string[] }> => {
+const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<{ manifest: AgentManifest; warnings: readonly string[] }> => {
   const text = request.manifestToml;
   if (text === undefined && request.manifest === undefined && request.name === undefined) throw agentErrors.agents_nothing_to_spawn();
   if (text === undefined) checkManifestSize(JSON.stringify(request.manifest ?? {}));
-  const raw = text === undefined ? (request.manifest ?? {}) : await parseManifestToml(text);
-  const read = readManifest(raw, text === undefined ? undefined : (path) => lineOfKey(text, path));
+  const raw = text === undefined ? plainManifest(request.manifest ?? {}) : await parseManifestToml(text);
+  const read = await readManifest(await withoutOwnEndpoints(raw, deps.providers), text);
   // What the request says goes through the same rules as what a manifest says.
-  const { name } = request.name === undefined ? read.manifest : readManifest({ name: request.name }).manifest;
+  const { name } = request.name === undefined ? read.manifest : (await readManifest({ name: request.name })).manifest;
   const model = request.model === undefined ? read.manifest.model : { ...read.manifest.model, ...request.model };
   return { manifest: { ...read.manifest, name, model }, warnings: read.warnings };
 };

@@ -1,6 +1,6 @@
 /** All SQL of agents. Every read for somebody filters by `ownerScope`. An agent on its way out (`Terminated`) is seen by no reader. */
 import { type Actor, type Db, ownerScope, type Scalar, type Write } from '@svc/api';
-import type { Agent, AgentManifest, AgentState } from './contract.js';
+import type { Agent, AgentLimits, AgentManifest, AgentState } from './contract.js';
 
 export type SortField = 'name' | 'created_at' | 'last_active' | 'state';
 
@@ -125,18 +125,31 @@ const page = async (db: Db, agents: string, actor: Actor, filter: AgentFilter): 
   return { agents: rows.map(toAgent), total: count?.n ?? 0 };
 };
 
+const NO_LIMITS: AgentLimits = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0, max_concurrent_tools: 0 };
+
 const toAgent = (row: AgentRow): Agent => ({
   id: row.id,
   name: row.name,
   ownerId: row.owner_id,
   // Both columns are only ever written from an Agent; PostgreSQL hands JSON back parsed, SQLite as text.
   state: row.state as AgentState,
-  manifest: (typeof row.manifest === 'string' ? JSON.parse(row.manifest) : row.manifest) as AgentManifest,
+  manifest: upToDate((typeof row.manifest === 'string' ? JSON.parse(row.manifest) : row.manifest) as AgentManifest),
   mode: row.mode,
   parentId: row.parent_id,
   sessionId: row.session_id,
   createdAt: row.created_at,
   lastActiveAt: row.last_active_at,
+});
+
+/** Keys that manifests had no place for when an older program wrote the row. */
+const upToDate = (manifest: AgentManifest): AgentManifest => ({
+  ...manifest,
+  enabled: manifest.enabled ?? true,
+  model: { ...manifest.model, context_window: manifest.model.context_window ?? null, max_output_tokens: manifest.model.max_output_tokens ?? null },
+  thinking: manifest.thinking ?? null,
+  max_history_messages: manifest.max_history_messages ?? null,
+  resources: { ...NO_LIMITS, ...manifest.resources },
+  kept: manifest.kept ?? {},
 });
 
 const toRow = (agent: Agent): Record<string, Scalar> => ({

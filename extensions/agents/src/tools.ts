@@ -41,12 +41,16 @@ const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
 
 /** What narrows the parent narrows the child as well. */
 const childManifest = (parent: Agent, args: { name: string; system_prompt: string; tools?: readonly string[]; network?: readonly string[]; shell?: readonly string[] }): unknown => {
-  const { model, capabilities, tool_allowlist, tool_blocklist, tools_disabled } = parent.manifest;
+  const { model, thinking, max_history_messages, capabilities, resources, autonomous, tool_allowlist, tool_blocklist, tools_disabled } = parent.manifest;
   return {
     name: args.name,
     description: `Spawned by ${parent.name}`.slice(0, 4_096),
     author: parent.manifest.author,
-    model: { provider: model.provider, model: model.model, max_tokens: model.max_tokens, temperature: model.temperature, system_prompt: args.system_prompt },
+    model: { ...model, system_prompt: args.system_prompt },
+    thinking,
+    max_history_messages,
+    resources: { ...resources, ...(capabilities.max_tool_calls_per_minute ? { max_tool_calls_per_minute: capabilities.max_tool_calls_per_minute } : {}) },
+    autonomous,
     capabilities: {
       tools: args.tools ?? capabilities.tools,
       network: args.network ?? [],
@@ -59,9 +63,7 @@ const childManifest = (parent: Agent, args: { name: string; system_prompt: strin
       agent_message: [],
       ...(capabilities.max_llm_tokens_per_hour === null ? {} : { max_llm_tokens_per_hour: capabilities.max_llm_tokens_per_hour }),
     },
-    ...(capabilities.max_tool_calls_per_minute ? { resources: { max_tool_calls_per_minute: capabilities.max_tool_calls_per_minute } } : {}),
     ...(capabilities.exec ? { exec_policy: policyOf(capabilities.exec) } : {}),
-    autonomous: { max_iterations: parent.manifest.autonomous.max_iterations },
     tool_allowlist,
     tool_blocklist,
     tools_disabled,

@@ -23,12 +23,23 @@ const summaryFields = {
 export const AgentSummary = Type.Object(summaryFields);
 
 const Texts = Type.Array(Type.String());
+const NullableInteger = Type.Union([Type.Integer(), Type.Null()]);
 export const AgentDetail = Type.Object(
   {
     ...summaryFields,
     version: Type.String(),
     author: Type.String(),
-    model: Type.Object({ provider: Type.String(), model: Type.String(), max_tokens: Type.Integer(), temperature: Type.Number() }),
+    model: Type.Object({
+      provider: Type.String(),
+      model: Type.String(),
+      max_tokens: Type.Integer(),
+      temperature: Type.Number(),
+      request_timeout_secs: NullableInteger,
+      context_window: NullableInteger,
+      max_output_tokens: NullableInteger,
+    }),
+    thinking: Type.Union([Type.Object({ budget_tokens: Type.Integer() }), Type.Null()]),
+    max_history_messages: NullableInteger,
     system_prompt: Type.String(),
     fallback_models: Type.Array(Type.Object({ provider: Type.String(), model: Type.String() })),
     capabilities: Type.Object({
@@ -53,10 +64,15 @@ export const AgentDetail = Type.Object(
         }),
       ),
     }),
+    resources: Type.Object(
+      { burst_ratio: Type.Number(), max_cost_per_hour_usd: Type.Number(), max_cost_per_day_usd: Type.Number(), max_cost_per_month_usd: Type.Number(), max_concurrent_tools: Type.Integer() },
+      { description: '0 is no limit' },
+    ),
     tool_allowlist: Texts,
     tool_blocklist: Texts,
     tools_disabled: Type.Boolean(),
     autonomous: Type.Object({ max_iterations: Type.Integer() }),
+    kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys of the manifest that only describe, or wait for their area' }),
   },
   { $id: 'AgentDetail' },
 );
@@ -90,17 +106,22 @@ const shownModel = (choice: ModelChoice, standard: ModelChoice): { model_provide
 
 export const detailOf = (agent: Agent, standard: ModelChoice) => {
   const { manifest } = agent;
+  const { system_prompt, ...model } = manifest.model;
   return {
     ...summaryOf(agent, standard),
     version: manifest.version,
     author: manifest.author,
-    model: { provider: manifest.model.provider, model: manifest.model.model, max_tokens: manifest.model.max_tokens, temperature: manifest.model.temperature },
-    system_prompt: manifest.model.system_prompt,
+    model,
+    system_prompt,
+    thinking: manifest.thinking,
+    max_history_messages: manifest.max_history_messages,
     fallback_models: manifest.fallback_models,
     capabilities: manifest.capabilities,
+    resources: manifest.resources,
     tool_allowlist: manifest.tool_allowlist,
     tool_blocklist: manifest.tool_blocklist,
     tools_disabled: manifest.tools_disabled,
     autonomous: manifest.autonomous,
+    kept: manifest.kept,
   };
 };

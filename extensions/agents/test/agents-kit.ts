@@ -48,7 +48,8 @@ export const openAgents = async () => {
       if (taps.purgeFails) throw new Error('an area could not let go');
     },
   };
-  const deps: AgentsDeps = { store: createStore(storage.dbFor(tables)), cache: createAgentCache(clock), spawning, review, purge, ids, clock, events, log: silent };
+  const providers = { value: undefined, onChange: () => ({ dispose: () => undefined }) };
+  const deps: AgentsDeps = { store: createStore(storage.dbFor(tables)), cache: createAgentCache(clock), spawning, review, providers, purge, ids, clock, events, log: silent };
   return {
     deps,
     agents: createAgentsService(deps),

@@ -9,7 +9,7 @@ import { type Capabilities, coversHost, type ExecLimits, matchesPattern } from '
 import type { AgentManifest } from '@svc/ext-agents/contract';
 import { wordsRefusal } from './shell-command.js';
 
-type Rights = Pick<AgentManifest, 'capabilities' | 'tool_allowlist' | 'tool_blocklist' | 'tools_disabled' | 'autonomous'>;
+type Rights = Pick<AgentManifest, 'capabilities' | 'resources' | 'autonomous' | 'tool_allowlist' | 'tool_blocklist' | 'tools_disabled'>;
 
 const LISTS = ['memory_read', 'memory_write', 'agent_message'] as const satisfies readonly (keyof Capabilities)[];
 const FLAGS = ['agent_spawn', 'file_system'] as const satisfies readonly (keyof Capabilities)[];
@@ -38,7 +38,8 @@ const capExceeded = (parent: Rights, child: Rights): string | undefined => {
   if (exceeds(theirs.max_llm_tokens_per_hour, mine.max_llm_tokens_per_hour)) return `more than ${mine.max_llm_tokens_per_hour} model tokens per hour`;
   if (exceeds(theirs.max_tool_calls_per_minute, mine.max_tool_calls_per_minute)) return `more than ${mine.max_tool_calls_per_minute} tool calls per minute`;
   if (child.autonomous.max_iterations > parent.autonomous.max_iterations) return `more than ${parent.autonomous.max_iterations} iterations`;
-  return undefined;
+  const above = LIMITS.find(([, limit]) => exceeds(limit(child), limit(parent)));
+  return above && `more than ${above[1](parent)} ${above[0]}`;
 };
 
 const MODES: readonly ExecLimits['mode'][] = ['deny', 'allowlist', 'full'];
@@ -53,6 +54,14 @@ const execFreed = (mine: ExecLimits | undefined, theirs: ExecLimits | undefined)
   const cap = (['timeout_secs', 'no_output_timeout_secs', 'max_output_bytes'] as const).find((key) => exceeds(theirs[key], mine[key]));
   return cap && `more than ${mine[cap]} as exec_policy.${cap}`;
 };
+
+const LIMITS: ReadonlyArray<readonly [string, (rights: Rights) => number]> = [
+  ['of its hourly tokens per minute (burst_ratio)', ({ resources }) => resources.burst_ratio],
+  ['US dollars per hour', ({ resources }) => resources.max_cost_per_hour_usd],
+  ['US dollars per day', ({ resources }) => resources.max_cost_per_day_usd],
+  ['US dollars per month', ({ resources }) => resources.max_cost_per_month_usd],
+  ['tool calls at the same time', ({ resources }) => resources.max_concurrent_tools],
+];
 
 const narrowingLost = (parent: Rights, child: Rights): string | undefined => {
   if (parent.tools_disabled && !child.tools_disabled) return 'tools, which the parent has none of';

@@ -14,7 +14,16 @@ const NONE: Capabilities = {
   max_llm_tokens_per_hour: 1_000,
 };
 
-const rights = (changes: Partial<Capabilities>) => ({ capabilities: { ...NONE, ...changes }, tool_allowlist: [], tool_blocklist: [], tools_disabled: false, autonomous: { max_iterations: 10 } });
+const NO_LIMITS = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0, max_concurrent_tools: 0 };
+
+const rights = (changes: Partial<Capabilities>) => ({
+  capabilities: { ...NONE, ...changes },
+  resources: NO_LIMITS,
+  autonomous: { max_iterations: 50 },
+  tool_allowlist: [],
+  tool_blocklist: [],
+  tools_disabled: false,
+});
 
 const ESCALATIONS: readonly Partial<Capabilities>[] = [
   { tools: [] },

@@ -25,7 +25,8 @@ const LEAST: Capabilities = {
   file_system: false,
   max_llm_tokens_per_hour: 1_000,
 };
-const NO_LISTS = { tool_allowlist: [] as string[], tool_blocklist: [] as string[], tools_disabled: false, autonomous: { max_iterations: 20 } };
+const NO_LIMITS = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0, max_concurrent_tools: 0 };
+const NO_LISTS = { tool_allowlist: [] as string[], tool_blocklist: [] as string[], tools_disabled: false, resources: NO_LIMITS, autonomous: { max_iterations: 20 } };
 
 const between = (parent: Partial<Capabilities>, child: Partial<Capabilities>, parentLists = {}, childLists = {}) =>
   escalationOf({ capabilities: { ...PARENT, ...parent }, ...NO_LISTS, ...parentLists }, { capabilities: { ...LEAST, ...child }, ...NO_LISTS, ...childLists });
@@ -103,6 +104,15 @@ describe('capability inheritance', () => {
     expect(between({}, {}, { tool_allowlist: ['file_*'] })).to.match(/tool_allowlist/);
     expect(between({}, {}, { tool_allowlist: ['file_*'] }, { tool_allowlist: ['file_read'] })).to.equal(undefined);
     expect(between({}, {}, { tools_disabled: true })).to.match(/tools/);
+  });
+
+  it('I1 gives no child a higher or no limit where its parent has one', () => {
+    for (const key of ['burst_ratio', 'max_cost_per_hour_usd', 'max_cost_per_day_usd', 'max_cost_per_month_usd', 'max_concurrent_tools']) {
+      const parent = { resources: { ...NO_LIMITS, [key]: 0.5 } };
+      expect(between({}, {}, parent), key).to.match(/^more than 0\.5 /);
+      expect(between({}, {}, parent, { resources: { ...NO_LIMITS, [key]: 1 } }), key).to.match(/^more than 0\.5 /);
+      expect(between({}, {}, parent, { resources: { ...NO_LIMITS, [key]: 0.25 } }), key).to.equal(undefined);
+    }
   });
 
   it('reports the protection as active only because the rules judge known cases rightly', () => {

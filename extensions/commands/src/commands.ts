@@ -1,5 +1,5 @@
 /** The slash commands (interface.md, Events). Each answers before anything is queued, so `/stop` never waits behind what it stops. */
-import { type Actor, type Db, nearest } from '@svc/api';
+import { type Actor, type Clock, type Db, type Logger, nearest } from '@svc/api';
 import type { Agent, AgentsService, ModelChoice } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { ModelsService } from '@svc/ext-models/contract';
@@ -16,6 +16,8 @@ export interface CommandDeps {
   readonly models: ModelsService;
   readonly providers: ProvidersService;
   commit: Db['commit'];
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly log: Logger;
 }
 
 export interface Asked {
@@ -39,6 +41,14 @@ export const COMMANDS: readonly Command[] = [
   { name: 'new', usage: '/new', summary: 'Begin a fresh session; the old one stays', run: newSession },
   { name: 'stop', usage: '/stop', summary: 'Stop whatever the agent is doing', run: stopRuns },
   { name: 'usage', usage: '/usage', summary: 'Tokens and cost of this agent', run: showUsage },
+  { name: 'compact', usage: '/compact', summary: 'Summarise the older part of this conversation', run: compactSession },
+  { name: 'think', usage: '/think [on|off]', summary: 'Have the model think before it answers, in this session', run: toggleThinking },
+  {
+    name: 'btw',
+    usage: '/btw QUESTION',
+    summary: 'Ask beside the conversation: nothing is read from it or added to it',
+    run: async () => ({ message: 'Ask something beside the conversation: /btw QUESTION' }),
+  },
   { name: 'model', usage: '/model [NAME]', summary: 'Show or switch the model', run: switchModel },
   { name: 'models', usage: '/models', summary: 'List models of the providers that have a key', run: listModels },
   { name: 'providers', usage: '/providers', summary: 'List providers and whether they have a key', run: listProviders },
@@ -58,6 +68,34 @@ async function newSession(deps: CommandDeps, { actor, agent, sessionId }: Asked)
 async function stopRuns(deps: CommandDeps, { actor, agent }: Asked) {
   const stopped = await deps.runs.stop(actor, { agentId: agent.id }, '/stop');
   return { message: stopped === 0 ? 'Nothing is running.' : stopped === 1 ? 'The run was stopped.' : `${stopped} runs were stopped.`, data: { stopped } };
+}
+
+/** The answer must come before whoever asks gives the command up; the compaction goes on by itself. */
+const COMPACT_WAIT_MS = 8_000;
+
+async function compactSession(deps: CommandDeps, { actor, agent, sessionId }: Asked) {
+  const late = new AbortController();
+  const soon = deps.clock.sleep(COMPACT_WAIT_MS, late.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  const compacting = deps.sessions.compact(actor, agent, sessionId);
+  const done = await Promise.race([compacting, soon]).finally(() => late.abort());
+  if (done) return { message: done.message, data: { summarised: done.summarised } };
+  compacting.catch((cause: unknown) => deps.log.warn('a compaction that somebody asked for failed after they were answered', { session: sessionId, cause }));
+  return { message: 'The older part of this conversation is being summarised; you can go on meanwhile.', data: { summarised: null } };
+}
+
+async function toggleThinking(deps: CommandDeps, { actor, agent, sessionId, args }: Asked) {
+  const word = args.toLowerCase();
+  if (!['', 'on', 'off'].includes(word)) throw commandErrors.bad_argument('think', args, 'on, off or nothing, which switches');
+  const session = await deps.sessions.named(actor, agent, sessionId);
+  const isOn = word === '' ? !(session.thinking ?? agent.manifest.thinking !== null) : word === 'on';
+  const target = await deps.llm.resolve(agent.manifest.model);
+  const name = `${target.provider}/${target.model}`;
+  if (isOn && !target.canThink) throw commandErrors.cannot_think(name);
+  await deps.commit(await deps.sessions.setThinking(session, isOn));
+  return { message: isOn ? `${name} thinks before it answers, in this session.` : `${name} answers at once, in this session.`, data: { thinking: isOn } };
 }
 
 async function showUsage(deps: CommandDeps, { actor, agent }: Asked) {

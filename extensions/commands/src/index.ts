@@ -12,6 +12,8 @@ export default defineExtension({
       models: ctx.services.require('models'),
       providers: ctx.services.require('providers'),
       commit: (writes) => ctx.db.commit(writes),
+      clock: ctx.clock,
+      log: ctx.log,
     };
     ctx.hooks.tap('message.intercept', async ({ actor, agent, sessionId, text }) => {
       const match = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/i.exec(text.trim());

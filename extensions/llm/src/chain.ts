@@ -13,6 +13,7 @@ import { llmErrors } from './errors.js';
 import { type CallDeps, callModel, failedAttempt, type Said } from './model-call.js';
 import { ModelFailure } from './model-failure.js';
 import type { Choice, Resolved } from './resolution.js';
+import { withRoom } from './thinking.js';
 
 const MAX_MODELS = 10;
 
@@ -94,8 +95,7 @@ const tryResolve = async (deps: ChainDeps, choice: Choice): Promise<Resolved | (
 };
 
 /** A model is never asked for more than it can give: some refuse the whole request for that. */
-const fitted = (request: ModelRequest, { info }: Resolved): ModelRequest =>
-  info === undefined || request.maxTokens <= info.max_output_tokens ? request : { ...request, maxTokens: info.max_output_tokens };
+const fitted = (request: ModelRequest, { info, canThink }: Resolved): ModelRequest => withRoom(request, { canThink, maxOutputTokens: info?.max_output_tokens });
 
 const FACTORY = {
   auth: llmErrors.provider_auth,

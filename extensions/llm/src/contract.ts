@@ -30,6 +30,8 @@ export interface ModelRequest {
   readonly maxTokens: number;
   readonly temperature?: number;
   readonly timeoutMs?: number;
+  /** Tokens that the model may think beforehand, beside `maxTokens`. Models that cannot think are asked without. */
+  readonly thinking?: { readonly budgetTokens: number };
 }
 
 export interface Usage {
@@ -114,10 +116,12 @@ export interface Driver {
 
 export interface LlmService {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
-  resolve(choice: { provider: string; model: string }): Promise<{ provider: string; model: string; contextWindow: number; why: string }>;
-  /** The ceiling of what a call may cost, as a row to commit with the intent. */
+  resolve(choice: { provider: string; model: string }): Promise<{ provider: string; model: string; contextWindow: number; canThink: boolean; why: string }>;
+  /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */
+  admit(agentId: string): Promise<void>;
+  /** The ceiling of what a call may cost, as a row to commit with the intent. Throws what `admit` throws. */
   reserve(request: ModelRequest, context: { actor: Actor; agentId: string; runId: string }): Promise<{ reservation: string; ceilingMicros: number; writes: Write[] }>;
-  /** One model call with retries and fallback. Every attempt stands in the answer, and in the error's `details.attempts`. */
+  /** One model call with retries and fallback, within what the agent may use. Every attempt stands in the answer, and in the error's `details.attempts`. */
   complete(request: ModelRequest, context: CallContext): Promise<ModelAnswer>;
   /** An estimate of tokens. */
   count(text: string): Promise<number>;

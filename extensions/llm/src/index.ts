@@ -5,6 +5,7 @@ import { createAnthropicDriver } from './drivers/anthropic.js';
 import { createBuiltinDriver } from './drivers/builtin.js';
 import { createOpenAiDriver } from './drivers/openai.js';
 import { createResolutionCache } from './resolution-cache.js';
+import { createQuota } from './quota.js';
 import { createLlmService } from './service.js';
 import { createUsageStore } from './store.js';
 
@@ -19,11 +20,13 @@ export default defineExtension({
     const resolution = createResolutionCache({ models: ctx.services.require('models'), providers, clock: ctx.clock });
     ctx.events.on('provider.changed', () => resolution.clear());
     ctx.events.on('config.changed', () => resolution.clear());
+    const quota = createQuota({ agents: ctx.services.require('agents'), store, clock: ctx.clock });
     const llm = createLlmService({
       resolution,
       providers,
       drivers: { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), builtin: createBuiltinDriver() },
       store,
+      quota,
       streams: ctx.streams,
       config: ctx.config,
       clock: ctx.clock,
@@ -42,6 +45,7 @@ export default defineExtension({
       if (ownerId !== undefined) await store.purgeOwner(ownerId);
     });
     ctx.hooks.tap('metrics.collect', () => [
+      { name: 'svc_llm_quota_agents', help: 'Agents with a limit whose usage is kept in memory', type: 'gauge', value: quota.size() },
       { name: 'svc_llm_calls_total', help: 'Model calls', type: 'counter', value: counters.calls },
       { name: 'svc_llm_failures_total', help: 'Model calls that no model answered', type: 'counter', value: counters.failures },
       { name: 'svc_llm_retries_total', help: 'Attempts after the first, of one call', type: 'counter', value: counters.retries },

@@ -131,7 +131,7 @@ const usageSoFar = ({ resolved, request }: ModelCall, said: Said, isWhole: boole
   const inputTokens = said.inputTokens ?? estimateInput(request);
   // In the middle of a stream the provider's count is the one it began with.
   const counted = isWhole ? (said.outputTokens ?? estimateOutput(said)) : Math.max(said.outputTokens ?? 0, estimateOutput(said));
-  return usageOf(resolved.info, { inputTokens, outputTokens: counted, estimated });
+  return usageOf(resolved.price, { inputTokens, outputTokens: counted, estimated });
 };
 
 const estimateOutput = (said: Said): number => estimateTokens(said.text) + said.calls.reduce((sum, call) => sum + estimateTokens(call.name + call.argsText), 0);

@@ -2,6 +2,11 @@
 import type { CatalogModel } from '@svc/ext-models/contract';
 import type { ContentPart, ModelRequest, Usage } from './contract.js';
 
+export type Price = Pick<CatalogModel, 'input_cost_per_1m' | 'output_cost_per_1m'>;
+
+/** Of a model that the catalog does not know, at a provider that takes money: a limit of cost must hold for it too. */
+export const ASSUMED_PRICE: Price = { input_cost_per_1m: 1, output_cost_per_1m: 3 };
+
 const CHARS_PER_TOKEN = 4;
 /** For ceilings: no common text has more tokens than a third of its UTF-8 bytes. */
 const CEILING_BYTES_PER_TOKEN = 3;
@@ -12,10 +17,10 @@ const MESSAGE_TOKENS = 4;
 export const estimateTokens = (text: string): number => Math.ceil(text.length / CHARS_PER_TOKEN);
 
 /** Micro-dollars, rounded up: a call is never free because it was small. */
-export const costMicros = (model: CatalogModel | undefined, inputTokens: number, outputTokens: number): number =>
+export const costMicros = (model: Price | undefined, inputTokens: number, outputTokens: number): number =>
   model === undefined ? 0 : Math.ceil(inputTokens * model.input_cost_per_1m + outputTokens * model.output_cost_per_1m - 1e-9);
 
-export const usageOf = (model: CatalogModel | undefined, tokens: { inputTokens: number; outputTokens: number; estimated: boolean }): Usage => ({
+export const usageOf = (model: Price | undefined, tokens: { inputTokens: number; outputTokens: number; estimated: boolean }): Usage => ({
   inputTokens: tokens.inputTokens,
   outputTokens: tokens.outputTokens,
   costMicros: costMicros(model, tokens.inputTokens, tokens.outputTokens),

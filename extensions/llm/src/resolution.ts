@@ -7,6 +7,8 @@
 import type { CatalogModel, ModelsService } from '@svc/ext-models/contract';
 import type { ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
 import { llmErrors } from './errors.js';
+import { ASSUMED_PRICE, type Price } from './pricing.js';
+import { canThink } from './thinking.js';
 
 /** For models that the catalog does not know. */
 const UNKNOWN_CONTEXT_TOKENS = 128_000;
@@ -19,7 +21,10 @@ export interface Resolved {
   readonly wireModel: string;
   readonly record: ProviderRecord;
   readonly info: CatalogModel | undefined;
+  /** Undefined where nothing is charged, as by a server of one's own. */
+  readonly price: Price | undefined;
   readonly contextWindow: number;
+  readonly canThink: boolean;
   readonly why: string;
 }
 
@@ -50,7 +55,9 @@ export const resolveChoice = async (deps: ResolutionDeps, choice: Choice): Promi
     wireModel: info === undefined || model.includes(':') ? model : (info.wire_id ?? info.id),
     record,
     info,
+    price: info ?? (record.key_required ? ASSUMED_PRICE : undefined),
     contextWindow: info?.context_window ?? UNKNOWN_CONTEXT_TOKENS,
+    canThink: canThink(record.wire, info?.id ?? model),
     why: named.why,
   };
 };

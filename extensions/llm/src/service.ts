@@ -1,10 +1,12 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
 import type { Actor, Clock, ConfigHandle, HookHandle, HookMap, Ids, Logger, Streams } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import { callsOf, type Bill, type ChainDeps, runChain } from './chain.js';
+import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './chain.js';
 import type {} from './config.js';
 import type { Attempt, CallContext, Driver, LlmService, ModelAnswer, ModelRequest, Usage } from './contract.js';
 import { ceilingInput, costMicros, estimateTokens } from './pricing.js';
+import type { Quota } from './quota.js';
+import type { Need } from './quota-ledger.js';
 import type { Choice, Resolved } from './resolution.js';
 import type { ResolutionCache } from './resolution-cache.js';
 import type { UsageStore } from './store.js';
@@ -14,6 +16,7 @@ export interface LlmDeps {
   providers: Pick<ProvidersService, 'markKeyInvalid'>;
   drivers: Readonly<Record<Driver['wire'], Driver>>;
   store: UsageStore;
+  quota: Quota;
   streams: Streams;
   config: ConfigHandle;
   clock: Clock;
@@ -36,9 +39,10 @@ export interface CallCounters {
 
 export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => {
-    const { provider, model, contextWindow, why } = await resolve(deps, choice, '');
-    return { provider, model, contextWindow, why };
+    const { provider, model, contextWindow, canThink, why } = await resolve(deps, choice, '');
+    return { provider, model, contextWindow, canThink, why };
   },
+  admit: (agentId) => deps.quota.admit(agentId),
   reserve: (request, context) => reserve(deps, request, context),
   complete: (request, context) => complete(deps, request, context),
   count: async (text) => estimateTokens(text),
@@ -52,28 +56,56 @@ const resolve = async (deps: LlmDeps, choice: Choice, agentId: string): Promise<
 
 /**
  * The dearest model of the chain, asked once with all the tokens it may use. Models that cannot be called
- * cost nothing; a model without a price in the catalog counts as free, as its bill will.
+ * cost nothing; a model that the catalog does not know has the assumed price, as in its bill.
  */
-const reserve = async (deps: LlmDeps, request: ModelRequest, context: { agentId: string; runId: string }): ReturnType<LlmService['reserve']> => {
+const ceilingOf = async (deps: LlmDeps, request: ModelRequest, agentId: string): Promise<Need> => {
   const inputTokens = ceilingInput(request);
+  const maxTokens = request.maxTokens + (request.thinking?.budgetTokens ?? 0);
   let ceilingMicros = 0;
   for (const choice of [request, ...request.fallbacks, ...(await deps.resolution.fallbacks())]) {
-    const { info } = await resolve(deps, choice, context.agentId).catch(() => ({ info: undefined }));
-    const outputTokens = info === undefined ? request.maxTokens : Math.min(request.maxTokens, info.max_output_tokens);
-    ceilingMicros = Math.max(ceilingMicros, costMicros(info, inputTokens, outputTokens));
+    const { info, price } = await resolve(deps, choice, agentId).catch(() => ({ info: undefined, price: undefined }));
+    const outputTokens = info === undefined ? maxTokens : Math.min(maxTokens, info.max_output_tokens);
+    ceilingMicros = Math.max(ceilingMicros, costMicros(price, inputTokens, outputTokens));
   }
+  return { tokens: inputTokens + maxTokens, costMicros: ceilingMicros };
+};
+
+const reserve = async (deps: LlmDeps, request: ModelRequest, context: { agentId: string; runId: string }): ReturnType<LlmService['reserve']> => {
+  await deps.quota.admit(context.agentId);
+  const { costMicros: ceilingMicros } = await ceilingOf(deps, request, context.agentId);
   return { reservation: `${context.runId}.${deps.ids.hex(6)}`, ceilingMicros, writes: [] };
 };
 
 const complete = async (deps: LlmDeps, asked: ModelRequest, context: CallContext): Promise<ModelAnswer> => {
-  const { hooks, counters } = deps;
+  const { hooks } = deps;
   const request = hooks.request.isEmpty() ? asked : await hooks.request.call(asked, { agentId: context.agentId, runId: context.runId });
-  counters.calls++;
+  const place = await deps.quota.reserve(context.agentId, () => ceilingOf(deps, request, context.agentId), context.signal);
+  try {
+    const result = await callChain(deps, request, context);
+    place.settle(usedBy(result.bills));
+    return await answerOf(deps, context, result);
+  } finally {
+    // A call that ended some other way has used nothing that anybody knows of.
+    place.settle({ tokens: 0, costMicros: 0 });
+  }
+};
+
+const callChain = async (deps: LlmDeps, request: ModelRequest, context: CallContext): Promise<ChainResult> => {
+  deps.counters.calls++;
   const result = await runChain(chainDeps(deps, context), { request, config: deps.config.get('llm'), signal: context.signal, onText: listener(deps, context) });
-  counters.retries += result.attempts.length - 1;
+  deps.counters.retries += result.attempts.length - 1;
+  return result;
+};
+
+const usedBy = (bills: readonly Bill[]): Need => {
+  const { inputTokens, outputTokens, costMicros: cost } = total(bills);
+  return { tokens: inputTokens + outputTokens, costMicros: cost };
+};
+
+const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult): Promise<ModelAnswer> => {
   const settle = deps.store.insert(result.bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? result.attempts : [])));
   if (!result.ok) {
-    counters.failures++;
+    deps.counters.failures++;
     await settleFailure(deps, settle);
     throw result.error;
   }

@@ -18,7 +18,16 @@ export interface UsageStore {
   insert(records: readonly UsageRecord[]): Write[];
   commit(writes: readonly Write[]): Promise<void>;
   total(actor: Actor, filter: { agentId?: string; runIds?: readonly string[] }): Promise<Usage & { requests: number }>;
+  /** What an agent's calls used, by minute and by day (UTC), whoever's they are. */
+  spent(agentId: string, since: { minutesSince: string; daysSince: string }): Promise<Spent>;
   purgeOwner(ownerId: string): Promise<void>;
+}
+
+export interface Spent {
+  /** `2026-01-31T10:59` */
+  readonly minutes: ReadonlyArray<{ readonly minute: string; readonly tokens: number; readonly costMicros: number }>;
+  /** `2026-01-31` */
+  readonly days: ReadonlyArray<{ readonly day: string; readonly costMicros: number }>;
 }
 
 /** Runs asked for in one statement; longer lists take several. */
@@ -55,6 +64,23 @@ export const createUsageStore = (db: Db): UsageStore => {
         reads.push(sums(actor, `${byAgent} AND run_id IN (${group.map(() => '?').join(', ')})`, [...agentArgs, ...group]));
       }
       return summed(await Promise.all(reads));
+    },
+    spent: async (agentId, { minutesSince, daysSince }) => {
+      const [minutes, days] = await Promise.all([
+        db.read<{ minute: string; tokens: number; cost: number }>(
+          `SELECT substr(at, 1, 16) AS minute, SUM(input_tokens + output_tokens) AS tokens, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id = ? AND at >= ? GROUP BY substr(at, 1, 16)`,
+          [agentId, minutesSince],
+        ),
+        db.read<{ day: string; cost: number }>(`SELECT substr(at, 1, 10) AS day, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id = ? AND at >= ? GROUP BY substr(at, 1, 10)`, [
+          agentId,
+          daysSince,
+        ]),
+      ]);
+      // PostgreSQL gives sums as text.
+      return {
+        minutes: minutes.map(({ minute, tokens, cost }) => ({ minute, tokens: Number(tokens), costMicros: Number(cost) })),
+        days: days.map(({ day, cost }) => ({ day, costMicros: Number(cost) })),
+      };
     },
     purgeOwner: async (ownerId) => {
       await db.commit([{ sql: `DELETE FROM ${table} WHERE owner_id = ?`, args: [ownerId] }]);

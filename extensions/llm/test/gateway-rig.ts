@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Actor, Clock, Db, FrameDraft, SecretRef, Streams } from '@svc/api';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
+import type { Agent, AgentLimits, AgentsService } from '@svc/ext-agents/contract';
 import type { DefaultModel, ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
@@ -18,6 +19,7 @@ import { createAnthropicDriver } from '../src/drivers/anthropic.js';
 import { createBuiltinDriver } from '../src/drivers/builtin.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
+import { createQuota } from '../src/quota.js';
 import { createLlmService } from '../src/service.js';
 import { createUsageStore } from '../src/store.js';
 
@@ -45,7 +47,11 @@ export interface Rig {
   readonly invalid: string[];
   readonly logged: () => string;
   context(fields?: Partial<CallContext>): CallContext;
-  close(): Promise<void>;
+  readonly home: string;
+  /** Lets the monotonic clock go on by so much. */
+  passes(ms: number): void;
+  /** `true` keeps the folder for the next life. */
+  close(keep?: boolean): Promise<void>;
 }
 
 export interface RigOptions {
@@ -55,7 +61,17 @@ export interface RigOptions {
   readonly config?: Partial<LlmConfig>;
   readonly defaultModel?: DefaultModel;
   readonly fallbacks?: ReadonlyArray<{ provider: string; model: string }>;
+  /** Of every agent. */
+  readonly limits?: AgentRights;
+  /** An earlier life's folder, kept by `close(true)`. */
+  readonly home?: string;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  /** Instead of waits that pass at once. */
+  readonly sleep?: Clock['sleep'];
 }
+
+export type AgentRights = Partial<AgentLimits> & { readonly max_llm_tokens_per_hour?: number };
 
 /** The egress door as the daemon has it, with these secrets. */
 export const realFetch = (keys: Readonly<Record<string, string>>, log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false })) => {
@@ -64,10 +80,12 @@ export const realFetch = (keys: Readonly<Record<string, string>>, log = createLo
 };
 
 export const startRig = async (options: RigOptions): Promise<Rig> => {
-  const home = mkdtempSync(join(tmpdir(), 'svc-llm-'));
+  const home = options.home ?? mkdtempSync(join(tmpdir(), 'svc-llm-'));
   const log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false });
   const waits: number[] = [];
-  const clock: Clock = { ...systemClock(), sleep: async (ms) => void waits.push(ms) };
+  const now = options.now ?? Date.now;
+  let passedMs = 0;
+  const clock: Clock = { ...systemClock(), mono: () => performance.now() + passedMs, now, iso: () => new Date(now()).toISOString(), sleep: options.sleep ?? (async (ms) => void waits.push(ms)) };
   const door = realFetch(options.keys ?? { 'provider.openai': CANARY, 'provider.anthropic': CANARY, 'provider.groq': CANARY }, log);
   const storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
   const owned = { id: 'llm', tables: ['usage'] };
@@ -78,11 +96,13 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const exchange = { fetch: door.fetch, now: () => clock.now() };
   const none = { isEmpty: () => true };
   const providers = playedProviders(options, invalid);
+  const store = createUsageStore(db);
   const llm = createLlmService({
+    quota: createQuota({ agents: playedAgents(options.limits ?? {}), store, clock }),
     resolution: createResolutionCache({ models: createModelsService({ load: loadCatalog }), providers, clock }),
     providers,
     drivers: { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), builtin: createBuiltinDriver() },
-    store: createUsageStore(db),
+    store,
     // Only `publish` is used by the gateway.
     streams: { publish: (_topic: string, frame: FrameDraft) => void heard.push((frame.data as { content: string }).content) } as Partial<Streams> as Streams,
     config: {
@@ -90,7 +110,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
       onChange: () => ({ dispose: () => undefined }),
     },
     clock,
-    ids: seededIds('llm'),
+    ids: seededIds(options.home ?? 'llm'),
     log: log.logger('llm'),
     hooks: { resolve: { ...none, call: async () => undefined }, request: { ...none, call: async (value) => value }, delta: { ...none, call: () => undefined } },
     counters: { calls: 0, failures: 0, retries: 0 },
@@ -103,13 +123,24 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     invalid,
     logged: () => JSON.stringify(log.recent(2_000)),
     context: (fields = {}) => ({ actor: owner, agentId: 'agent-1', runId: 'run-1', purpose: 'run', signal: new AbortController().signal, ...fields }),
-    close: async () => {
+    home,
+    passes: (ms) => {
+      passedMs += ms;
+    },
+    close: async (keep = false) => {
       await door.close();
       await storage.close();
-      rmSync(home, { recursive: true, force: true });
+      if (!keep) rmSync(home, { recursive: true, force: true });
     },
   };
 };
+
+const playedAgents = ({ max_llm_tokens_per_hour = 0, ...resources }: AgentRights): Pick<AgentsService, 'get'> => ({
+  // The quota reads nothing else of an agent.
+  get: async () => ({ manifest: { capabilities: { max_llm_tokens_per_hour }, resources: { ...NO_LIMITS, ...resources } } }) as unknown as Agent,
+});
+
+const NO_LIMITS: AgentLimits = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0, max_concurrent_tools: 0 };
 
 const playedProviders = ({ urls, keys, defaultModel, fallbacks = [] }: RigOptions, invalid: string[]): ProvidersService => {
   const record = (name: string): ProviderRecord | undefined => {

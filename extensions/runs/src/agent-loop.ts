@@ -8,6 +8,7 @@
 import { type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
+import { keptResult, leftovers, withoutMessage } from './beside.js';
 import type { RunResult } from './contract.js';
 import { runErrors } from './errors.js';
 import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
@@ -72,7 +73,7 @@ async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Prom
 }
 
 async function loop(deps: LoopDeps, progress: Progress, begun: OpenCall[] | undefined): Promise<LoopEnd> {
-  const tools = progress.agent.manifest.tools_disabled ? [] : await deps.tools.list(progress.actor, progress.agent.id, progress.agent.manifest);
+  const tools = progress.agent.manifest.tools_disabled || progress.input.beside?.kind === 'ephemeral' ? [] : await deps.tools.list(progress.actor, progress.agent.id, progress.agent.manifest);
   let open = begun;
   let redo = lastStep(progress.run, 'model');
   for (;;) {
@@ -129,7 +130,13 @@ async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly Open
 async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<LoopEnd> {
   const result = resultOf(progress, turn.answer.text, turn.answer.stop === 'length' ? 'length' : 'stop');
   const ended = deps.events.event('run.ended', { runId: progress.run.id, agentId: progress.agent.id, status: 'done' });
-  await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], finish: { status: 'done', result }, also: [...turn.settle, ended] }, turn.entries);
+  const also = [...turn.settle, ended, ...(await leftovers(deps, progress.input))];
+  await commitProgress(
+    deps,
+    progress,
+    { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], finish: { status: 'done', result: keptResult(progress.input, result) }, also },
+    turn.entries,
+  );
   publishDone(deps, progress.run.id, result);
   return 'ended';
 }
@@ -139,13 +146,13 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   const error = stopped ? runErrors.stopped() : publicError(deps, run, cause);
   const { agentId } = run.input as RunInput;
   const status = stopped ? 'cancelled' : 'failed';
-  const also = [deps.events.event('run.ended', { runId: run.id, agentId, status })];
+  const also = [deps.events.event('run.ended', { runId: run.id, agentId, status }), ...(await leftovers(deps, run.input as RunInput))];
   const result = progress ? resultOf(progress, '', 'cancelled') : undefined;
   const finish = { status, ...(stopped && result ? { result } : {}), error: { code: error.code, message: error.message } } as const;
   const store = async (): Promise<void> => {
     const note = { kind: 'note' as const, runId: run.id, content: stopped ? 'The run was stopped.' : `The run failed: ${error.message}` };
     if (progress) await commitProgress(deps, progress, { finish, also }, [note]);
-    else await deps.journal.advance(run, { finish, also });
+    else await deps.journal.advance(run, { finish, also, ...withoutMessage(run.input as RunInput) });
   };
   const tell = (): void => {
     if (stopped && result) publishDone(deps, run.id, result);
@@ -153,7 +160,7 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
       deps.streams.publish(run.id, {
         type: 'error',
         final: true,
-        data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...attemptsOf(error) },
+        data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...retryAfterOf(error), ...attemptsOf(error) },
       });
   };
   return storeEnd(deps, run, store, tell);
@@ -197,6 +204,8 @@ function publicError(deps: LoopDeps, run: LeasedRun, cause: unknown): SvcError {
   deps.log.error('run failed', { run: run.id, cause });
   return runErrors.internal();
 }
+
+const retryAfterOf = (error: SvcError): object => (error.status === 429 && error.headers?.['retry-after'] ? { retry_after_secs: Number(error.headers['retry-after']) } : {});
 
 /** Every attempt shows in the trace of the error as well. */
 const attemptsOf = (error: SvcError): object => (error.details && typeof error.details === 'object' && 'attempts' in error.details ? { attempts: error.details.attempts } : {});

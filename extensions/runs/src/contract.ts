@@ -19,6 +19,12 @@ export interface RunDraft {
   readonly systemExtra?: string;
   readonly maxTokens?: number;
   readonly temperature?: number;
+  /** A side question: it neither reads nor joins the conversation, and uses no tools. Also what begins with `/btw `. */
+  readonly ephemeral?: boolean;
+  /** It reads the conversation, and nothing of it or of its answer is kept. */
+  readonly incognito?: boolean;
+  /** Whether the model shall think before it answers; otherwise as the session or the manifest says. */
+  readonly thinking?: boolean;
   /** How many agents stand above this run. */
   readonly depth?: number;
   readonly parentRunId?: string;
@@ -56,7 +62,7 @@ export interface RunFrames {
   tool_result: { readonly tool: string; readonly id: string; readonly input: unknown; readonly is_error: boolean; readonly result: string };
   /** Final, exactly one of the two. */
   done: { readonly done: true; readonly usage: { readonly input_tokens: number; readonly output_tokens: number }; readonly result: RunResult };
-  error: { readonly error: string; readonly code: string; readonly status: number; readonly hint?: string; readonly attempts?: readonly Attempt[] };
+  error: { readonly error: string; readonly code: string; readonly status: number; readonly hint?: string; readonly retry_after_secs?: number; readonly attempts?: readonly Attempt[] };
 }
 
 export interface RunInfo {

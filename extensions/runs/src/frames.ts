@@ -51,7 +51,7 @@ function toWs(frame: Frame): object | undefined {
     case 'done':
       return toWsResponse(data.result as RunResult, data.command);
     case 'error':
-      return { type: 'error', content: data.error, code: data.code, ...(data.hint ? { hint: data.hint } : {}) };
+      return { type: 'error', content: data.error, code: data.code, ...(data.hint ? { hint: data.hint } : {}), ...(data.retry_after_secs ? { retry_after_secs: data.retry_after_secs } : {}) };
     default:
       return undefined;
   }

@@ -1,4 +1,4 @@
-import { defineExtension } from '@svc/api';
+import { type Actor, defineExtension } from '@svc/api';
 import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, driveRun } from './agent-loop.js';
 import { createCircularWaits } from './circular-wait.js';
@@ -74,6 +74,11 @@ export default defineExtension({
     ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await runs.stop({ id: 'system:purge', role: 'system', ownerId: 'system' }, { agentId }, 'the agent was killed');
       else if (ownerId !== undefined) await runs.stop({ id: 'system:purge', role: 'user', ownerId }, {}, 'the owner left');
+    });
+    ctx.events.on('agent.changed', async ({ agentId }) => {
+      const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
+      const agent = await agents.get(system, agentId).catch(() => undefined); // one that is gone has no runs left
+      if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
     ctx.hooks.tap('metrics.collect', () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);
     ctx.timers.every(AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));

@@ -1,7 +1,7 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
 import type { Ids, JournalStep, Streams, Write } from '@svc/api';
 import type { LlmService, ModelAnswer, ModelRequest } from '@svc/ext-llm/contract';
-import type { EntryDraft } from '@svc/ext-sessions/contract';
+import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { runErrors } from './errors.js';
 import { placeIn } from './frames.js';
@@ -48,9 +48,16 @@ async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly
   const { manifest } = progress.agent;
   const system = await deps.system(progress);
   const target = await deps.llm.resolve(manifest.model);
-  const maxTokens = progress.input.maxTokens ?? manifest.model.max_tokens;
-  const budgetTokens = Math.max(MIN_BUDGET_TOKENS, target.contextWindow - maxTokens - Math.ceil(system.length / 4));
-  const { messages } = await deps.sessions.project(await stageEntries(deps, progress), { budgetTokens, staged: progress.pendingEntries });
+  const maxTokens = Math.min(progress.input.maxTokens ?? manifest.model.max_tokens, manifest.model.max_output_tokens ?? Number.MAX_SAFE_INTEGER);
+  const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);
+  const aside = await asideOf(deps, progress);
+  const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
+  const { messages } = await deps.sessions.project(await stageEntries(deps, progress), {
+    budgetTokens,
+    staged: progress.pendingEntries,
+    ...(manifest.max_history_messages === null ? {} : { maxMessages: manifest.max_history_messages }),
+    ...(aside ? { aside } : {}),
+  });
   return {
     provider: manifest.model.provider,
     model: manifest.model.model,
@@ -60,9 +67,22 @@ async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly
     tools: tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: tool.input_schema })),
     maxTokens,
     temperature: progress.input.temperature ?? manifest.model.temperature,
+    ...thinkingOf(progress, aside?.history ?? progress.session),
     ...(manifest.model.request_timeout_secs ? { timeoutMs: manifest.model.request_timeout_secs * 1_000 } : {}),
   };
 }
+
+/** An incognito message reads the conversation it stands beside. */
+async function asideOf(deps: ModelDeps, { input, actor, agent }: Progress): Promise<Aside | undefined> {
+  if (!input.beside) return undefined;
+  return input.beside.kind === 'incognito' ? { history: await deps.sessions.ensure(actor, agent.id, input.beside.sessionId) } : {};
+}
+
+const DEFAULT_THINKING_TOKENS = 10_000;
+
+/** The message says, else the session (/think), else the manifest. A model that cannot think is not asked to. */
+const thinkingOf = ({ input, agent }: Progress, session: SessionRef): { thinking?: { budgetTokens: number } } =>
+  (input.thinking ?? session.thinking ?? agent.manifest.thinking !== null) ? { thinking: { budgetTokens: agent.manifest.thinking?.budget_tokens ?? DEFAULT_THINKING_TOKENS } } : {};
 
 async function commitIntent(deps: ModelDeps, progress: Progress, request: ModelRequest): Promise<number> {
   const reserved = await deps.llm.reserve(request, { actor: progress.actor, agentId: progress.agent.id, runId: progress.run.id });

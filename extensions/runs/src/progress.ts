@@ -8,6 +8,7 @@
 import { type Actor, type Advance, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
+import { talkOf } from './beside.js';
 import type { RunResult } from './contract.js';
 import { type ModelOutcome, type RunInput, type ToolIntent, type ToolOutcome, toMicrosUsd } from './run-input.js';
 
@@ -86,7 +87,7 @@ export const resultOf = (progress: Progress, response: string, finish: RunResult
   output_tokens: progress.outputTokens,
   iterations: progress.iterations,
   cost_usd: toMicrosUsd(progress.costMicros),
-  session_id: progress.session.id,
+  session_id: talkOf(progress.input),
   finish,
   provider: progress.provider,
   model: progress.model,

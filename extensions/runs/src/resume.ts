@@ -51,7 +51,9 @@ async function missedOf(deps: ResumeDeps, actor: Actor, runId: string, seen: See
   const began = steps.flatMap((step) => (step.kind === 'model' && step.outcome ? [(step.outcome as ModelOutcome).from] : []));
   const run = await deps.journal.get(runId);
   if (!run) throw runErrors.not_found(runId);
-  const entries = began.length > 0 ? await deps.sessions.entries(actor, (run.input as RunInput).sessionId, { after: Math.min(...began), limit: MAX_RESUMED_ENTRIES }) : [];
+  // What an incognito or side message said is gone with its end.
+  const isGone = (run.input as RunInput).beside !== undefined && ['done', 'failed', 'cancelled'].includes(run.status);
+  const entries = began.length > 0 && !isGone ? await deps.sessions.entries(actor, (run.input as RunInput).sessionId, { after: Math.min(...began), limit: MAX_RESUMED_ENTRIES }) : [];
   // Looked at last: a step that ends from here on is in the topic, and nowhere else.
   const live = deps.streams.state(runId);
   const willRestart = run.status === 'running' && (live?.seq ?? 0) === 0;

@@ -1,5 +1,5 @@
 /** HTTP in, service call, HTTP out. */
-import { ErrorBody, type Frame, type Journal, type Reply, type Req, type RouteDecl, type Streams, SvcError, Type, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { ErrorBody, type Frame, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, SvcError, Type, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Door, RunDraft, RunFrames, RunsService, Submitted } from './contract.js';
@@ -24,7 +24,12 @@ const MessageBody = Type.Object({
   message: Type.String({ description: 'What to say to the agent' }),
   session_id: Type.Optional(Type.String({ description: 'A session of the agent; its current one when left out' })),
   images: Type.Optional(Type.Array(Type.Object({ media_type: Type.String({ pattern: '^image/(png|jpeg|gif|webp)$' }), data: Type.String({ minLength: 1 }) }), { maxItems: 20 })),
+  attachments: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'Refused unless empty: this installation keeps no uploads' })),
+  ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw `' })),
+  incognito: Type.Optional(Type.Boolean({ description: 'Reads the conversation; neither the message nor its answer is kept' })),
+  thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers. Thoughts are not shown' })),
 });
+type MessageBody = Static<typeof MessageBody>;
 const Answer = Type.Object({
   response: Type.String(),
   input_tokens: Type.Integer(),
@@ -36,7 +41,7 @@ const Answer = Type.Object({
   finish: Type.Optional(Type.String()),
   waiting: Type.Optional(Type.Object({ run_id: Type.String(), approval_id: Type.String() })),
 });
-const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody, 413: ErrorBody, 500: ErrorBody };
+const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody, 413: ErrorBody, 429: ErrorBody, 500: ErrorBody };
 const EventStream = { description: 'Server-sent events: chunk, tool_use, tool_result, phase, then one done or error', contentType: 'text/event-stream' };
 
 export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
@@ -122,10 +127,17 @@ function answerOf(submitted: Submitted, frame: Frame): Reply {
 
 export function errorOf(frame: Frame): SvcError {
   const data = frame.data as RunFrames['error'];
-  return new SvcError(data.code, data.error, { status: data.status, hint: data.hint, headers: { 'x-should-retry': 'false' }, ...(data.attempts ? { details: { attempts: data.attempts } } : {}) });
+  return new SvcError(data.code, data.error, {
+    status: data.status,
+    hint: data.hint,
+    headers: { 'x-should-retry': 'false', ...(data.retry_after_secs ? { 'retry-after': String(data.retry_after_secs) } : {}) },
+    ...(data.attempts ? { details: { attempts: data.attempts } } : {}),
+  });
 }
 
-function toDraft(req: Req<{ id: string }, unknown, { message: string; session_id?: string; images?: Array<{ media_type: string; data: string }> }>, door: Door): RunDraft {
+function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): RunDraft {
+  const { attachments, ephemeral, incognito, thinking } = req.body;
+  if (attachments && attachments.length > 0) throw runErrors.attachments_unsupported();
   const key = req.headers['idempotency-key'];
   return {
     agentId: req.params.id,
@@ -135,6 +147,9 @@ function toDraft(req: Req<{ id: string }, unknown, { message: string; session_id
       ...(req.body.images ?? []).map((image) => ({ type: 'image' as const, mediaType: image.media_type, data: image.data })),
     ],
     ...(req.body.session_id === undefined ? {} : { sessionId: req.body.session_id }),
+    ...(ephemeral ? { ephemeral } : {}),
+    ...(incognito ? { incognito } : {}),
+    ...(thinking === undefined ? {} : { thinking }),
     ...(key === undefined ? {} : { key }),
   };
 }
@@ -149,7 +164,7 @@ async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<Reply
 
 async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<Reply> {
   const agent = await deps.agents.get(req.actor, req.params.id);
-  const session = await deps.sessions.ensure(req.actor, agent.id, req.params.session_id);
+  const session = await deps.sessions.named(req.actor, agent, req.params.session_id);
   const resumed = await resume(deps, req, agent.id);
   if (resumed) return resumed;
   const [run] = await deps.journal.list({ actor: req.actor, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });

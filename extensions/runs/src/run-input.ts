@@ -16,6 +16,15 @@ export interface RunInput {
   readonly systemExtra?: string;
   readonly maxTokens?: number;
   readonly temperature?: number;
+  readonly thinking?: boolean;
+  /** Set for a message beside the conversation: `sessionId` is then one of its own, which goes when the run ends. */
+  readonly beside?: Beside;
+}
+
+export interface Beside {
+  /** The conversation that it stands beside. */
+  readonly sessionId: string;
+  readonly kind: 'ephemeral' | 'incognito';
 }
 
 export interface ModelOutcome {

@@ -8,8 +8,10 @@
 import { createHash } from 'node:crypto';
 import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, ownerScope, seesAll } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { publishDone } from './agent-loop.js';
+import { besideOf, besideWords, leftovers, talkOf, withoutAsidePrefix } from './beside.js';
 import type { CommandAnswer, RunDraft, RunInfo, RunResult, RunsService, Submitted } from './contract.js';
 import type { Dispatcher } from './dispatcher.js';
 import { runErrors } from './errors.js';
@@ -24,6 +26,7 @@ export interface RunsDeps {
   readonly log: Logger;
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
+  readonly llm: Pick<LlmService, 'admit' | 'resolve'>;
   readonly dispatcher: Dispatcher;
   readonly intercept: HookHandle<HookMap['message.intercept']>;
   readonly startHook: HookHandle<HookMap['run.start']>;
@@ -43,9 +46,11 @@ export const createRunsService = (deps: RunsDeps): RunsService => ({
   stop: (actor, target, why) => stop(deps, actor, target, why),
 });
 
-async function submit(deps: RunsDeps, actor: Actor, draft: RunDraft): Promise<Submitted> {
+async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Submitted> {
+  const draft = withoutAsidePrefix(asked);
   checkDraft(deps, draft);
   const agent = await deps.agents.get(actor, draft.agentId);
+  if (agent.state === 'Suspended') throw runErrors.agent_suspended(agent.name);
   const sessionId = draft.sessionId ?? agent.sessionId;
   const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   if (text.startsWith('/') && !deps.intercept.isEmpty()) {
@@ -53,21 +58,28 @@ async function submit(deps: RunsDeps, actor: Actor, draft: RunDraft): Promise<Su
     if (answer) return answerCommand(deps, actor, agent, sessionId, draft, answer);
   }
   if (!deps.dispatcher.hasRoom()) throw runErrors.too_many(deps.maxActive()).with({ headers: { 'retry-after': '1' } });
-  if (draft.sessionId !== undefined) await deps.sessions.ensure(actor, agent.id, draft.sessionId);
+  // A message that was sent before is answered from its row, whatever the agent may still use.
+  if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id);
+  if (draft.thinking === true) await checkThinking(deps, agent);
+  if (draft.sessionId !== undefined) await deps.sessions.named(actor, agent, draft.sessionId);
   if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
   return accept(deps, actor, agent, sessionId, draft);
 }
 
 async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft): Promise<Submitted> {
+  const beside = besideOf(draft, sessionId);
+  const lane = beside ? deps.ids.uuid() : sessionId;
   const input: RunInput = {
     agentId: agent.id,
-    sessionId,
+    sessionId: lane,
+    ...(beside ? { beside } : {}),
     door: draft.door,
     depth: draft.depth ?? 0,
     parts: draft.parts,
     ...(draft.systemExtra === undefined ? {} : { systemExtra: draft.systemExtra }),
     ...(draft.maxTokens === undefined ? {} : { maxTokens: draft.maxTokens }),
     ...(draft.temperature === undefined ? {} : { temperature: draft.temperature }),
+    ...(draft.thinking === undefined ? {} : { thinking: draft.thinking }),
   };
   const fingerprint = draft.key !== undefined || draft.door === 'openai' ? fingerprintOf(agent.id, sessionId, draft) : undefined;
   if (draft.isResend && fingerprint !== undefined) {
@@ -80,7 +92,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       id,
       kind: RUN_KIND,
       actor: agent.ownerId === actor.ownerId ? actor : actorOf(agent.ownerId),
-      lane: sessionId,
+      lane,
       input,
       ...(draft.key === undefined ? {} : { key: draft.key }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
@@ -97,7 +109,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     throw error;
   }
   if (opened.leased) deps.dispatcher.take(opened.leased);
-  else await queued(deps, id, sessionId);
+  else await queued(deps, id, lane);
   return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1 };
 }
 
@@ -149,7 +161,7 @@ export function attach(deps: Pick<RunsDeps, 'streams'>, run: JournalRun, session
     if (!known) deps.streams.open(run.id, { attempt: 0 });
     if (isOver) publishEnd(deps, run);
   }
-  return { runId: run.id, topic: run.id, sessionId: (run.input as RunInput).sessionId ?? sessionId, replayed: true, position: 0 };
+  return { runId: run.id, topic: run.id, sessionId: talkOf(run.input as RunInput) ?? sessionId, replayed: true, position: 0 };
 }
 
 function publishEnd(deps: Pick<RunsDeps, 'streams'>, run: JournalRun): void {
@@ -202,6 +214,7 @@ async function stopOne(deps: RunsDeps, actor: Actor, run: JournalRun, why: strin
     stopped === 0 &&
     (await deps.journal.cancel(run.id, { code: error.code, message: error.message }, [
       deps.events.event('run.ended', { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' }),
+      ...(await leftovers(deps, run.input as RunInput)),
     ]))
   ) {
     stopped = 1;
@@ -235,6 +248,12 @@ function checkDraft(deps: RunsDeps, draft: RunDraft): void {
   if ((draft.depth ?? 0) > deps.maxDepth()) throw runErrors.too_deep(deps.maxDepth());
 }
 
+/** Whoever asks for thoughts from a model that has none is told so, instead of being given none. */
+async function checkThinking(deps: RunsDeps, agent: Agent): Promise<void> {
+  const target = await deps.llm.resolve(agent.manifest.model);
+  if (!target.canThink) throw runErrors.cannot_think(`${target.provider}/${target.model}`);
+}
+
 async function askStart(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDraft): Promise<void> {
   const verdict = await deps.startHook.call({ actor, agent, draft });
   if (verdict) throw runErrors.refused('deny' in verdict ? verdict.deny : verdict.suspend.reason);
@@ -242,13 +261,13 @@ async function askStart(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDr
 
 const fingerprintOf = (agentId: string, sessionId: string, draft: RunDraft): string =>
   createHash('sha256')
-    .update(JSON.stringify([agentId, sessionId, draft.parts satisfies readonly Part[], draft.systemExtra ?? null, draft.maxTokens ?? null, draft.temperature ?? null]))
+    .update(JSON.stringify([agentId, sessionId, draft.parts satisfies readonly Part[], draft.systemExtra ?? null, draft.maxTokens ?? null, draft.temperature ?? null, ...besideWords(draft)]))
     .digest('hex');
 
 const toInfo = (run: JournalRun): RunInfo => ({
   id: run.id,
   agentId: (run.input as RunInput).agentId,
-  sessionId: (run.input as RunInput).sessionId,
+  sessionId: talkOf(run.input as RunInput),
   status: run.status,
   createdAt: run.createdAt,
   result: run.result as RunResult | null,

@@ -1,6 +1,8 @@
 /** WebSocket chat: GET /api/agents/{id}/ws (interface.md, Events). */
 import { type Connection, type Logger, type SocketDecl, defineSocket, isSvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { SessionsService } from '@svc/ext-sessions/contract';
+import { type ClientFrame, parseClientFrame } from './client-frame.js';
 import type { RunsService } from './contract.js';
 import { wsEncoder } from './frames.js';
 import { after, findResumed, type ResumeDeps } from './resume.js';
@@ -8,23 +10,11 @@ import { after, findResumed, type ResumeDeps } from './resume.js';
 export const SOCKET_ID = 'runs.ws';
 
 export interface SocketDeps extends ResumeDeps {
+  readonly sessions: Pick<SessionsService, 'entries' | 'named'>;
   readonly runs: RunsService;
   readonly agents: AgentsService;
   readonly log: Logger;
 }
-
-interface ClientFrame {
-  readonly type: 'message' | 'ping' | 'resume';
-  /** message: what is said. resume: the id of the last frame that came. */
-  readonly content: string;
-  /** Echoed on the frame that ends the exchange. */
-  readonly messageId?: string;
-  /** The same key and content is the same run, as with the header on other doors. */
-  readonly key?: string;
-}
-
-const MAX_MESSAGE_ID_CHARS = 128;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const chatSocket = (deps: SocketDeps): SocketDecl =>
   defineSocket({
@@ -38,7 +28,7 @@ export const chatSocket = (deps: SocketDeps): SocketDecl =>
     upgrade: async (req) => {
       const agent = await deps.agents.get(req.actor, req.params.id ?? '');
       const sessionId = req.query.session_id;
-      if (sessionId !== undefined && !UUID.test(sessionId)) throw invalidSession(sessionId);
+      if (sessionId !== undefined) await deps.sessions.named(req.actor, agent, sessionId);
       return { agentId: agent.id, ...(sessionId === undefined ? {} : { sessionId }) };
     },
     opened: async (conn) => {
@@ -47,8 +37,6 @@ export const chatSocket = (deps: SocketDeps): SocketDecl =>
     },
     message: (conn, text) => onMessage(deps, conn, text),
   });
-
-const invalidSession = (id: string): Error => Object.assign(new Error(`"${id}" is not a session id: a UUID is expected.`), { code: 'sessions_invalid_session_id', status: 400, retry: false });
 
 async function onMessage(deps: SocketDeps, conn: Connection, text: string): Promise<void> {
   const frame = parseClientFrame(text);
@@ -61,7 +49,7 @@ async function onMessage(deps: SocketDeps, conn: Connection, text: string): Prom
       door: 'ws',
       parts: [{ type: 'text', text: frame.content }],
       ...(typeof conn.state.sessionId === 'string' ? { sessionId: conn.state.sessionId } : {}),
-      ...(frame.key === undefined ? {} : { key: frame.key }),
+      ...frame.extras,
     });
     conn.follow(submitted.topic, wsEncoder(frame.messageId));
   } catch (error) {
@@ -82,28 +70,6 @@ async function resumeOn(deps: SocketDeps, conn: Connection, frame: ClientFrame):
   }
   conn.follow(resumed.runId, { ...after(encoder, resumed), preamble: '' }, resumed.after);
 }
-
-/** Plain text that is not JSON is a message. */
-export function parseClientFrame(text: string): ClientFrame | string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { type: 'message', content: clean(text) };
-  }
-  if (typeof value !== 'object' || value === null) return { type: 'message', content: clean(text) };
-  const { type, content, message_id: messageId, idempotency_key: key, last_event_id: lastFrame } = value as Record<string, unknown>;
-  const named = typeof messageId === 'string' ? { messageId: messageId.slice(0, MAX_MESSAGE_ID_CHARS) } : {};
-  if (type === 'ping') return { type: 'ping', content: '' };
-  if (type === 'resume') return typeof lastFrame === 'string' ? { type: 'resume', content: lastFrame, ...named } : 'A resume frame needs "last_event_id", the id of the last frame that came.';
-  if (type !== 'message') return `Unknown frame type ${JSON.stringify(type ?? null)}: send {"type":"message","content":"…"}, {"type":"resume","last_event_id":"…"} or {"type":"ping"}.`;
-  if (typeof content !== 'string' || content.trim() === '') return 'A message frame needs a non-empty "content".';
-  return { type: 'message', content: clean(content), ...named, ...(typeof key === 'string' ? { key } : {}) };
-}
-
-/** Control characters but for line breaks and tabs have no place in a message. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the point
-const clean = (text: string): string => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '');
 
 export const agentsFrame = (agents: readonly Agent[]): object => ({
   type: 'agents_updated',

@@ -52,7 +52,7 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
       continue;
     }
     const request = requestOf(progress, call, progress.earlier.slice());
-    const judgement = await deps.tools.judge(request);
+    const judgement = await judge(deps, progress, request);
     if (judgement.code === 'loop_guard_break') throw runErrors.loop_guard_break(judgement.reason ?? 'the loop guard ended it');
     if (judgement.verdict !== 'suspend') progress.earlier.push({ digest: judgement.digest, status: judgement.verdict === 'deny' ? 'denied' : 'completed' });
     const intent: ToolIntent = {
@@ -65,6 +65,12 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
     planned.push({ call, request, judgement, spec, begun: false });
   }
   return planned;
+}
+
+/** A model may name a tool that it was not told of. */
+async function judge(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<Judgement> {
+  const judgement = await deps.tools.judge(request);
+  return progress.input.beside?.kind === 'ephemeral' ? { verdict: 'deny', digest: judgement.digest, replay: judgement.replay, parallel: false, reason: 'A side question uses no tools.' } : judgement;
 }
 
 /** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */
@@ -83,7 +89,11 @@ export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned:
     return commits;
   };
   const together = runnable.filter((one) => one.judgement.parallel);
-  await Promise.all(together.map(async (one) => settle(one, await runOne(deps, progress, one))));
+  await Promise.all(
+    Array.from({ length: Math.min(together.length, progress.agent.manifest.resources.max_concurrent_tools || together.length) }, async () => {
+      for (let one = together.shift(); one; one = together.shift()) await settle(one, await runOne(deps, progress, one));
+    }),
+  );
   for (const one of runnable) {
     if (one.judgement.parallel) continue;
     if (progress.run.signal.aborted) break;

@@ -9,7 +9,8 @@
 import { type Actor, type Hold, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, actorOf, isSvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
-import type { Entry, SessionRef, SessionsService } from './contract.js';
+import type { Compacted, Entry, SessionRef, SessionsService } from './contract.js';
+import { sessionsErrors } from './errors.js';
 import { projectEntries } from './projection.js';
 
 export const COMPACTION_KIND = 'compaction';
@@ -45,11 +46,13 @@ interface CompactionInput {
   readonly sessionId: string;
   /** The last entry the summary covers. */
   readonly through: number;
+  /** A person asked for it: without a model it fails, where otherwise a note would take the place of what is left out. */
+  readonly isAsked?: boolean;
 }
 
 /** Where the older part ends: the entry before the user message with which the kept part begins; undefined while the session is short. */
-export function cutOf(entries: readonly Entry[], countMessages: number): number | undefined {
-  if (countMessages <= MAX_MESSAGES) return undefined;
+export function cutOf(entries: readonly Entry[], countMessages: number, limit = MAX_MESSAGES): number | undefined {
+  if (countMessages <= limit) return undefined;
   let kept = 0;
   for (let i = entries.length - 1; i > 0; i--) {
     const entry = entries[i] as Entry;
@@ -62,6 +65,8 @@ export function cutOf(entries: readonly Entry[], countMessages: number): number 
 export interface Compactor {
   /** Looks whether the session has grown long; returns at once. */
   consider(ref: SessionRef, entries: readonly Entry[], countMessages: number): void;
+  /** Compacts whatever is older than the messages that stay. Throws `compaction_busy`, `compaction_failed`. */
+  now(ref: SessionRef): Promise<Compacted>;
   /** Takes up what an earlier life of the daemon left. */
   resume(): Promise<void>;
 }
@@ -76,13 +81,14 @@ export const createCompactor = (deps: CompactionDeps): Compactor => {
       const hold = deps.hold(`compaction of session ${ref.id}`);
       if (!hold) return;
       busy.add(ref.id);
-      void begin(deps, ref, through)
+      void begin(deps, ref, { agentId: ref.agentId, sessionId: ref.id, through })
         .catch((cause: unknown) => deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: ref.id, cause }))
         .finally(() => {
           busy.delete(ref.id);
           hold.release();
         });
     },
+    now: (ref) => compactNow(deps, ref),
     // Nobody awaits this: what goes wrong is told here, and the run waits for the next look.
     resume: () => resume(deps).catch((cause: unknown) => deps.log.warn('compactions of an earlier life could not be taken up', { cause })),
   };
@@ -103,11 +109,30 @@ async function resume(deps: CompactionDeps): Promise<void> {
   }
 }
 
-async function begin(deps: CompactionDeps, ref: SessionRef, through: number): Promise<void> {
-  const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through };
+async function compactNow(deps: CompactionDeps, ref: SessionRef): Promise<Compacted> {
+  const log = ref.seq === 0 ? [] : await deps.load(ref.id);
+  const total = countOf(log);
+  const through = cutOf(log, total, KEPT_MESSAGES);
+  if (through === undefined) return { summarised: 0, message: `The session has ${total} messages; the newest ${KEPT_MESSAGES} always stay as they are.` };
+  const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through, isAsked: true };
+  const hold = deps.hold('compaction');
+  if (!hold) throw sessionsErrors.compaction_busy();
+  const leased = await begin(deps, ref, input).finally(() => hold.release());
+  if (!leased) throw sessionsErrors.compaction_busy();
+  const ended = await deps.journal.get(leased.id);
+  if (ended?.status !== 'done') throw sessionsErrors.compaction_failed(ended?.error?.message ?? 'The compaction has not come to its end.');
+  const kept = countOf(log.filter((entry) => entry.kind !== 'summary' && entry.seq > through));
+  return { summarised: total - kept, message: `${total - kept} messages were summarised, the newest ${kept} stay as they are.` };
+}
+
+/** Undefined when another compaction of the session is under way. */
+async function begin(deps: CompactionDeps, ref: SessionRef, input: CompactionInput): Promise<LeasedRun | undefined> {
   const { leased } = await deps.journal.open({ kind: COMPACTION_KIND, actor: actorOf(ref.ownerId), lane: `compaction:${ref.id}`, input });
   if (leased) await compactOrEnd(deps, leased);
+  return leased;
 }
+
+const countOf = (entries: readonly Entry[]): number => projectEntries(entries, Number.MAX_SAFE_INTEGER).total;
 
 /** A compaction that fails ends: the next one begins with the next message. */
 async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void> {
@@ -117,7 +142,7 @@ async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void>
     if (deps.closing.aborted) return deps.journal.release(run);
     deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: (run.input as CompactionInput).sessionId, cause });
     await deps.journal
-      .advance(run, { finish: { status: 'failed', error: { code: 'sessions_compaction_failed', message: 'The session could not be compacted.' } } })
+      .advance(run, { finish: { status: 'failed', error: { code: 'sessions_compaction_failed', message: isSvcError(cause) ? cause.message : 'The session could not be compacted.' } } })
       .catch((again: unknown) => deps.log.warn('the end of a compaction could not be stored; it is claimed again', { run: run.id, cause: again }));
   }
 }
@@ -155,20 +180,27 @@ async function append(deps: CompactionDeps, run: LeasedRun, actor: Actor, input:
 async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, entries: readonly Entry[]): Promise<{ text: string; settle: readonly Write[] }> {
   const llm = deps.llm.value;
   const dropped = { text: `${projectEntries(entries, Number.MAX_SAFE_INTEGER).messages.length} earlier messages were left out; no model could summarise them.`, settle: [] };
+  if (!llm && input.isAsked) throw noModel('No model can be asked.');
   if (!llm) return dropped;
   try {
     const agent = await deps.agents.get(actor, input.agentId);
     const { provider } = await llm.resolve(agent.manifest.model);
+    if (provider === 'builtin' && input.isAsked) throw noModel('The built-in stand-in cannot summarise.');
     if (provider === 'builtin') return dropped;
     const answer = await llm.complete(requestOf(agent, transcriptOf(entries)), { actor, agentId: agent.id, runId: run.id, purpose: 'compaction', signal: run.signal });
+    if (answer.text.trim() === '' && input.isAsked) throw noModel('The model said nothing.');
     return answer.text.trim() === '' ? dropped : { text: answer.text, settle: answer.settle };
   } catch (cause) {
     // Cut off, not refused: a model may yet summarise it.
     if (deps.closing.aborted || (isSvcError(cause) && cause.code === 'service_gone')) throw cause;
+    // The agent may call no model now, and may again later: a summary is worth the wait.
+    if (input.isAsked || (isSvcError(cause) && cause.status === 429)) throw cause;
     deps.log.warn('no model could summarise a session; a note stands in its place', { session: input.sessionId, cause });
     return dropped;
   }
 }
+
+const noModel = (why: string): Error => sessionsErrors.no_summary(why);
 
 const requestOf = (agent: Agent, transcript: string) => ({
   provider: agent.manifest.model.provider,

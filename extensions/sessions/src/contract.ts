@@ -34,6 +34,8 @@ export interface SessionRef {
   readonly ownerId: string;
   /** Number of the newest entry; 0 for an empty session. */
   readonly seq: number;
+  /** Set where somebody said whether the model shall think before it answers. */
+  readonly thinking?: boolean;
 }
 
 export interface Projection {
@@ -44,19 +46,41 @@ export interface Projection {
   readonly repaired: number;
 }
 
+/** A conversation that will be discarded, and perhaps the one it goes on from: neither is compacted for it. */
+export interface Aside {
+  readonly history?: SessionRef;
+}
+
+export interface Compacted {
+  /** Messages that the summary stands for; 0 when the session was short enough. */
+  readonly summarised: number;
+  /** One sentence for a person. */
+  readonly message: string;
+}
+
 export interface SessionsService {
-  /** The session by id, or a new one when `sessionId` is the agent's current id that has no row yet. Throws `session_not_found`. */
+  /** The session that a caller names: it is there, or it is the agent's current one. Throws `invalid_session_id`, `session_not_found`. */
+  named(actor: Actor, agent: { readonly id: string; readonly sessionId: string }, sessionId: string): Promise<SessionRef>;
+  /** The session of a run that was accepted: it need not have a row yet. Throws `session_not_found` for another agent's. */
   ensure(actor: Actor, agentId: string, sessionId: string): Promise<SessionRef>;
   /** Begins a fresh session; the writes join the caller's commit. */
   create(actor: Actor, agentId: string, options?: { id?: string; label?: string }): Promise<{ ref: SessionRef; writes: Write[] }>;
   get(actor: Actor, sessionId: string): Promise<SessionRef>;
+  /** The agent that a session belongs to, whoever may see it; undefined when there is none. */
+  agentOf(sessionId: string): Promise<string | undefined>;
+  /** Writes that set or forget what `SessionRef.thinking` says. */
+  setThinking(ref: SessionRef, isOn: boolean | null): Promise<Write[]>;
+  /** Writes that take a session away with all its entries. */
+  discard(sessionId: string): Promise<Write[]>;
+  /** Summarises all but the newest messages now, and waits for it. Throws `compaction_failed`, `compaction_busy`. */
+  compact(actor: Actor, agent: { readonly id: string; readonly sessionId: string }, sessionId: string): Promise<Compacted>;
   /** Writes that append entries after `ref.seq`; a writer that raced conflicts. `next` is the ref after the commit. */
   append(ref: SessionRef, entries: readonly EntryDraft[]): Promise<{ writes: Write[]; next: SessionRef }>;
   /**
    * A pure projection of the log: provider-neutral messages in which every tool call has its result.
-   * `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.
+   * At most `maxMessages` of them, but always the newest request. `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.
    */
-  project(ref: SessionRef, options: { budgetTokens: number; staged?: readonly EntryDraft[] }): Promise<Projection>;
+  project(ref: SessionRef, options: { budgetTokens: number; maxMessages?: number; staged?: readonly EntryDraft[]; aside?: Aside }): Promise<Projection>;
   entries(actor: Actor, sessionId: string, range?: { after?: number; limit?: number }): Promise<Entry[]>;
 }
 

@@ -1,21 +1,22 @@
-import { ErrorBody, Type, defineExtension, defineRoute, reply } from '@svc/api';
+import { defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
+import { thinking } from '../migrations/0002_thinking.js';
 import { COMPACTION_KIND, createCompactor } from './compaction.js';
 import type {} from './contract.js';
-import { History, historyOf } from './history.js';
 import { projectEntries } from './projection.js';
+import { sessionRoutes } from './routes.js';
 import { createSessionsService } from './service.js';
 import { createSessionStore } from './store.js';
 
-/** Entries a history answer shows at most, newest kept. */
-const MAX_HISTORY_ENTRIES = 5_000;
+/** Entries that one compaction reads at most. */
+const MAX_COMPACTED_ENTRIES = 5_000;
 
 export default defineExtension({
-  migrations: [init],
+  migrations: [init, thinking],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
     const agents = ctx.services.require('agents');
-    const { forget, ...sessions } = createSessionsService({ store, clock: ctx.clock, ids: ctx.ids, projected: (...seen) => compactor.consider(...seen) });
+    const { forget, ...sessions } = createSessionsService({ store, clock: ctx.clock, ids: ctx.ids, projected: (...seen) => compactor.consider(...seen), compactNow: (ref) => compactor.now(ref) });
     const compactor = createCompactor({
       journal: ctx.journal,
       sessions,
@@ -27,34 +28,14 @@ export default defineExtension({
       forget,
       load: async (sessionId) => {
         const summary = await store.lastSummary(sessionId);
-        const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_HISTORY_ENTRIES)).filter((entry) => entry.kind !== 'summary');
+        const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_COMPACTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');
         return summary ? [summary, ...entries] : entries;
       },
     });
     ctx.services.provide('sessions', sessions);
     ctx.journal.onReady(COMPACTION_KIND, () => compactor.resume());
     ctx.timers.after(0, () => compactor.resume());
-    ctx.routes.add(
-      defineRoute({
-        id: 'sessions.current',
-        method: 'GET',
-        path: '/api/agents/{id}/session',
-        summary: "The agent's current conversation",
-        auth: 'bearer',
-        permission: 'sessions.read',
-        cost: 2,
-        params: Type.Object({ id: Type.String() }),
-        query: Type.Object({ session_id: Type.Optional(Type.String()) }),
-        responses: { 200: History, 400: ErrorBody, 404: ErrorBody },
-        handler: async (req) => {
-          const agent = await agents.get(req.actor, req.params.id);
-          const ref = await sessions.ensure(req.actor, agent.id, req.query.session_id ?? agent.sessionId);
-          const row = ref.seq === 0 ? undefined : await store.find(req.actor, ref.id);
-          const entries = ref.seq === 0 ? [] : await store.entries(ref.id, Math.max(0, ref.seq - MAX_HISTORY_ENTRIES), MAX_HISTORY_ENTRIES);
-          return reply(200, historyOf({ id: ref.id, agentId: agent.id, label: row?.label ?? null }, entries));
-        },
-      }),
-    );
+    ctx.routes.add(...sessionRoutes({ sessions, agents, store, commit: (writes) => ctx.db.commit(writes) }));
     ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await store.purgeAgent(agentId);
       else if (ownerId !== undefined) await store.purgeOwner(ownerId);

@@ -3,7 +3,7 @@
  *
  * S1  Every tool call is answered in the message straight after it; a call without a result gets one that says so.
  * S2  A result without its call is left out. The first message is the user's.
- * S3  What does not fit the budget is cut from the front, at a user's message; the newest request always stays.
+ * S3  What does not fit the budget, or is more messages than asked for, is cut from the front, at a user's message; the newest request always stays.
  */
 import type { ContentPart, ModelMessage } from '@svc/ext-llm/contract';
 import type { Entry, Part } from './contract.js';
@@ -20,7 +20,7 @@ export interface Projected {
   readonly total: number;
 }
 
-export function projectEntries(entries: readonly Entry[], budgetTokens: number): Projected {
+export function projectEntries(entries: readonly Entry[], budgetTokens: number, maxMessages = Number.POSITIVE_INFINITY): Projected {
   const draft = new Draft();
   const results = resultsByCall(entries);
   for (let i = 0; i < entries.length; i++) {
@@ -38,7 +38,7 @@ export function projectEntries(entries: readonly Entry[], budgetTokens: number):
     }
   }
   const orphans = entries.filter((entry) => entry.kind === 'tool_result' && !draft.answered.has(entry.callId ?? '')).length;
-  return { messages: fit(draft.messages, budgetTokens), repaired: draft.repaired + orphans, total: draft.messages.length };
+  return { messages: fit(draft.messages, budgetTokens, maxMessages), repaired: draft.repaired + orphans, total: draft.messages.length };
 }
 
 /** An estimate, chars/4 and a flat price for images. */
@@ -106,7 +106,7 @@ const toContent = (parts: readonly Part[] | undefined): ContentPart[] => (parts 
 /** True where a conversation may begin: a user's own words, not only results of calls that would be cut off. */
 const canBegin = (message: ModelMessage): boolean => message.role === 'user' && message.parts.every((part) => part.type !== 'tool_result');
 
-function fit(messages: readonly ModelMessage[], budgetTokens: number): readonly ModelMessage[] {
+function fit(messages: readonly ModelMessage[], budgetTokens: number, maxMessages: number): readonly ModelMessage[] {
   let first = 0;
   while (first < messages.length && !canBegin(messages[first] as ModelMessage)) first++;
   let tokens = 0;
@@ -116,9 +116,9 @@ function fit(messages: readonly ModelMessage[], budgetTokens: number): readonly 
     tokens += countTokens(messages[i] as ModelMessage);
     if (canBegin(messages[i] as ModelMessage)) {
       if (newest === messages.length) newest = i;
-      if (tokens <= budgetTokens) begin = i;
+      if (tokens <= budgetTokens && messages.length - i <= maxMessages) begin = i;
     }
-    if (tokens > budgetTokens && newest < messages.length) break;
+    if ((tokens > budgetTokens || messages.length - i > maxMessages) && newest < messages.length) break;
   }
   return messages.slice(Math.min(begin, newest));
 }

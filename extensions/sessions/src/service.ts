@@ -4,9 +4,10 @@
  * S4  The log is append-only: entries are numbered per session and two writers of one number conflict.
  * S5  A session belongs to one agent and one owner; who may not see it does not find it.
  * S6  The cache only ever answers for the log it was filled from: the newest entry's mark is compared first.
+ * S7  A session that a caller names is there; only the agent's current one may be empty.
  */
 import type { Actor, Clock, Ids } from '@svc/api';
-import type { Entry, EntryDraft, SessionRef, SessionsService } from './contract.js';
+import type { Compacted, Entry, EntryDraft, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import { projectEntries } from './projection.js';
 import type { SessionRow, SessionStore } from './store.js';
@@ -17,6 +18,7 @@ export interface SessionsDeps {
   readonly ids: Ids;
   /** Hears of every projection; see compaction.ts. */
   projected(ref: SessionRef, entries: readonly Entry[], countMessages: number): void;
+  compactNow(ref: SessionRef): Promise<Compacted>;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -36,17 +38,26 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & { f
   const logs = new Map<string, CachedLog>();
   return {
     forget: (sessionId) => void logs.delete(sessionId),
+    named: (actor, agent, sessionId) => named(deps, logs, actor, agent, sessionId),
     ensure: (actor, agentId, sessionId) => ensure(deps, logs, actor, agentId, sessionId),
     create: async (actor, agentId, options = {}) => {
       const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
       return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() })] };
     },
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
+    agentOf: (sessionId) => deps.store.agentOf(sessionId),
+    setThinking: async (ref, isOn) => [deps.store.insertSession({ ...ref, label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn)],
+    discard: async (sessionId) => {
+      logs.delete(sessionId);
+      return deps.store.discard(sessionId);
+    },
+    compact: async (actor, agent, sessionId) => deps.compactNow(await named(deps, logs, actor, agent, sessionId)),
     append: async (ref, drafts) => append(deps, logs, ref, drafts),
-    project: async (ref, { budgetTokens, staged = [] }) => {
-      const entries = await loadStaged(deps, logs, ref, staged);
-      const { messages, repaired, total } = projectEntries(entries, budgetTokens);
-      deps.projected(ref, entries, total);
+    project: async (ref, { budgetTokens, maxMessages, staged = [], aside }) => {
+      const own = await loadStaged(deps, logs, ref, staged);
+      const entries = aside?.history ? [...(await loadLog(deps, logs, aside.history)), ...own] : own;
+      const { messages, repaired, total } = projectEntries(entries, budgetTokens, maxMessages);
+      if (!aside) deps.projected(ref, entries, total);
       return { messages, throughSeq: ref.seq, repaired };
     },
     entries: async (actor, sessionId, range = {}) => {
@@ -56,13 +67,25 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & { f
   };
 };
 
+async function named(deps: SessionsDeps, logs: Map<string, CachedLog>, actor: Actor, agent: { readonly id: string; readonly sessionId: string }, sessionId: string): Promise<SessionRef> {
+  const { isNew, ...ref } = await look(deps, logs, actor, agent.id, sessionId);
+  // An id that nobody gave out begins nothing: a slip in it would silently lose the conversation.
+  if (isNew && ref.id !== agent.sessionId) throw sessionsErrors.session_not_found(sessionId);
+  return ref;
+}
+
 async function ensure(deps: SessionsDeps, logs: Map<string, CachedLog>, actor: Actor, agentId: string, sessionId: string): Promise<SessionRef> {
+  const { isNew: _isNew, ...ref } = await look(deps, logs, actor, agentId, sessionId);
+  return ref;
+}
+
+async function look(deps: SessionsDeps, logs: Map<string, CachedLog>, actor: Actor, agentId: string, sessionId: string): Promise<SessionRef & { readonly isNew: boolean }> {
   if (!UUID.test(sessionId)) throw sessionsErrors.invalid_session_id(sessionId);
   const row = await deps.store.find(actor, sessionId);
-  if (!row) return { id: sessionId, agentId, ownerId: actor.ownerId, seq: 0 };
+  if (!row) return { id: sessionId, agentId, ownerId: actor.ownerId, seq: 0, isNew: true };
   if (row.agentId !== agentId) throw sessionsErrors.session_not_found(sessionId);
   if (logs.get(sessionId)?.mark !== row.mark) logs.delete(sessionId);
-  return toRef(row);
+  return { ...toRef(row), isNew: false };
 }
 
 async function find(deps: SessionsDeps, actor: Actor, sessionId: string): Promise<SessionRow> {
@@ -130,4 +153,4 @@ function keep(logs: Map<string, CachedLog>, id: string, log: CachedLog): void {
   }
 }
 
-const toRef = (row: SessionRow): SessionRef => ({ id: row.id, agentId: row.agentId, ownerId: row.ownerId, seq: row.seq });
+const toRef = (row: SessionRow): SessionRef => ({ id: row.id, agentId: row.agentId, ownerId: row.ownerId, seq: row.seq, ...(row.thinking === null ? {} : { thinking: row.thinking }) });

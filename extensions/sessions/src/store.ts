@@ -9,6 +9,7 @@ export interface SessionRow {
   readonly ownerId: string;
   readonly label: string | null;
   readonly createdAt: string;
+  readonly thinking: boolean | null;
   readonly seq: number;
   /** Identifies the newest entry, so that a cache can tell whether it is still the same log. */
   readonly mark: string;
@@ -21,6 +22,9 @@ export interface SessionStore {
   lastSummary(sessionId: string): Promise<Entry | undefined>;
   insertSession(row: { id: string; agentId: string; ownerId: string; label: string | null; at: string }): Write;
   insertEntries(ref: SessionRef, drafts: readonly EntryDraft[], at: string): Write;
+  agentOf(sessionId: string): Promise<string | undefined>;
+  setThinking(sessionId: string, isOn: boolean | null): Write;
+  discard(sessionId: string): Write[];
   purgeAgent(agentId: string): Promise<void>;
   purgeOwner(ownerId: string): Promise<void>;
 }
@@ -45,7 +49,7 @@ export const createSessionStore = (db: Db): SessionStore => {
   return {
     find: async (actor, sessionId) => {
       const row = await db.readOne<Row>(
-        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, e.seq AS seq, e.at AS at, e.run_id AS run_id
+        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, e.seq AS seq, e.at AS at, e.run_id AS run_id
          FROM ${sessions} s LEFT JOIN ${entries} e ON e.session_id = s.id AND e.seq = (SELECT MAX(seq) FROM ${entries} WHERE session_id = s.id)
          WHERE s.id = ? AND (? = 1 OR s.owner_id = ?)`,
         [sessionId, ...ownerScope(actor)],
@@ -70,6 +74,12 @@ export const createSessionStore = (db: Db): SessionStore => {
       insert: entries,
       rows: drafts.map((draft, index) => ({ session_id: ref.id, seq: ref.seq + 1 + index, kind: draft.kind, run_id: draft.runId, body: JSON.stringify(bodyOf(draft)), at })),
     }),
+    agentOf: async (sessionId) => (await db.readOne<{ agent_id: string }>(`SELECT agent_id FROM ${sessions} WHERE id = ?`, [sessionId]))?.agent_id,
+    setThinking: (sessionId, isOn) => ({ update: sessions, key: ['id'], rows: [{ id: sessionId, thinking: isOn === null ? null : isOn ? 1 : 0 }], expect: 'each' }),
+    discard: (sessionId) => [
+      { sql: `DELETE FROM ${entries} WHERE session_id = ?`, args: [sessionId] },
+      { sql: `DELETE FROM ${sessions} WHERE id = ?`, args: [sessionId] },
+    ],
     purgeAgent: (agentId) => purgeWhere('agent_id', agentId),
     purgeOwner: (ownerId) => purgeWhere('owner_id', ownerId),
   };
@@ -81,6 +91,7 @@ const toSession = (row: Row): SessionRow => ({
   ownerId: String(row.owner_id),
   label: row.label === null ? null : String(row.label),
   createdAt: String(row.created_at),
+  thinking: row.thinking === null ? null : Number(row.thinking) === 1,
   seq: Number(row.seq ?? 0),
   mark: `${row.seq ?? 0}/${row.run_id ?? ''}/${row.at ?? ''}`,
 });

@@ -9,6 +9,7 @@ import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
 import { init } from '../migrations/0001_init.js';
+import { thinking } from '../migrations/0002_thinking.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore } from '../src/store.js';
 
@@ -29,7 +30,7 @@ describe('what sessions keep in memory', () => {
     home = mkdtempSync(join(tmpdir(), 'svc-sessions-'));
     const tables = { id: 'sessions', tables: ['sessions', 'entries'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(tables, [init]);
+    await storage.migrate(tables, [init, thinking]);
     db = storage.dbFor(tables);
     reads = [];
   });
@@ -46,7 +47,7 @@ describe('what sessions keep in memory', () => {
       reads.push(id);
       return store.entries(id, after, limit);
     };
-    return createSessionsService({ store: { ...store, entries }, clock, ids, projected: () => undefined });
+    return createSessionsService({ store: { ...store, entries }, clock, ids, projected: () => undefined, compactNow: () => Promise.reject(new Error('nobody asks for it here')) });
   };
   type Service = ReturnType<typeof open>;
 

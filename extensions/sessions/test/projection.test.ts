@@ -66,6 +66,18 @@ describe('the projection of a session', () => {
     expect(messages).to.have.length(3);
   });
 
+  it('sends no more messages than asked for, and never less than the newest request', () => {
+    const turns = Array.from({ length: 10 }, (_, i) => [
+      { kind: 'user' as const, parts: said(`q${i}`) },
+      { kind: 'assistant' as const, parts: said(`a${i}`) },
+    ]).flat();
+    const entries = log(...turns, { kind: 'user', parts: said('now') }, { kind: 'tool_call', callId: 'a', tool: 'x', args: {} }, { kind: 'tool_result', callId: 'a', tool: 'x', content: 'y' });
+
+    const { messages } = projectEntries(entries, 100_000, 6);
+    expect(messages.map((message) => message.parts[0]?.type === 'text' && message.parts[0].text)).to.deep.equal(['q9', 'a9', 'now', false, false]);
+    expect(projectEntries(entries, 100_000, 1).messages).to.have.length(3);
+  });
+
   it('begins with the user, whatever the log begins with', () => {
     expect(roles(log({ kind: 'assistant', parts: said('hello') }, { kind: 'user', parts: said('hi') }))[0]).to.equal('user:text');
   });

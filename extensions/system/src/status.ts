@@ -39,7 +39,8 @@ export async function healthDetail(deps: StatusDeps, actor: Actor) {
     agent_count: (await deps.agents.value?.list(actor))?.length ?? 0,
     // A warning is about what it holds, not about whether it answers.
     database: database && database.status !== 'error' ? 'connected' : 'error',
-    config_warnings: deps.kernel.configProblems().map((problem) => problem.message),
+    config_warnings: settingsSaid(deps, false).map((problem) => problem.message),
+    config_notices: settingsSaid(deps, true).map((problem) => problem.message),
     checks,
     extensions: extensions.filter((one) => one.state !== 'active' && one.state !== 'inactive').map((one) => ({ id: one.id, state: one.state, reason: one.reason })),
     doctor: (await deps.doctor.call(undefined)).flatMap((row) => row.value ?? (row.error ? [{ check: row.owner, result: 'fail' as const, message: row.error }] : [])),
@@ -64,7 +65,7 @@ export async function status(deps: StatusDeps, actor: Actor) {
     default_model_stand_in: model?.isStandIn ?? false,
     memory_used_mb: Math.round(Number(deps.kernel.facts().rss_bytes ?? 0) / 1_048_576),
     ...deps.kernel.facts(),
-    config_problems: deps.kernel.configProblems(),
+    config_problems: settingsSaid(deps, false),
     health_problems: checks.filter((check) => check.status !== 'ok').map((check) => `${check.name}: ${check.detail ?? check.status}`),
     agents: agents.map((agent) => ({
       id: agent.id,
@@ -78,6 +79,9 @@ export async function status(deps: StatusDeps, actor: Actor) {
     })),
   };
 }
+
+/** Notices are of settings that wait for their area; the rest are problems. */
+const settingsSaid = (deps: StatusDeps, isNotice: boolean) => deps.kernel.configProblems().filter(({ severity }) => (severity === 'notice') === isNotice);
 
 async function probes(deps: StatusDeps): Promise<Array<{ name: string; status: string; detail?: string }>> {
   const rows = await deps.probe.call(undefined);

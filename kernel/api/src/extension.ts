@@ -80,7 +80,7 @@ export interface KernelView {
   /** Active routes and sockets, for metrics and the conformance oracle. */
   routes(): ReadonlyArray<{ readonly id: string; readonly method: string; readonly path: string; readonly owner: string; readonly auth: string; readonly socket: boolean }>;
   tools(): ReadonlyArray<{ readonly owner: string; readonly tool: AnyTool }>;
-  configProblems(): ReadonlyArray<{ readonly file: string; readonly line: number | null; readonly key: string; readonly message: string }>;
+  configProblems(): ReadonlyArray<{ readonly file: string; readonly line: number | null; readonly key: string; readonly message: string; readonly severity: 'error' | 'warning' | 'notice' }>;
   facts(): Readonly<Record<string, unknown>>;
   shutdown(reason: string): void;
 }

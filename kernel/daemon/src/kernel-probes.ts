@@ -7,6 +7,7 @@ import { type Exposed, exposedPaths } from '@svc/platform/config/privacy';
 import type { PlatformParts } from './platform-parts.js';
 
 const PRIVACY_FIX = 'svc doctor --fix';
+const MAX_NAMED = 20;
 
 /** The kernel as an owner of taps. It is never unloaded. */
 export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel') });
@@ -36,13 +37,20 @@ export function tapProbes(
 }
 
 function configFinding(view: KernelView): DoctorFinding {
-  const problems = view.configProblems();
+  const all = view.configProblems();
+  const problems = all.filter(({ severity }) => severity !== 'notice');
   const [first] = problems;
-  if (!first) return { check: 'ConfigTomlSchemaCheck', result: 'pass', message: 'The settings are valid.' };
+  const waiting =
+    all.length === problems.length ? '' : ` ${all.length - problems.length} of them wait for their area: ${all.flatMap(({ key, severity }) => (severity === 'notice' ? [key] : [])).join(', ')}.`;
+  if (!first) return { check: 'ConfigTomlSchemaCheck', result: 'pass', message: `The settings are valid.${waiting}` };
   return {
     check: 'ConfigTomlSchemaCheck',
     result: 'fail',
-    message: problems.length === 1 ? first.message : `${first.message} (and ${problems.length - 1} more)`,
+    // One that is not enforced must not hide behind the first.
+    message: `${problems
+      .slice(0, MAX_NAMED)
+      .map(({ message }) => message)
+      .join('; ')}${problems.length > MAX_NAMED ? ` (and ${problems.length - MAX_NAMED} more)` : ''}`,
     fix: `Edit ${first.file}${first.line === null ? '' : `, line ${first.line}`}.`,
   };
 }

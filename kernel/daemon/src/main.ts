@@ -58,7 +58,10 @@ async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {
     url: daemon.url,
     dataDir: daemon.home.dataDir,
     lines: (await daemon.greeting()).map((line) => ({ ...line, value: asTyped(line.value, command), ...(line.note === undefined ? {} : { note: asTyped(line.note, command) }) })),
-    problems: [...daemon.kernel.configProblems().map((problem) => problem.message), ...failed.map((one) => `${one.id} did not start: ${one.reason}. See: ${command} ext why ${one.id}`)],
+    problems: [
+      ...daemon.kernel.configProblems().flatMap(({ severity, message }) => (severity === 'notice' ? [] : [message])),
+      ...failed.map((one) => `${one.id} did not start: ${one.reason}. See: ${command} ext why ${one.id}`),
+    ],
     isColoured: process.stdout.isTTY === true && !daemon.parts.env.NO_COLOR,
     startMs,
   });

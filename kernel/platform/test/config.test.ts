@@ -6,7 +6,8 @@ import { expect } from 'chai';
 import { systemClock } from '../src/clock/clock.js';
 import { type Config, createConfig } from '../src/config/config.js';
 import { resolveHome } from '../src/config/home.js';
-import type { SectionClaims } from '../src/config/kernel-sections.js';
+import { kernelAliases, type SectionClaims } from '../src/config/kernel-sections.js';
+import { waitingAt } from '../src/config/waiting-settings.js';
 import { createLog } from '../src/log/log.js';
 
 const claims: SectionClaims = {
@@ -14,6 +15,19 @@ const claims: SectionClaims = {
   gate: { owner: 'auth', schema: Type.Object({ mode: Type.Union([Type.Literal('open'), Type.Literal('locked')], { default: 'open' }) }, { 'x-security': true }) },
   '/api_key': { owner: 'auth', schema: Type.String({ default: '', 'x-secret': true, 'x-security': true }) },
 };
+
+/** Every key and section of config.toml that the interface and the programs written for it know. */
+const PUBLISHED = [
+  ...['home_dir', 'data_dir', 'workspaces_dir', 'log_dir', 'log_level', 'api_listen', 'api_key', 'api_key_hash', 'cors_origin', 'trusted_proxies', 'trust_forwarded_for', 'require_auth_for_reads'],
+  ...['dashboard_user', 'dashboard_pass', 'dashboard_pass_hash', 'mode', 'language', 'update_channel', 'usage_footer', 'prompt_caching', 'stable_prefix_mode', 'network_enabled', 'second_factor'],
+  ...['agent_max_iterations', 'max_history_messages', 'max_cron_jobs', 'max_agent_call_depth', 'max_concurrent_bg_llm', 'max_upload_size_bytes', 'max_request_body_bytes', 'tool_timeout_secs'],
+  ...['local_probe_interval_secs', 'workflow_stale_timeout_minutes', 'cron_session_max_tokens', 'cron_session_max_messages', 'strict_config', 'include', 'allowed_mount_roots'],
+  ...['trusted_manifest_signers', 'trusted_hosts', 'default_model', 'fallback_providers', 'provider_urls', 'provider_api_keys', 'provider_regions', 'provider_proxy_urls'],
+  ...['provider_request_timeout_secs', 'provider_max_retries', 'tool_timeouts', 'memory', 'proactive_memory', 'auto_dream', 'web', 'exec_policy', 'approval', 'budget', 'thinking', 'session'],
+  ...['compaction', 'queue', 'task_board', 'triggers', 'rate_limit', 'tool_invoke', 'tool_policy', 'tool_results', 'parallel_tools', 'context_engine', 'mcp_servers', 'a2a', 'users', 'bindings'],
+  ...['sidecar_channels', 'channels', 'external_auth', 'webhook_triggers', 'network', 'pairing', 'vault', 'terminal', 'browser', 'docker', 'media', 'tts', 'canvas', 'links', 'audit'],
+  ...['health_check', 'heartbeat', 'telemetry', 'prompt_intelligence', 'sanitize', 'privacy', 'inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background', 'proxy', 'api'],
+];
 
 describe('config', () => {
   let home: string;
@@ -76,6 +90,64 @@ describe('config', () => {
       'config.toml:2: [memory] decay_rat is not a setting. Did you mean "decay_rate"?',
     ]);
     expect(config.get('memory')).to.deep.equal({ decay_rate: 0.1, decay: { enabled: true } });
+  });
+
+  it('knows the settings of areas that are not here, and says plainly which of them nobody keeps', async () => {
+    const config = await load(
+      'second_factor = "totp"\n[prompt_intelligence]\nenabled = true\n[tool_invoke]\nallowlist = ["x"]\n[budget]\nmonthly_limit = 5\n[session]\nretention_days = 3\n[web.fetch]\nreadability = true\nmax_chars = 10\n',
+    );
+
+    const said = config.problems().map(({ severity, message }) => `${severity}: ${message}`);
+
+    expect(said).to.have.members([
+      'warning: config.toml:1: second_factor is NOT enforced yet: no second factor is asked for',
+      'notice: config.toml:2: [prompt_intelligence] waits for its area: nothing here reads it yet',
+      'notice: config.toml:4: [tool_invoke] waits for its area: nothing here reads it yet',
+      'warning: config.toml:6: [budget] is NOT enforced yet: no limit of cost holds for the daemon as a whole. max_cost_per_hour_usd, _day_ and _month_ under [resources] of an agent are kept',
+      'notice: config.toml:8: [session] waits for its area: nothing here reads it yet',
+      'warning: config.toml:9: [session] retention_days is NOT enforced yet: sessions stay until their agent goes',
+      'notice: config.toml:11: [web.fetch] readability waits for its area: nothing here reads it yet',
+      'warning: config.toml:12: [web.fetch] max_chars is NOT enforced yet: [web.fetch] max_response_bytes is kept',
+    ]);
+  });
+
+  it('says the same of the environment', async () => {
+    const config = await load(null, { SVC__BUDGET__MONTHLY_LIMIT: '5' });
+    expect(messages(config).join()).to.match(/^SVC__BUDGET__MONTHLY_LIMIT: budget\.monthly_limit is NOT enforced yet/);
+  });
+
+  it('knows every setting of the interface, claimed or waiting', () => {
+    const claimed = new Set([
+      'api',
+      'extensions',
+      'log',
+      'security',
+      'web',
+      'exec_policy',
+      'journal',
+      'trusted_proxies',
+      'api_key',
+      'api_key_hash',
+      'users',
+      'llm',
+      'default_model',
+      'provider_urls',
+      'fallback_providers',
+      'rate_limit',
+      'runs',
+      'vault',
+    ]);
+    const unknown = PUBLISHED.filter((name) => !claimed.has(name) && !Object.hasOwn(kernelAliases, name) && waitingAt([name]) === undefined);
+    expect(unknown).to.deep.equal([]);
+  });
+
+  it('looks at so many unknown keys and no more, however many there are', async () => {
+    const many = Array.from({ length: 5_000 }, (_, i) => `decay_rat${i}${'_'.repeat(40)} = ${i}`).join('\n');
+    const config = await load(`${many}\n[memory]\n${many}\n`);
+    expect(config.problems()).to.have.length(42);
+    expect(messages(config).join('\n'))
+      .to.match(/4980 more keys are not settings/)
+      .and.match(/has 4980 more keys that are not settings/);
   });
 
   it('keeps the last good value of a bad section across a restart', async () => {

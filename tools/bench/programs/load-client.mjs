@@ -16,16 +16,34 @@ const { origin, paths, seconds } = JSON.parse(process.argv[2]);
 const message = 'Say hello to the bench, please.';
 const headers = { 'content-type': 'application/json' };
 
+/** A session has to be there before a message names it: they are begun before the clock runs, and used again when all were. */
+const SESSIONS = 30;
+const begin = async (path) => {
+  const client = new Client(origin);
+  const agent = path.replace(/\/message.*$/, '');
+  const ids = [];
+  for (let made = 0; made < (agent.startsWith('/api/agents/') ? SESSIONS : 0); made += 1) {
+    const id = randomUUID();
+    const response = await client.request({ path: `${agent}/sessions`, method: 'POST', headers, body: JSON.stringify({ session_id: id, activate: false }) });
+    await response.body.dump();
+    ids.push(id);
+  }
+  await client.close();
+  return ids;
+};
+const sessions = await Promise.all(paths.map(begin));
+console.log('ready');
+
 const latencies = [];
 const seen = { requests: 0, failures: 0 };
 const begun = performance.now();
 const endMs = begun + seconds * 1_000;
 
-const loop = async (path) => {
+const loop = async (path, index) => {
   const client = new Client(origin);
   let body = '';
   for (let count = 0; performance.now() < endMs; count += 1) {
-    if (count % SESSION_MESSAGES === 0) body = JSON.stringify({ message, session_id: randomUUID() });
+    if (count % SESSION_MESSAGES === 0) body = JSON.stringify({ message, session_id: sessions[index][(count / SESSION_MESSAGES) % SESSIONS] });
     const sent = performance.now();
     try {
       const response = await client.request({ path, method: 'POST', headers, body });

@@ -14,6 +14,8 @@ export interface Adaptation {
   readonly noStreamOptions?: boolean;
   /** Models that cannot call tools refuse to be told of them. */
   readonly noTools?: boolean;
+  /** Models that cannot be told to think refuse to be. */
+  readonly noThinking?: boolean;
 }
 
 const MAX_REMEMBERED = 200;
@@ -48,6 +50,7 @@ export const createAdaptations = (initial: (target: DriverTarget) => Adaptation)
 /** What to leave out next; undefined when the refusal names nothing that can be. */
 const adapted = (now: Adaptation, said: string): Adaptation | undefined => {
   if (/max_completion_tokens/.test(said) && !now.completionTokens) return { ...now, completionTokens: true };
+  if (/thinking|reasoning_effort/.test(said) && !now.noThinking) return { ...now, noThinking: true };
   if (/temperature/.test(said) && !now.noTemperature) return { ...now, noTemperature: true };
   if (/stream_options/.test(said) && !now.noStreamOptions) return { ...now, noStreamOptions: true };
   if (/tool/.test(said) && /support/.test(said) && !now.noTools) return { ...now, noTools: true };

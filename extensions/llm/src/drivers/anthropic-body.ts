@@ -9,9 +9,15 @@ export const anthropicBody = (target: DriverTarget, request: ModelRequest, adapt
     ...(request.system === '' ? {} : { system: request.system }),
     messages: request.messages.flatMap(wireMessage),
     ...(request.tools.length > 0 && !adaptation.noTools ? { tools: request.tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })) } : {}),
-    ...(request.temperature === undefined || adaptation.noTemperature ? {} : { temperature: request.temperature }),
+    ...(mayThink(request, adaptation) ? { thinking: { type: 'enabled', budget_tokens: request.thinking?.budgetTokens } } : {}),
+    // The protocol takes a temperature only from a model that does not think.
+    ...(request.temperature === undefined || adaptation.noTemperature || mayThink(request, adaptation) ? {} : { temperature: request.temperature }),
     stream: true,
   });
+
+/** In the middle of a round of tools the protocol wants the thoughts before it back, which are not kept: there it goes on without. */
+const mayThink = ({ thinking, messages }: ModelRequest, { noThinking }: Adaptation): boolean =>
+  thinking !== undefined && !noThinking && !messages.at(-1)?.parts.some((part) => part.type === 'tool_result');
 
 /** Empty texts and empty messages are refused by the protocol, so they are left out. Results stand before what the person said. */
 const wireMessage = (message: ModelMessage): unknown[] => {

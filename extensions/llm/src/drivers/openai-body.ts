@@ -1,5 +1,6 @@
 /** A request as the chat-completions protocol writes it. */
 import type { ContentPart, DriverTarget, ModelMessage, ModelRequest } from '../contract.js';
+import { effortOf } from '../thinking.js';
 import type { Adaptation } from './adaptation.js';
 
 export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>
@@ -11,6 +12,7 @@ export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptati
       : {}),
     [adaptation.completionTokens ? 'max_completion_tokens' : 'max_tokens']: request.maxTokens,
     ...(request.temperature === undefined || adaptation.noTemperature ? {} : { temperature: request.temperature }),
+    ...(request.thinking === undefined || adaptation.noThinking ? {} : { reasoning_effort: effortOf(request.thinking) }),
     stream: true,
     ...(adaptation.noStreamOptions ? {} : { stream_options: { include_usage: true } }),
   });

@@ -5,7 +5,7 @@
 import type { ConfigProblem, Evaluation } from './evaluate.js';
 import type { SectionClaims } from './kernel-sections.js';
 import { createChecker } from './section-check.js';
-import type { JsonSchema } from './schema-walk.js';
+import type { JsonSchema } from '@svc/api';
 
 type Get = (section: string) => unknown;
 

@@ -10,7 +10,7 @@
  */
 import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Disposable } from '@svc/api';
+import { type Disposable, type JsonSchema, schemaAt, withDefaults } from '@svc/api';
 import { atomicWrite } from '../doors/atomic-write.js';
 import type { Log } from '../log/log.js';
 import { type ConfigText, readConfigFile } from './config-file.js';
@@ -20,7 +20,6 @@ import { configErrors } from './errors.js';
 import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate, keyOf } from './evaluate.js';
 import { kernelAliases, kernelSections, type SectionClaims } from './kernel-sections.js';
 import { digestOf, type LastGood, lastGoodText, readLastGood, type StoredLastGood, writeLastGood } from './last-good.js';
-import { type JsonSchema, schemaAt, withDefaults } from './schema-walk.js';
 import { redactSecrets } from './stored-secrets.js';
 import { editToml } from './toml-edit.js';
 import { loadToml } from './toml-parse.js';
@@ -111,7 +110,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   const held = await heldBack(options.guard, judged, state.current ? { values: Object.fromEntries(state.current.values), isStored: false } : { values: good.values, isStored: true }, claims);
   const evaluation = held && options.guard ? withHeld(options.guard, judged, held, options.file) : judged;
   for (const [name, value] of evaluation.values) redactSecrets(claims[name]?.schema as JsonSchema | undefined, value, options.log.redact); // as above
-  for (const problem of evaluation.problems) log.warn(problem.message, { key: problem.key });
+  for (const { message, key, severity } of evaluation.problems) log[severity === 'notice' ? 'info' : 'warn'](message, { key });
   if (source.unreadable === undefined) {
     const next = nextGood(options.guard, good, { claims, judged, digest: source.text === null ? undefined : digest, held });
     const text = Object.keys(next.values).length === 0 && good.text === '' ? '' : lastGoodText(next, claims);

@@ -2,8 +2,8 @@
  * The layer above the file: `SVC__API__LISTEN_ADDR=0.0.0.0:4545` sets `[api] listen_addr`.
  * A blank variable is an unset one: compose files and unit files pass on what nobody set. `'""'` says an empty text.
  */
+import { isTable, type JsonSchema } from '@svc/api';
 import { kernelAliases } from './kernel-sections.js';
-import { isTable, type JsonSchema } from './schema-walk.js';
 
 const PREFIX = 'SVC__';
 

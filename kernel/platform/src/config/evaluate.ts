@@ -3,13 +3,13 @@
  * Pure but for the packages it loads: it reads and writes no file.
  */
 import { basename } from 'node:path';
+import { didYouMean, type Finding, isTable, type JsonSchema, lineOfPath, scanToml, schemaAt, type TomlEntry, withDefaults } from '@svc/api';
 import { type EnvSetting, envValue, withPath } from './env-layer.js';
 import { kernelAliases, type SectionClaims } from './kernel-sections.js';
-import { createChecker, didYouMean, type Checker } from './section-check.js';
-import { isTable, type JsonSchema, schemaAt, withDefaults } from './schema-walk.js';
+import { createChecker, type Checker } from './section-check.js';
 import { withSecretsOf } from './stored-secrets.js';
-import { lineOfPath, scanToml, type TomlEntry } from './toml-lines.js';
 import { loadToml, type ParseToml, TomlProblem } from './toml-parse.js';
+import { WAITING_SECTIONS, waitingAt, waitingMessage } from './waiting-settings.js';
 
 export interface ConfigProblem {
   readonly file: string;
@@ -19,7 +19,8 @@ export interface ConfigProblem {
   readonly key: string;
   readonly message: string;
   readonly expected: string;
-  readonly severity: 'error' | 'warning';
+  /** `notice`: known, and waiting for its area. */
+  readonly severity: 'error' | 'warning' | 'notice';
 }
 
 export interface EvaluateInput {
@@ -51,6 +52,9 @@ export interface Evaluation {
   /** Whether the file holds nothing that had to be reported. */
   readonly isFileClean: boolean;
 }
+
+/** Keys that are not settings. Each costs a comparison with every known name, and a search for its line. */
+const MAX_STRANGERS = 20;
 
 interface Work extends EvaluateInput {
   readonly problems: ConfigProblem[];
@@ -126,7 +130,11 @@ const fileLayer = async (work: Work, name: string, tree: Record<string, unknown>
   if (tree !== null) {
     if (!Object.hasOwn(tree, key)) return { value: withDefaults(schema, undefined), isFromFile: false, isLost: false };
     const checked = await work.checker.check(name, schema, tree[key]);
-    for (const { path, message, expected, fatal } of checked.findings) problem(work, lineOf(work, [key, ...path]), [key, ...path].join('.'), message, expected, fatal ? 'error' : 'warning');
+    for (const finding of checked.findings) {
+      const path = [key, ...finding.path];
+      const { message, expected, severity } = asWaiting(path, finding);
+      problem(work, lineOf(work, path), path.join('.'), message, expected, severity);
+    }
     if (checked.ok) return { value: checked.value, isFromFile: true, isLost: false };
   }
   // An older program may have stored it under an older schema: it has to be good now as well.
@@ -149,7 +157,8 @@ const withEnv = async (work: Work, name: string, layer: Layer): Promise<unknown>
     for (const finding of checked.findings) {
       const path = [keyOf(name), ...finding.path];
       const source = settings.find((setting) => setting.path.every((part, index) => part === path[index]))?.variable ?? names.join(', ');
-      work.problems.push({ file: source, line: null, key: path.join('.'), message: `${source}: ${finding.message}`, expected: finding.expected, severity: finding.fatal ? 'error' : 'warning' });
+      const { message, expected, severity } = asWaiting(path, finding);
+      work.problems.push({ file: source, line: null, key: path.join('.'), message: `${source}: ${message}`, expected, severity });
     }
     if (checked.ok) value = checked.value;
     // A security setting that was meant to hold and does not: nothing is known to be safe.
@@ -157,6 +166,13 @@ const withEnv = async (work: Work, name: string, layer: Layer): Promise<unknown>
   }
   if (isLost && schema['x-security'] === true) work.closed.add(name);
   return value;
+};
+
+/** A key that no schema has, of an area that is not here: no slip of the hand. In a security section it stays a mistake. */
+const asWaiting = (path: readonly string[], { message, expected, fatal }: Finding): Pick<ConfigProblem, 'message' | 'expected' | 'severity'> => {
+  const waiting = fatal ? undefined : waitingAt(path, 2);
+  if (!waiting) return { message, expected, severity: fatal ? 'error' : 'warning' };
+  return { message: waitingMessage(`[${path.slice(0, -1).join('.')}] ${path.at(-1)}`, waiting), expected: 'nothing', severity: waiting.unkept === undefined ? 'notice' : 'warning' };
 };
 
 const noToml: ParseToml = () => ({});
@@ -175,25 +191,42 @@ const applyAliases = (work: Work, tree: Record<string, unknown>): void => {
 
 const reportUnclaimed = (work: Work, tree: Record<string, unknown>): void => {
   const keys = new Set(Object.keys(work.claims).map(keyOf));
+  let strangers = 0;
   for (const [key, value] of Object.entries(tree)) {
     if (keys.has(key)) continue;
-    problem(work, lineOf(work, [key]), key, unclaimed(work, key, isTable(value) || Array.isArray(value) ? `[${key}]` : key), 'a setting that something reads', 'warning');
+    if (waitingAt([key]) === undefined && ++strangers > MAX_STRANGERS) continue;
+    const { message, severity } = unclaimed(work, [key], isTable(value) || Array.isArray(value) ? `[${key}]` : key);
+    problem(work, lineOf(work, [key]), key, message, 'a setting that something reads', severity);
+    // Of a section that waits as a whole, what would have to be kept is named by itself.
+    if (severity === 'notice' && isTable(value)) reportInner(work, key, value);
   }
+  if (strangers > MAX_STRANGERS) problem(work, null, '', `${strangers - MAX_STRANGERS} more keys are not settings`, 'settings that something reads', 'warning');
 };
 
 const reportUnclaimedEnv = (work: Work): void => {
   const keys = new Set(Object.keys(work.claims).map(keyOf));
   for (const { variable, path } of work.env) {
     if (keys.has(path[0] ?? '')) continue;
-    const message = `${variable}: ${unclaimed(work, path[0] ?? '', path.join('.'))}`;
-    work.problems.push({ file: variable, line: null, key: path.join('.'), message, expected: 'a setting that something reads', severity: 'warning' });
+    const { message, severity } = unclaimed(work, path, path.join('.'));
+    work.problems.push({ file: variable, line: null, key: path.join('.'), message: `${variable}: ${message}`, expected: 'a setting that something reads', severity });
   }
 };
 
-const unclaimed = (work: Work, key: string, shown: string): string => {
+const reportInner = (work: Work, section: string, table: Record<string, unknown>): void => {
+  for (const key of Object.keys(table)) {
+    const waiting = waitingAt([section, key]);
+    if (waiting?.unkept !== undefined) problem(work, lineOf(work, [section, key]), `${section}.${key}`, waitingMessage(`[${section}] ${key}`, waiting), 'no such key', 'warning');
+  }
+};
+
+const unclaimed = (work: Work, path: readonly string[], shown: string): Pick<ConfigProblem, 'message' | 'severity'> => {
+  const key = path[0] ?? '';
   const provider = Object.hasOwn(work.providers, key) ? work.providers[key] : undefined;
-  if (provider !== undefined) return `${shown} is provided by the extension ${provider}, which is not installed`;
-  return `${shown} is not a setting.${didYouMean(key, [...Object.keys(work.claims).map(keyOf), ...Object.keys(kernelAliases)])}`;
+  if (provider !== undefined) return { message: `${shown} is provided by the extension ${provider}, which is not installed`, severity: 'warning' };
+  const waiting = waitingAt(path);
+  if (waiting) return { message: waitingMessage(shown, waiting), severity: waiting.unkept === undefined ? 'notice' : 'warning' };
+  const names = [...Object.keys(work.claims).map(keyOf), ...Object.keys(kernelAliases), ...WAITING_SECTIONS];
+  return { message: `${shown} is not a setting.${didYouMean(key, names)}`, severity: 'warning' };
 };
 
 const problem = (work: Work, line: number | null, key: string, message: string, expected: string, severity: ConfigProblem['severity']): void => {

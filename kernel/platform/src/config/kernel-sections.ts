@@ -83,4 +83,6 @@ export const kernelAliases: Readonly<Record<string, readonly string[]>> = {
   api_listen: ['api', 'listen_addr'],
   cors_origin: ['api', 'cors_origins'],
   log_level: ['log', 'level'],
+  agent_max_iterations: ['runs', 'max_iterations'],
+  max_agent_call_depth: ['runs', 'max_depth'],
 };

@@ -6,9 +6,9 @@
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { isTable, type JsonSchema } from '@svc/api';
 import { atomicWrite } from '../doors/atomic-write.js';
 import type { SectionClaims } from './kernel-sections.js';
-import { isTable, type JsonSchema } from './schema-walk.js';
 import { withoutSecrets } from './stored-secrets.js';
 
 /** 1 held secrets as they were. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isKeyHash, textThatIsSet } from '@svc/api';
-import { isTable, type JsonSchema, schemaOf } from './schema-walk.js';
+import { isTable, type JsonSchema, schemaOf } from '@svc/api';
 
 /** The form in which a key may be written down. */
 export const hashOfKey = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;

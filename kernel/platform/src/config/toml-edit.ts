@@ -6,9 +6,8 @@
  * E1  The result parses to exactly the old content with that one change, or nothing is returned.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { isTable, scanToml, type TomlEntry } from '@svc/api';
 import { configErrors } from './errors.js';
-import { isTable } from './schema-walk.js';
-import { scanToml, type TomlEntry } from './toml-lines.js';
 
 type Tree = Record<string, unknown>;
 

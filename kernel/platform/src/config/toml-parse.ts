@@ -1,5 +1,5 @@
 /** The TOML parser, loaded on first use, and made safe: plain numbers, ISO dates, tables without prototype. */
-import { isTable } from './schema-walk.js';
+import { isTable } from '@svc/api';
 
 export type ParseToml = (text: string) => Record<string, unknown>;
 

@@ -90,12 +90,16 @@ export const splitUnknown = (schema: JsonSchema, value: unknown, path: readonly 
   const unknown: UnknownKey[] = [];
   const visit = (part: JsonSchema | undefined, inner: unknown, at: readonly string[]): unknown => {
     if (!part) return inner;
-    if (Array.isArray(inner)) return inner.map((item, index) => visit(part.items, item, [...at, String(index)]));
+    if (Array.isArray(inner)) {
+      // A list that is too long does not fit, whatever is in it.
+      return part.items && inner.length <= (part.maxItems ?? Number.POSITIVE_INFINITY) ? inner.map((item, index) => visit(part.items, item, [...at, String(index)])) : inner;
+    }
     if (!isTable(inner)) return inner;
     const out: Tree = Object.create(null);
+    const names = Object.keys(part.properties ?? {});
     for (const [key, member] of Object.entries(inner)) {
       const known = schemaOf(part, key);
-      if (!known && isClosed(part)) unknown.push({ path: [...at, key], known: Object.keys(part.properties ?? {}) });
+      if (!known && isClosed(part)) unknown.push({ path: [...at, key], known: names });
       else out[key] = visit(known, member, [...at, key]);
     }
     return out;
@@ -104,10 +108,10 @@ export const splitUnknown = (schema: JsonSchema, value: unknown, path: readonly 
 };
 
 /** What a schema asks for, to stand after "must be". */
-export const describe = (schema: JsonSchema): string => {
+export const describeSchema = (schema: JsonSchema): string => {
   const options = choices(schema);
   if (options.length > 0) return options.length === 1 ? String(options[0]) : `one of ${options.join(', ')}`;
-  if (schema.anyOf) return schema.anyOf.map(describe).join(' or ');
+  if (schema.anyOf) return schema.anyOf.map(describeSchema).join(' or ');
   switch (schema.type) {
     case 'integer':
       return `a whole number${range(schema)}`;

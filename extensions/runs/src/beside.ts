@@ -1,0 +1,41 @@
+/**
+ * Messages beside the conversation: a side question (`ephemeral`) and an `incognito` message.
+ *
+ * B1  Each runs in a session of its own, so that a crash loses nothing while it runs. That session goes in the commit that ends the run.
+ * B2  A side question reads nothing of the conversation, adds nothing to it and uses no tools.
+ * B3  An incognito message reads the conversation. Neither it nor its answer stands in a row once the run has ended.
+ */
+import type { Write } from '@svc/api';
+import type { SessionsService } from '@svc/ext-sessions/contract';
+import type { RunDraft, RunResult } from './contract.js';
+import type { Beside, RunInput } from './run-input.js';
+
+const NOT_KEPT = 'The answer to an incognito message is given once and not kept.';
+const ASIDE = /^\/btw\s+/;
+
+/** `/btw what time is it?` is the question beside the conversation, on every door. */
+export function withoutAsidePrefix(draft: RunDraft): RunDraft {
+  const first = draft.parts.findIndex((part) => part.type === 'text');
+  const part = draft.parts[first];
+  if (part?.type !== 'text' || !ASIDE.test(part.text)) return draft;
+  return { ...draft, ephemeral: true, parts: draft.parts.with(first, { type: 'text', text: part.text.replace(ASIDE, '') }) };
+}
+
+export const besideOf = (draft: RunDraft, sessionId: string): Beside | undefined =>
+  draft.ephemeral ? { sessionId, kind: 'ephemeral' } : draft.incognito ? { sessionId, kind: 'incognito' } : undefined;
+
+/** Only where there are any: fingerprints of other requests stay what they were. */
+export const besideWords = (draft: RunDraft): unknown[] =>
+  draft.ephemeral || draft.incognito || draft.thinking !== undefined ? [draft.ephemeral ?? false, draft.incognito ?? false, draft.thinking ?? null] : [];
+
+/** The conversation that a run belongs to, as clients know it. */
+export const talkOf = (input: RunInput): string => input.beside?.sessionId ?? input.sessionId;
+
+/** Writes that take away what a run beside the conversation leaves; they join the commit that ends it. */
+export const leftovers = async (deps: { readonly sessions: Pick<SessionsService, 'discard'> }, input: RunInput): Promise<Write[]> => (input.beside ? deps.sessions.discard(input.sessionId) : []);
+
+/** A run that ends before its message stood anywhere else keeps no incognito words in its row. */
+export const withoutMessage = ({ parts: _parts, ...input }: RunInput): { input?: RunInput } => (input.beside?.kind === 'incognito' ? { input } : {});
+
+/** What an incognito message brought was said to whoever listened, and stands in no row. */
+export const keptResult = (input: RunInput, result: RunResult): RunResult => (input.beside?.kind === 'incognito' ? { ...result, response: NOT_KEPT } : result);
