@@ -88,6 +88,7 @@ export const RESOURCE_KEYS: Table = {
 
 export const AUTONOMOUS_KEYS: Table = {
   max_iterations: acts(count(1, 10_000, 'Rounds of model and tools in one run', { default: 50 })),
+  unwatched: acts(OneOf(['finish', 'cancel'], { description: 'What becomes of a run 2 s after its last watcher left; by default the door and [runs] unwatched decide' })),
   max_restarts: waits(AUTONOMY),
   heartbeat_interval_secs: waits(AUTONOMY),
   heartbeat_timeout_secs: waits(AUTONOMY),

@@ -62,10 +62,12 @@ export const manifestFrom = (raw: Table, source?: string): AgentManifest => {
     tool_allowlist: textsOf(raw.tool_allowlist) ?? [],
     tool_blocklist: textsOf(raw.tool_blocklist) ?? [],
     tools_disabled: raw.tools_disabled === true,
-    autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50 },
+    autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50, ...unwatchedOf(autonomous.unwatched) },
     kept: keptOf(raw),
   };
 };
+
+const unwatchedOf = (value: unknown): Pick<AgentManifest['autonomous'], 'unwatched'> => (value === 'finish' || value === 'cancel' ? { unwatched: value } : {});
 
 const choiceOf = (table: Table): ModelChoice => ({ provider: textOf(table.provider, 'default'), model: textOf(table.model ?? table.name, 'default') });
 

@@ -23,6 +23,8 @@ export interface ChainDeps extends CallDeps {
   fallbacks(): Promise<readonly Choice[]>;
   /** Told when a provider refused its key. */
   keyRefused(provider: string): Promise<void>;
+  /** Told when a provider answered. */
+  keyTaken(provider: string): void;
 }
 
 export interface ChainCall {
@@ -65,7 +67,10 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
     const request = fitted(call.request, resolved);
     const result = await callModel(deps, { resolved, request, config: call.config, signal: call.signal, onText: call.onText, hasNextModel: index < chain.length - 1, attempts });
     for (const usage of result.billed) bills.push({ provider: resolved.provider, model: resolved.model, usage });
-    if (result.ok) return { ok: true, resolved, said: result.answer, attempts, bills };
+    if (result.ok) {
+      deps.keyTaken(resolved.provider);
+      return { ok: true, resolved, said: result.answer, attempts, bills };
+    }
     failed.push({ choice: resolved, failure: result.failure });
     if (result.failure.errorClass === 'auth') await deps.keyRefused(resolved.provider);
     if (result.spoken || result.failure.errorClass === 'cancelled') break;
@@ -120,7 +125,9 @@ const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): Sv
   const first = failed[0];
   if (failed.length === 1 && first) return one(first).with({ details, headers, cause: first.failure });
   const tried = failed.map((one) => `${one.choice.provider}/${one.choice.model}: ${one.failure.message}`).join(' · ');
-  return llmErrors.all_models_failed(failed.length, tried).with({ details, headers, cause: last.failure });
+  // Where each of them refused, asking them all again is no use either.
+  const retry = failed.some((each) => one(each).retry);
+  return llmErrors.all_models_failed(failed.length, tried).with({ retry, details, headers, cause: last.failure });
 };
 
 const one = ({ choice, failure, refused }: Failed): SvcError => {

@@ -47,6 +47,16 @@ describe('svc', function () {
       expect((await json(['status'])).value).to.include({ code: 'cli_daemon_not_running', exit_code: 3 });
     });
 
+    it('says why the default is the default, and why it cannot answer', async () => {
+      const why = 'Acme was the first provider with a key on 2026-01-01.';
+      daemon.answers.set('GET /api/status', [
+        200,
+        { status: 'running', default_provider: 'acme', default_model: 'acme-large', default_model_why: why, default_model_problem: 'Acme refused its key.' },
+      ]);
+      const ran = await bench.run(['status']);
+      expect(ran.stdout).to.contain('acme / acme-large').and.contain('first provider with a key').and.contain('Acme refused its key.');
+    });
+
     it('ends with 5 and names the problem when config.toml has one', async () => {
       daemon.answers.set('GET /api/status', [200, { status: 'running', config_problems: [{ file: 'config.toml', line: 3, key: 'api.x', message: 'config.toml:3: [api] x is not a setting.' }] }]);
       const ran = await bench.run(['status']);
@@ -216,6 +226,18 @@ describe('svc', function () {
     it('list puts those that can answer first', async () => {
       const ran = await bench.run(['providers', 'list']);
       expect(ran.stdout.indexOf('zeta')).to.be.lessThan(ran.stdout.indexOf('acme'));
+    });
+
+    it('list ends with the default, why it is that one, and what is wrong with it', async () => {
+      const ran = await bench.run(['providers', 'list']);
+      expect(ran.stdout).to.match(/zeta \/ zeta-1[\s\S]*chosen by command[\s\S]*refused its key/);
+    });
+
+    it('default says which model answers from now on', async () => {
+      const ran = await bench.run(['providers', 'default', 'acme', 'acme-large']);
+      expect(ran.code).to.equal(0);
+      expect(asked('POST /api/providers/acme/default')?.body).to.deep.equal({ model: 'acme-large' });
+      expect(ran.stdout).to.contain('acme / acme-large');
     });
 
     it('set-key reads the key from stdin and never prints it', async () => {
