@@ -14,7 +14,8 @@ const WRONG = Buffer.alloc(32, 2).toString('base64');
 /** More than an area may fail before it is put aside. */
 const TIMES = 25;
 
-describe('a vault that does not open', () => {
+describe('a vault that does not open', function () {
+  this.timeout(30_000); // many requests, each of which fails in its own way
   let home: string;
   let model: ProviderServer;
   beforeEach(async () => {
