@@ -209,7 +209,15 @@ describe('a plan', () => {
     const { lifecycle } = await rigOf();
     expect(lifecycle.plan('disable', 'llm')).to.deep.include({ stops: [], degrades: [], warning: null });
     await lifecycle.enable('llm');
-    expect(lifecycle.plan('disable', 'llm')).to.deep.equal({ id: 'llm', action: 'disable', starts: [], stops: ['llm', 'runs', 'webchat'], degrades: ['models'], warning: null, back: 'svc ext enable llm' });
+    expect(lifecycle.plan('disable', 'llm')).to.deep.equal({
+      id: 'llm',
+      action: 'disable',
+      starts: [],
+      stops: ['llm', 'runs', 'webchat'],
+      degrades: ['models'],
+      warning: null,
+      back: 'svc ext enable llm',
+    });
     expect(lifecycle.plan('disable', 'runs').warning).to.contain('runs is essential');
   });
 
