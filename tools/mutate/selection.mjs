@@ -30,13 +30,16 @@ const byTime = (a, b) => a.ms - b.ms;
 
 /** What takes longer is asked only about what the others let pass. */
 const QUICK_MS = 300;
+/** A test that takes this long by itself is asked about nothing: an hour would go by with it. */
+const TOO_SLOW_MS = 5_000;
 
 /**
  * The tests that reach a change, in the order in which they are asked: the area's own quick ones, its slow ones, and
  * those of other packages, quick ones first, as long as time is left.
  */
 export const testsFor = (id, { tests, shared, atLoad }, isOwn, budgetMs) => {
-  const reaching = tests.filter((test) => test.reached.has(id) || shared.get(test.file)?.has(id) || (atLoad.has(id) && isOwn(test.file))).sort(byTime);
+  const isReaching = (test) => test.reached.has(id) || shared.get(test.file)?.has(id) || (atLoad.has(id) && isOwn(test.file));
+  const reaching = tests.filter((test) => test.ms <= TOO_SLOW_MS && isReaching(test)).sort(byTime);
   const own = reaching.filter((test) => isOwn(test.file));
   const across = [];
   let left = budgetMs;
