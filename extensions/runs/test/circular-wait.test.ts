@@ -1,5 +1,4 @@
 /** Agents that ask each other: a chain that would wait for itself is refused at once, and everybody answers. */
-import { randomUUID } from 'node:crypto';
 import type { JournalRun, RunStatus } from '@svc/api';
 import { expect } from 'chai';
 import type { Script } from '../../../fixtures/providers/openai-server.js';
@@ -79,7 +78,9 @@ describe('agents that ask each other', () => {
     const svc = await bootWithModel(relaying());
     const [x] = await spawn(svc, ['x', 'y']);
 
-    expect(await say(svc, x, 'ask y: ask x: hi', { session_id: randomUUID() })).to.equal('heard: heard: hello');
+    const { session_id } = (await svc.http.expect(200, 'POST', `/api/agents/${x}/sessions`, { activate: false })).body;
+
+    expect(await say(svc, x, 'ask y: ask x: hi', { session_id })).to.equal('heard: heard: hello');
   });
 
   it('in a circle leave a cancelled run behind that says why', async () => {
