@@ -10,7 +10,7 @@
  */
 import type { Actor, Clock, SvcError } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
-import { quotaErrors } from './quota-errors.js';
+import { quotaErrors } from './errors.js';
 import { createLedgers, type Ledger, type Ledgers, type Need } from './quota-ledger.js';
 import type { UsageStore } from './store.js';
 
