@@ -2,7 +2,8 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { ScriptedAnswer } from '../../fixtures/providers/openai-server.js';
+import { OPEN_RATE, bootTestKernel } from '@svc/testing';
+import { type ScriptedAnswer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
 import { bootWithModel, MODEL_KEY, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
 import { expectClear, expectGoesOn } from './aftermath.js';
 
@@ -60,6 +61,32 @@ describe('a provider that', () => {
       if (failure.calls > 0) expect(svc.model.requests.length).to.equal(failure.calls * 2);
       await expectGoesOn(svc, [QUESTION, `${QUESTION}, streamed`]);
     });
+
+  it('is the default and refuses its key keeps the talk to itself: no other vendor is asked, until it answers again', async () => {
+    const other = await startOpenAiServer({ text: 'from the other vendor' });
+    const model = await startOpenAiServer({ status: 401, message: 'Incorrect API key provided' });
+    const config = `${OPEN_RATE}\n[provider_urls]\nopenai = "${model.url}/v1"\ngroq = "${other.url}/v1"\nollama = "http://127.0.0.1:1/v1"\nlmstudio = "http://127.0.0.1:1/v1"\n`;
+    const { http } = await bootTestKernel({ config, env: { OPENAI_API_KEY: MODEL_KEY, GROQ_API_KEY: MODEL_KEY } });
+    const [agent] = (await http.expect(200, 'GET', '/api/agents')).body.agents;
+    const ask = (status: number) => http.expect(status, 'POST', `/api/agents/${agent.id}/message`, { message: QUESTION });
+    const status = async () => (await http.expect(200, 'GET', '/api/status')).body;
+
+    await ask(500);
+    await ask(500);
+
+    expect(other.requests).to.have.length(0);
+    const refused = await status();
+    expect(refused).to.include({ default_provider: 'openai', default_model_chosen_by: 'start' });
+    expect(refused.default_model_problem).to.contain('refused');
+    expect(refused.default_model_why).to.contain('first provider with a key');
+
+    model.script({ text: 'here again' });
+    await ask(200);
+    expect((await status()).default_model_problem).to.equal(null);
+    expect(other.requests).to.have.length(0);
+    await stopModelKernels();
+    await Promise.all([other.close(), model.close()]);
+  });
 
   it('hangs is given up after its deadline, and a stop does not wait for it', async () => {
     const svc = await bootWithModel({ hang: true }, { llm: LLM.replace('max_retries = 2', 'max_retries = 0') });

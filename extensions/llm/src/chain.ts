@@ -22,6 +22,8 @@ export interface ChainDeps extends CallDeps {
   fallbacks(): Promise<readonly Choice[]>;
   /** Told when a provider refused its key. */
   keyRefused(provider: string): Promise<void>;
+  /** Told when a provider answered. */
+  keyTaken(provider: string): void;
 }
 
 export interface ChainCall {
@@ -64,7 +66,10 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
     const request = fitted(call.request, resolved);
     const result = await callModel(deps, { resolved, request, config: call.config, signal: call.signal, onText: call.onText, hasNextModel: index < chain.length - 1, attempts });
     for (const usage of result.billed) bills.push({ provider: resolved.provider, model: resolved.model, usage });
-    if (result.ok) return { ok: true, resolved, said: result.answer, attempts, bills };
+    if (result.ok) {
+      deps.keyTaken(resolved.provider);
+      return { ok: true, resolved, said: result.answer, attempts, bills };
+    }
     failed.push({ choice: resolved, failure: result.failure });
     if (result.failure.errorClass === 'auth') await deps.keyRefused(resolved.provider);
     if (result.spoken || result.failure.errorClass === 'cancelled') break;

@@ -11,7 +11,7 @@ import type { UsageStore } from './store.js';
 
 export interface LlmDeps {
   resolution: ResolutionCache;
-  providers: Pick<ProvidersService, 'markKeyInvalid'>;
+  providers: Pick<ProvidersService, 'markKeyInvalid' | 'markKeyValid'>;
   drivers: Readonly<Record<Driver['wire'], Driver>>;
   store: UsageStore;
   streams: Streams;
@@ -105,6 +105,7 @@ const chainDeps = (deps: LlmDeps, context: CallContext): ChainDeps => ({
       deps.log.warn('could not mark a refused key', { provider, error: String(error) });
     }
   },
+  keyTaken: (provider) => deps.providers.markKeyValid(provider),
 });
 
 /** Each piece goes out as it comes; joining later ones is the platform's business. */

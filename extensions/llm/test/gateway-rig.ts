@@ -130,7 +130,7 @@ const playedProviders = ({ urls, keys, defaultModel, fallbacks = [] }: RigOption
       problem: null,
     };
   };
-  const chosen = defaultModel ?? { provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true };
+  const chosen = defaultModel ?? { provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true, chosen_by: 'start', chosen_at: null, trouble: null } as const;
   return {
     list: async () => [],
     get: async (name) => record(name),
@@ -138,5 +138,6 @@ const playedProviders = ({ urls, keys, defaultModel, fallbacks = [] }: RigOption
     shownDefault: async () => ({ ...chosen, problem: null }),
     fallbacks: async () => fallbacks,
     markKeyInvalid: async (name) => void invalid.push(name),
+    markKeyValid: (name) => void invalid.splice(0, invalid.length, ...invalid.filter((one) => one !== name)),
   };
 };

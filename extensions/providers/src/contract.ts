@@ -23,6 +23,12 @@ export interface DefaultModel {
   readonly why: string;
   /** True while the built-in stand-in answers. */
   readonly isStandIn: boolean;
+  /** `config`: config.toml names it. `person`: by command. `key`: with a key that was set or removed. `start`: found when nothing was chosen yet. */
+  readonly chosen_by: 'config' | 'person' | 'key' | 'start';
+  /** When it was chosen and kept (ISO); null for what config.toml names and for the stand-in that waits for a choice. */
+  readonly chosen_at: string | null;
+  /** Why it cannot answer at the moment: its key is missing, was refused or cannot be read. */
+  readonly trouble: string | null;
 }
 
 /** With a `problem`, provider and model are the word `default`. */
@@ -33,14 +39,16 @@ export interface ShownDefault extends DefaultModel {
 export interface ProvidersService {
   list(): Promise<ProviderRecord[]>;
   get(name: string): Promise<ProviderRecord | undefined>;
-  /** config's [default_model], else the first provider with a key, else a local server that answers, else the stand-in. */
+  /** config's [default_model], else what was chosen before, else a choice now, which is kept unless it is the stand-in. */
   defaultModel(): Promise<DefaultModel>;
   /** The same for whoever only shows it: where nobody can tell, that is said in `problem` and `why` instead of thrown. */
   shownDefault(): Promise<ShownDefault>;
   /** Models tried after an agent's own, in order: config's [[fallback_providers]]. */
   fallbacks(): Promise<ReadonlyArray<{ readonly provider: string; readonly model: string }>>;
-  /** Told by the gateway: a provider refused the key. */
+  /** Told by the gateway: a provider refused the key. Only shown; it moves nobody to another provider. */
   markKeyInvalid(name: string): Promise<void>;
+  /** Told by the gateway: a provider answered, so whatever it refused before, it takes the key now. */
+  markKeyValid(name: string): void;
 }
 
 declare module '@svc/api' {

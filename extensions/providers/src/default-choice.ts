@@ -1,7 +1,7 @@
-/** Who answers for `default`, and why: one friendly sentence that a person reads in `svc doctor` and in the catalog. */
+/** Who could answer for `default`, and why: one friendly sentence that a person reads in `svc status` and in `svc doctor`. */
 import type { CatalogModel, ModelsService } from '@svc/ext-models/contract';
 import type { DefaultModelConfig } from './config.js';
-import type { DefaultModel, ProviderRecord } from './contract.js';
+import type { ProviderRecord } from './contract.js';
 import { providerErrors } from './errors.js';
 import type { LocalServers } from './local-servers.js';
 
@@ -14,9 +14,18 @@ export interface ChoiceInput {
   readonly configured: DefaultModelConfig;
   readonly models: ModelsService;
   readonly local: LocalServers;
+  /** The day of the choice, for its reason. */
+  readonly today: string;
 }
 
-export const chooseDefault = async (input: ChoiceInput): Promise<DefaultModel> => (await fromConfig(input)) ?? (await fromKeys(input)) ?? (await fromLocal(input)) ?? standIn();
+export interface Candidate {
+  readonly provider: string;
+  readonly model: string;
+  readonly why: string;
+}
+
+/** The first provider with a key, else a local server that answers; undefined when only the stand-in is left. */
+export const findDefault = async (input: ChoiceInput): Promise<Candidate | undefined> => (await fromKeys(input)) ?? (await fromLocal(input));
 
 /** The model to use at a provider when nobody named one; undefined when the catalog knows none. */
 export const usualModel = async (models: ModelsService, provider: string, record: ProviderRecord | undefined): Promise<string | undefined> => {
@@ -29,28 +38,25 @@ export const usualModel = async (models: ModelsService, provider: string, record
 const rankOf = (model: CatalogModel): number => TIER_ORDER.indexOf(model.tier) + (model.supports_tools ? 0 : TIER_ORDER.length);
 
 /** What a person wrote stands, even where it cannot work: the call then says what is missing. */
-const fromConfig = async ({ configured, models, records }: ChoiceInput): Promise<DefaultModel | undefined> => {
+export const fromConfig = async ({ configured, models, records }: Pick<ChoiceInput, 'configured' | 'models' | 'records'>): Promise<Candidate | undefined> => {
   const { provider, model } = configured;
   if (provider === '' || provider === 'auto') return model === '' ? undefined : fromModelName(model, models);
   const chosen = model || (await usualModel(models, provider, records.get(provider))) || '';
-  return { provider, model: chosen, why: `config.toml names ${provider} under [default_model].`, isStandIn: provider === 'builtin' };
+  return { provider, model: chosen, why: `config.toml names ${provider} under [default_model].` };
 };
 
-const fromModelName = async (model: string, models: ModelsService): Promise<DefaultModel | undefined> => {
+const fromModelName = async (model: string, models: ModelsService): Promise<Candidate | undefined> => {
   const found = await models.find(model);
-  return found && { provider: found.provider, model: found.id, why: `config.toml names ${model} under [default_model], which ${found.provider} serves.`, isStandIn: found.provider === 'builtin' };
+  return found && { provider: found.provider, model: found.id, why: `config.toml names ${model} under [default_model], which ${found.provider} serves.` };
 };
 
-const fromKeys = async ({ records, models }: ChoiceInput): Promise<DefaultModel | undefined> => {
+const fromKeys = async ({ records, models, today }: ChoiceInput): Promise<Candidate | undefined> => {
   const usable = [...records.values()].filter((record) => record.key_required && record.wire !== 'unsupported');
-  // A key that was refused is the last resort: it may have been mended at the provider.
-  for (const status of ['configured', 'invalid_key']) {
-    for (const record of usable) {
-      if (record.auth_status !== status) continue;
-      const model = await usualModel(models, record.name, record);
-      if (model === undefined) continue;
-      return { provider: record.name, model, why: `${record.display_name} is the first provider with a key, so ${model} answers.`, isStandIn: false };
-    }
+  for (const record of usable) {
+    // Whether a key was refused does not count: the order is the same at every start.
+    if (record.auth_status === 'missing') continue;
+    const model = await usualModel(models, record.name, record);
+    if (model !== undefined) return { provider: record.name, model, why: `${record.display_name} was the first provider with a key on ${today}, so ${model} answers.` };
   }
   // A key may be there and out of reach: the stand-in must not answer as if there were none.
   const problem = usable.find((record) => record.problem !== null)?.problem;
@@ -58,18 +64,18 @@ const fromKeys = async ({ records, models }: ChoiceInput): Promise<DefaultModel 
   return undefined;
 };
 
-const fromLocal = async ({ local, records, models }: ChoiceInput): Promise<DefaultModel | undefined> => {
+const fromLocal = async ({ local, records, models, today }: ChoiceInput): Promise<Candidate | undefined> => {
   for (const server of await local.answering()) {
     const model = await ableModel(server.models, server.name, models);
     if (model === undefined) continue;
     const display = records.get(server.name)?.display_name ?? server.name;
-    return { provider: server.name, model, why: `No provider key is set, and ${display} answers on this machine, so its model ${model} is used.`, isStandIn: false };
+    return { provider: server.name, model, why: `No provider key was set on ${today}, and ${display} answered on this machine, so its model ${model} is used.` };
   }
   return undefined;
 };
 
 /** The first model that the catalog knows to use tools, else the first. Ollama lists `qwen3:latest` for the catalog's `qwen3`. */
-const ableModel = async (names: readonly string[], provider: string, models: ModelsService): Promise<string | undefined> => {
+export const ableModel = async (names: readonly string[], provider: string, models: ModelsService): Promise<string | undefined> => {
   for (const name of names) {
     const found = (await models.find(name, provider)) ?? (await models.find(name.replace(/:.*$/, ''), provider));
     if (found?.supports_tools) return name;
@@ -77,9 +83,8 @@ const ableModel = async (names: readonly string[], provider: string, models: Mod
   return names[0];
 };
 
-const standIn = (): DefaultModel => ({
+export const STAND_IN: Candidate = {
   provider: 'builtin',
   model: 'rehearsal',
   why: 'No provider key is set and no local model server answers, so the built-in stand-in does. `svc providers set-key <provider>` changes that.',
-  isStandIn: true,
-});
+};

@@ -16,6 +16,23 @@ export const providerErrors = defineErrors('providers', {
     message: (why: string) => `Nobody can tell which provider has a key. ${why}`,
     hint: '`svc vault status` says how to open the vault again, `svc vault reset` begins a new one; keys in the environment work meanwhile. With `provider = "builtin"` under [default_model] the stand-in answers meanwhile.',
   },
+  default_in_config: {
+    status: 409,
+    retry: false,
+    message: () => 'config.toml names the default under [default_model], and what stands there holds.',
+    hint: 'Change provider and model there, or take the section out and choose again.',
+  },
+  no_model: {
+    status: 400,
+    retry: false,
+    message: (name: string) => `Nobody knows which model of ${name} to use.`,
+    hint: 'Name one: {"model": "…"}, or `svc providers default <provider> <model>`.',
+  },
+  not_usable: {
+    status: 400,
+    retry: false,
+    message: (name: string) => `${name} speaks a protocol that this version does not, so it cannot be the default.`,
+  },
   bad_url: {
     status: 400,
     retry: false,

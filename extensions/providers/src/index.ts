@@ -1,5 +1,6 @@
 import { defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
+import { defaults } from '../migrations/0002_defaults.js';
 import { DefaultModelConfig, FallbackProviders, ProviderUrls } from './config.js';
 import { loadKnownProviders } from './directory.js';
 import { createLocalServers } from './local-servers.js';
@@ -9,7 +10,7 @@ import { createSettingsStore } from './store.js';
 import type {} from '@svc/ext-vault/contract';
 
 export default defineExtension({
-  migrations: [init],
+  migrations: [init, defaults],
   config: { default_model: DefaultModelConfig, provider_urls: ProviderUrls, fallback_providers: FallbackProviders },
   activate(ctx) {
     const models = ctx.services.require('models');
@@ -24,6 +25,7 @@ export default defineExtension({
       events: ctx.events,
       clock: ctx.clock,
       local,
+      log: ctx.log,
     });
     ctx.services.provide('providers', providers);
     ctx.routes.add(...providerRoutes({ providers, models, local, fetch, clock: ctx.clock }));
@@ -36,9 +38,11 @@ export default defineExtension({
       return isStandIn ? [line, { label: 'real model', value: 'svc providers set-key anthropic', note: 'or another provider: svc providers list' }] : [line];
     });
     ctx.hooks.tap('doctor.check', async () => {
-      const chosen = await providers.shownDefault();
-      if (chosen.problem !== null) return [{ check: 'providers.default', result: 'fail', message: chosen.why, fix: 'svc vault status' }];
-      return [{ check: 'providers.default', result: chosen.isStandIn ? 'warn' : 'pass', message: chosen.why, ...(chosen.isStandIn ? { fix: 'svc providers set-key <provider>' } : {}) }];
+      const { why, isStandIn, problem, trouble } = await providers.shownDefault();
+      if (problem !== null) return [{ check: 'providers.default', result: 'fail', message: why, fix: 'svc vault status' }];
+      if (trouble !== null)
+        return [{ check: 'providers.default', result: 'fail', message: `${trouble} ${why}`, fix: 'svc providers set-key <provider>, or choose another: svc providers default <provider>' }];
+      return [{ check: 'providers.default', result: isStandIn ? 'warn' : 'pass', message: why, ...(isStandIn ? { fix: 'svc providers set-key <provider>' } : {}) }];
     });
   },
 });

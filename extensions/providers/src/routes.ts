@@ -1,7 +1,7 @@
 import { type Clock, defineRoute, type ExtensionContext, OneOf, reply, type RouteDecl, Type } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
 import type { LocalServers } from './local-servers.js';
-import type { ProviderRecord } from './contract.js';
+import type { DefaultModel, ProviderRecord } from './contract.js';
 import { providerErrors } from './errors.js';
 import type { ProvidersControl } from './service.js';
 
@@ -27,18 +27,39 @@ const Provider = Type.Object(
     key_required: Type.Boolean(),
     wire: OneOf(['openai', 'anthropic', 'builtin', 'unsupported']),
     default_model: Type.Optional(Type.String()),
+    is_default: Type.Boolean({ description: 'Whether it answers for `default`' }),
     error_message: Type.Optional(Type.String({ description: 'Why nobody can tell whether there is a key' })),
   },
   { $id: 'Provider' },
+);
+
+const Default = Type.Object(
+  {
+    provider: Type.String(),
+    model: Type.String(),
+    why: Type.String(),
+    chosen_by: OneOf(['config', 'person', 'key', 'start']),
+    chosen_at: Type.Union([Type.String(), Type.Null()], { description: 'When it was chosen and kept' }),
+    problem: Type.Union([Type.String(), Type.Null()], { description: 'Why it cannot answer at the moment' }),
+  },
+  { $id: 'DefaultModel' },
 );
 
 const Name = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64 }) });
 const NotFound = { description: 'No such provider', contentType: 'application/json' };
 const BadRequest = { description: 'What was sent cannot be used', contentType: 'application/json' };
 
-export const providerRoutes = (deps: RoutesDeps): RouteDecl[] => [listRoute(deps), getRoute(deps), setKeyRoute(deps), removeKeyRoute(deps), setUrlRoute(deps)];
+export const providerRoutes = (deps: RoutesDeps): RouteDecl[] => [listRoute(deps), getRoute(deps), setKeyRoute(deps), removeKeyRoute(deps), setUrlRoute(deps), setDefaultRoute(deps)];
 
-const view = (record: ProviderRecord, modelCount: number) => ({
+const viewDefault = ({ provider, model, why, chosen_by, chosen_at, trouble }: DefaultModel) => ({ provider, model, why, chosen_by, chosen_at, problem: trouble });
+
+/** While nobody can tell which provider has a key, the list says so with each of them and stands all the same. */
+const defaultOrNull = async (providers: ProvidersControl): Promise<DefaultModel | null> => {
+  const shown = await providers.shownDefault();
+  return shown.problem === null ? shown : null;
+};
+
+const view = (record: ProviderRecord, modelCount: number, chosen: DefaultModel | null) => ({
   name: record.name,
   display_name: record.display_name,
   auth_status: record.auth_status,
@@ -48,6 +69,7 @@ const view = (record: ProviderRecord, modelCount: number) => ({
   key_required: record.key_required,
   wire: record.wire,
   ...(record.default_model === null ? {} : { default_model: record.default_model }),
+  is_default: chosen?.provider === record.name,
   ...(record.problem === null ? {} : { error_message: record.problem }),
 });
 
@@ -60,14 +82,14 @@ const listRoute = ({ providers, models, local }: RoutesDeps): RouteDecl =>
     auth: 'bearer',
     permission: 'providers.read',
     cost: 1,
-    responses: { 200: Type.Object({ providers: Type.Array(Provider), total: Type.Integer() }) },
+    responses: { 200: Type.Object({ providers: Type.Array(Provider), total: Type.Integer(), default: Type.Union([Default, Type.Null()]) }) },
     handler: async () => {
       // Looks for local servers, so that the list tells what is on and what is off.
       await local.answering();
-      const [records, all] = await Promise.all([providers.list(), models.list()]);
+      const [records, all, chosen] = await Promise.all([providers.list(), models.list(), defaultOrNull(providers)]);
       const counts = new Map<string, number>();
       for (const model of all) counts.set(model.provider, (counts.get(model.provider) ?? 0) + 1);
-      return reply(200, { providers: records.map((record) => view(record, counts.get(record.name) ?? 0)), total: records.length });
+      return reply(200, { providers: records.map((record) => view(record, counts.get(record.name) ?? 0, chosen)), total: records.length, default: chosen && viewDefault(chosen) });
     },
   });
 
@@ -86,7 +108,7 @@ const getRoute = ({ providers, models }: RoutesDeps): RouteDecl =>
       const record = await providers.get(params.name);
       if (!record) throw providerErrors.not_found(params.name);
       const owned = await models.list({ provider: record.name });
-      return reply(200, { ...view(record, owned.length), models: owned });
+      return reply(200, { ...view(record, owned.length, await defaultOrNull(providers)), models: owned });
     },
   });
 
@@ -175,4 +197,21 @@ const setUrlRoute = ({ providers, fetch, clock }: RoutesDeps): RouteDecl =>
       );
       return reply(200, { status: 'saved', provider: params.name, base_url: baseUrl, reachable, latency_ms: Math.round(clock.mono() - startedAt) });
     },
+  });
+
+const setDefaultRoute = ({ providers }: RoutesDeps): RouteDecl =>
+  defineRoute({
+    id: 'setDefaultProvider',
+    method: 'POST',
+    path: '/api/providers/{name}/default',
+    summary: 'Let this provider answer for `default`',
+    auth: 'bearer',
+    permission: 'providers.admin',
+    cost: 5,
+    audit: 'provider.default_set',
+    params: Name,
+    body: Type.Object({ model: Type.Optional(Type.String({ maxLength: 200, description: 'Its usual one when left out' })) }),
+    bodyRule: 'optional',
+    responses: { 200: Default, 400: BadRequest, 404: NotFound, 409: { description: 'config.toml names the default', contentType: 'application/json' } },
+    handler: async ({ params, body }) => reply(200, viewDefault(await providers.setDefault(params.name, body.model ?? ''))),
   });

@@ -2,19 +2,22 @@
  * The rules of providers.
  *
  * P1  A key is never read here, only looked for: in the vault, then in the environment.
- * P2  `default` is config's [default_model]; else the first provider, in a fixed order, that has a key;
- *     else a model server on this machine that answers; else the built-in stand-in.
+ * P2  `default` is config's [default_model]; else what was chosen before and kept; else, chosen now and kept, the first
+ *     provider in a fixed order that has a key or a model server on this machine that answers; else the built-in stand-in.
  * P3  A provider that was named but has no key stays without one: nothing else is put in its place.
  * P4  What changes here (a key, a URL) holds for the next call.
+ * P5  Who was kept stays, whatever fails, until a person says otherwise: only the stand-in, or one whose key is gone,
+ *     gives way to a key that is set. Nobody's talks move to another vendor because of an error.
  */
-import { type Clock, type ConfigHandle, type Events, isSvcError, type SecretRef, type Secrets } from '@svc/api';
+import { type Clock, type ConfigHandle, type Events, isSvcError, type Logger, type SecretRef, type Secrets } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
 import { isLoopbackUrl, normalizeBaseUrl } from './base-url.js';
 import type {} from './config.js';
 import type { DefaultModel, ProviderRecord, ProvidersService, ShownDefault } from './contract.js';
 import { directory, type ProviderEntry, secretOf } from './directory.js';
-import { chooseDefault, usualModel } from './default-choice.js';
+import { usualModel } from './default-choice.js';
 import { providerErrors } from './errors.js';
+import { type Choosing, chooseByPerson, currentDefault, giveUpWithKey, takeOverByKey } from './kept-default.js';
 import type { LocalServers } from './local-servers.js';
 import type { SettingsStore } from './store.js';
 
@@ -31,12 +34,15 @@ export interface ProvidersDeps {
   events: Events;
   clock: Clock;
   local: LocalServers;
+  log: Logger;
 }
 
 export interface ProvidersControl extends ProvidersService {
   setKey(name: string, key: string): Promise<{ switchedDefault: DefaultModel | undefined }>;
   removeKey(name: string): Promise<void>;
   setUrl(name: string, url: string): Promise<string>;
+  /** From now on this provider answers for `default`, with this model or its usual one. */
+  setDefault(name: string, model: string): Promise<DefaultModel>;
   /** Forgets what was looked up; the next question looks again. */
   refresh(): void;
 }
@@ -73,13 +79,27 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
       state.refused.add(name);
       changed(name);
     },
+    markKeyValid: (name) => {
+      if (state.refused.delete(name)) changed(name);
+    },
     setKey: (name, key) => setKey(deps, state, changed, name, key),
     removeKey: async (name) => {
       const entry = await named(deps, state, name);
       if (entry.env_var === null) throw providerErrors.no_key_needed(name);
       await deps.secrets.delete(secretOf(entry).secret);
       state.refused.delete(name);
+      forget(state);
+      const record = (await current(deps, state)).records.get(name);
+      if (record) await giveUpWithKey(deps, record);
       changed(name);
+    },
+    setDefault: async (name, model) => {
+      const input = await choosing(deps, state);
+      const record = input.records.get(name);
+      if (!record) throw providerErrors.not_found(name);
+      await chooseByPerson(deps, input, record, model);
+      changed(name);
+      return defaultModel(deps, state);
     },
     setUrl: async (name, url) => {
       const entry = await named(deps, state, name);
@@ -176,7 +196,7 @@ const named = async (deps: ProvidersDeps, state: State, name: string): Promise<P
 const defaultModel = (deps: ProvidersDeps, state: State): Promise<DefaultModel> => {
   // The choice rests on the snapshot and on the local look, each of which has its own age: it is as old as the younger may be.
   if (state.chosen && deps.clock.mono() - state.chosenAt < SNAPSHOT_FRESH_MS) return state.chosen;
-  const next = current(deps, state).then(({ records }) => chooseDefault({ records, configured: deps.config.get('default_model'), models: deps.models, local: deps.local }));
+  const next = choosing(deps, state).then((input) => currentDefault(deps, input));
   state.chosen = next;
   state.chosenAt = deps.clock.mono();
   next.catch(() => {
@@ -190,8 +210,13 @@ const shownDefault = async (deps: ProvidersDeps, state: State): Promise<ShownDef
     return { ...(await defaultModel(deps, state)), problem: null };
   } catch (error) {
     if (!isSvcError(error) || error.code !== KEYS_UNREADABLE) throw error;
-    return { provider: 'default', model: 'default', why: error.message, isStandIn: false, problem: error.message };
+    return { provider: 'default', model: 'default', why: error.message, isStandIn: false, chosen_by: 'start', chosen_at: null, trouble: error.message, problem: error.message };
   }
+};
+
+const choosing = async (deps: ProvidersDeps, state: State): Promise<Choosing> => {
+  const { records } = await current(deps, state);
+  return { records, configured: deps.config.get('default_model'), models: deps.models, local: deps.local };
 };
 
 const fallbacks = async (deps: ProvidersDeps, state: State): Promise<Array<{ provider: string; model: string }>> => {
@@ -211,7 +236,10 @@ const setKey = async (deps: ProvidersDeps, state: State, changed: (name: string)
   const before = await shownDefault(deps, state);
   await deps.secrets.put(secretOf(entry).secret, trimmed);
   state.refused.delete(name);
+  forget(state);
+  const input = await choosing(deps, state);
+  const record = input.records.get(name);
+  const switched = record !== undefined && (await takeOverByKey(deps, input, before, record));
   changed(name);
-  const after = await shownDefault(deps, state);
-  return { switchedDefault: before.isStandIn && after.provider === name ? after : undefined };
+  return { switchedDefault: switched ? await defaultModel(deps, state) : undefined };
 };

@@ -1,15 +1,39 @@
 import type { Db } from '@svc/api';
+import type { DefaultModel } from './contract.js';
 
-/** Base URLs that were saved at run time. */
+/** What was chosen to answer for `default`, by whom and when. */
+export interface KeptDefault {
+  readonly provider: string;
+  readonly model: string;
+  /** One sentence for a person. */
+  readonly reason: string;
+  readonly chosenBy: Exclude<DefaultModel['chosen_by'], 'config'>;
+  readonly chosenAt: string;
+}
+
+/** What was chosen and saved at run time. */
 export interface SettingsStore {
   baseUrls(): Promise<Map<string, string>>;
   saveBaseUrl(name: string, baseUrl: string, at: string): Promise<void>;
+  keptDefault(): Promise<KeptDefault | undefined>;
+  keepDefault(choice: KeptDefault): Promise<void>;
+  /** Keeps the choice where none stands yet; gives the one that stands. Two processes that start together agree. */
+  keepFirstDefault(choice: KeptDefault): Promise<KeptDefault>;
 }
 
 const MAX_ROWS = 500;
+const DEFAULT = 'default';
 
 export const createSettingsStore = (db: Db): SettingsStore => {
   const table = db.table('settings');
+  const defaults = db.table('defaults');
+  const keptDefault = async (): Promise<KeptDefault | undefined> => {
+    const row = await db.readOne<{ provider: string; model: string; reason: string; chosen_by: KeptDefault['chosenBy']; chosen_at: string }>(
+      `SELECT provider, model, reason, chosen_by, chosen_at FROM ${defaults} WHERE name = ?`,
+      [DEFAULT],
+    );
+    return row && { provider: row.provider, model: row.model, reason: row.reason, chosenBy: row.chosen_by, chosenAt: row.chosen_at };
+  };
   return {
     baseUrls: async () => {
       const rows = await db.read<{ name: string; base_url: string }>(`SELECT name, base_url FROM ${table} ORDER BY name LIMIT ${MAX_ROWS}`);
@@ -18,5 +42,15 @@ export const createSettingsStore = (db: Db): SettingsStore => {
     saveBaseUrl: async (name, baseUrl, at) => {
       await db.commit([{ upsert: table, key: ['name'], rows: [{ name, base_url: baseUrl, updated_at: at }] }]);
     },
+    keptDefault,
+    keepDefault: async (choice) => {
+      await db.commit([{ upsert: defaults, key: ['name'], rows: [rowOf(choice)] }]);
+    },
+    keepFirstDefault: async (choice) => {
+      await db.commit([{ insert: defaults, rows: [rowOf(choice)], ifAbsent: true }]);
+      return (await keptDefault()) ?? choice;
+    },
   };
 };
+
+const rowOf = ({ provider, model, reason, chosenBy, chosenAt }: KeptDefault) => ({ name: DEFAULT, provider, model, reason, chosen_by: chosenBy, chosen_at: chosenAt });

@@ -13,6 +13,7 @@ import { type ProviderServer, startOpenAiServer } from '../../../fixtures/provid
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import { init } from '../migrations/0001_init.js';
+import { defaults } from '../migrations/0002_defaults.js';
 import { loadKnownProviders } from '../src/directory.js';
 import { createLocalServers } from '../src/local-servers.js';
 import { providerRoutes } from '../src/routes.js';
@@ -31,7 +32,7 @@ interface Setup {
 describe('providers', () => {
   const models = createModelsService({ load: loadCatalog });
   const log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false });
-  const owned = { id: 'providers', tables: ['settings'] };
+  const owned = { id: 'providers', tables: ['settings', 'defaults'] };
   let home: string;
   let storage: Storage;
   let local: ProviderServer;
@@ -47,7 +48,7 @@ describe('providers', () => {
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-providers-'));
     storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
-    await storage.migrate(owned, [init]);
+    await storage.migrate(owned, [init, defaults]);
     vault = new Map();
     changes = [];
     nowMs = 0;
@@ -85,6 +86,7 @@ describe('providers', () => {
       events: { publish: (_name: string, data: { name: string }) => void changes.push(data.name) } as Partial<Events> as Events,
       clock,
       local: servers,
+      log: log.logger('providers'),
     });
     routes = providerRoutes({ providers, models, local: servers, fetch: door.fetch, clock: systemClock() });
     return providers;
@@ -94,6 +96,7 @@ describe('providers', () => {
     const signal = new AbortController().signal;
     return (await route?.handler({ log: log.logger('http'), signal, ids: seededIds(1), ...req } as never)) as never;
   };
+  const clockDay = (): string => new Date().toISOString().slice(0, 10);
   const codeOf = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => 'no error',
@@ -118,10 +121,72 @@ describe('providers', () => {
       .that.contains('svc providers set-key');
   });
 
-  it('P2 takes the first provider with a key, in its fixed order', async () => {
-    expect(await start({ env: { GROQ_API_KEY: KEY, OPENAI_API_KEY: KEY } }).defaultModel()).to.include({ provider: 'openai', isStandIn: false });
-    expect(await start({ env: { GROQ_API_KEY: KEY } }).defaultModel()).to.include({ provider: 'groq', model: 'llama-3.3-70b-versatile' });
-    expect(await start({ env: { ZAI_API_KEY: KEY } }).defaultModel()).to.include({ provider: 'zai', model: 'zai/glm-4.7' });
+  for (const [env, expected] of [
+    [
+      { GROQ_API_KEY: KEY, OPENAI_API_KEY: KEY },
+      { provider: 'openai', isStandIn: false, chosen_by: 'start' },
+    ],
+    [{ GROQ_API_KEY: KEY }, { provider: 'groq', model: 'llama-3.3-70b-versatile' }],
+    [{ ZAI_API_KEY: KEY }, { provider: 'zai', model: 'zai/glm-4.7' }],
+  ] as const) {
+    it(`P2 takes the first provider with a key, in its fixed order: ${Object.keys(env).join(' and ')}`, async () => {
+      expect(await start({ env }).defaultModel()).to.include(expected);
+    });
+  }
+
+  it('P5 keeps who was chosen, with the reason, over a restart at which another provider would come first', async () => {
+    const chosen = await start({ env: { GROQ_API_KEY: KEY } }).defaultModel();
+    expect(chosen.why).to.contain('Groq').and.contain(clockDay());
+    const later = start({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY } });
+    expect(await later.defaultModel()).to.deep.equal(chosen);
+  });
+
+  it('P5 stays with a default whose key is gone after a restart, and says so, whoever else has one', async () => {
+    await start({ env: { GROQ_API_KEY: KEY } }).defaultModel();
+    const later = await start({ env: { OPENAI_API_KEY: KEY } }).defaultModel();
+    expect(later).to.include({ provider: 'groq' });
+    expect(later.trouble).to.contain('no key');
+  });
+
+  it('P5 stays with a default whose key is refused, and says so until a call succeeds', async () => {
+    const providers = start({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY } });
+    await providers.markKeyInvalid('openai');
+    expect(await providers.defaultModel()).to.include({ provider: 'openai' });
+    expect((await providers.defaultModel()).trouble).to.contain('refused');
+    expect((await providers.get('openai'))?.auth_status).to.equal('invalid_key');
+    providers.markKeyValid('openai');
+    expect((await providers.defaultModel()).trouble).to.equal(null);
+    expect((await providers.get('openai'))?.auth_status).to.equal('configured');
+  });
+
+  it('P5 lets a person choose, for this life and the next', async () => {
+    start({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY } });
+    const answer = await call('setDefaultProvider', { params: { name: 'groq' }, body: {} });
+    expect(answer.body).to.include({ provider: 'groq', model: 'llama-3.3-70b-versatile', chosen_by: 'person', problem: null });
+    const later = start({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY } });
+    expect(await later.defaultModel()).to.include({ provider: 'groq', chosen_by: 'person' });
+    const list = (await call('listProviders', {})).body as { default: object; providers: Array<{ name: string; is_default: boolean }> };
+    expect(list.default).to.include({ provider: 'groq', chosen_by: 'person' });
+    expect(list.providers.filter((one) => one.is_default).map((one) => one.name)).to.deep.equal(['groq']);
+  });
+
+  it('P5 refuses a choice against config.toml, of an unknown provider, and of one whose protocol nobody speaks', async () => {
+    const choose = (name: string) => codeOf(call('setDefaultProvider', { params: { name }, body: {} }));
+    start({ config: { default_model: { provider: 'mistral', model: '', api_key_env: '', base_url: '' } } });
+    expect(await choose('groq')).to.equal('providers_default_in_config');
+    start({ config: { provider_urls: { ollama: DEAD, lmstudio: DEAD, 'my-box': DEAD } } });
+    expect(await choose('nobody')).to.equal('providers_not_found');
+    expect(await choose('bedrock')).to.equal('providers_not_usable');
+    expect(await choose('my-box')).to.equal('providers_no_model');
+  });
+
+  it('P5 lets a second key move nobody, and a first one take over from a default without a key', async () => {
+    await start({ env: { GROQ_API_KEY: KEY } }).defaultModel();
+    const second = start({ env: { GROQ_API_KEY: KEY } });
+    expect(await second.setKey('openai', KEY)).to.deep.equal({ switchedDefault: undefined });
+    expect(await second.defaultModel()).to.include({ provider: 'groq' });
+    const later = start();
+    expect((await later.setKey('mistral', KEY)).switchedDefault).to.include({ provider: 'mistral', chosen_by: 'key' });
   });
 
   it('P2 puts config first, even where its provider has no key', async () => {
@@ -168,11 +233,15 @@ describe('providers', () => {
     expect((await call('setProviderKey', { params: { name: 'groq' }, body: { api_key: KEY } })).body).to.deep.equal({ status: 'configured', provider: 'groq' });
   });
 
-  it('P4 forgets a key that is removed', async () => {
-    const providers = start();
+  it('P4 forgets a key that is removed; then the stand-in answers, not another vendor', async () => {
+    const providers = start({ env: { GROQ_API_KEY: KEY } });
     await providers.setKey('openai', KEY);
+    await providers.setDefault('openai', '');
     expect((await call('removeProviderKey', { params: { name: 'openai' } })).body).to.deep.equal({ status: 'removed', provider: 'openai' });
-    expect(await providers.defaultModel()).to.include({ provider: 'builtin' });
+    expect(await providers.defaultModel()).to.include({ provider: 'builtin', isStandIn: true });
+    expect((await providers.defaultModel()).why)
+      .to.contain('OpenAI')
+      .and.contain('removed');
   });
 
   it('refuses an empty key, a key for who needs none, and unknown names', async () => {
@@ -211,14 +280,12 @@ describe('providers', () => {
     expect(await codeOf(call('setProviderUrl', { params: { name: 'nobody' }, body: { url: 'https://x.example' } }))).to.equal('providers_not_found');
   });
 
-  it('marks a refused key until another is set, and prefers a provider whose key was not refused', async () => {
+  it('marks a refused key until another is set', async () => {
     const providers = start({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY } });
     await providers.markKeyInvalid('openai');
     expect((await providers.get('openai'))?.auth_status).to.equal('invalid_key');
-    expect(await providers.defaultModel()).to.include({ provider: 'groq' });
     await providers.setKey('openai', `${KEY}2`);
     expect((await providers.get('openai'))?.auth_status).to.equal('configured');
-    expect(await providers.defaultModel()).to.include({ provider: 'openai' });
   });
 
   it("takes a name of one's own with a URL as an OpenAI-compatible server", async () => {

@@ -18,6 +18,8 @@ export interface DaemonStatus {
   readonly default_model?: string;
   readonly default_model_why?: string;
   readonly default_model_stand_in?: boolean;
+  /** Why it cannot answer at the moment. */
+  readonly default_model_problem?: string | null;
   readonly uptime_seconds?: number;
   readonly preset?: string;
   /** One sentence each. */

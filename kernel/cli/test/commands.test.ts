@@ -218,6 +218,18 @@ describe('svc', function () {
       expect(ran.stdout.indexOf('zeta')).to.be.lessThan(ran.stdout.indexOf('acme'));
     });
 
+    it('list ends with the default, why it is that one, and what is wrong with it', async () => {
+      const ran = await bench.run(['providers', 'list']);
+      expect(ran.stdout).to.match(/zeta \/ zeta-1[\s\S]*chosen by command[\s\S]*refused its key/);
+    });
+
+    it('default says which model answers from now on', async () => {
+      const ran = await bench.run(['providers', 'default', 'acme', 'acme-large']);
+      expect(ran.code).to.equal(0);
+      expect(asked('POST /api/providers/acme/default')?.body).to.deep.equal({ model: 'acme-large' });
+      expect(ran.stdout).to.contain('acme / acme-large');
+    });
+
     it('set-key reads the key from stdin and never prints it', async () => {
       const ran = await bench.run(['providers', 'set-key', 'acme', '--stdin'], { stdin: 'sk-secret\n' });
       expect(ran.code).to.equal(0);

@@ -86,9 +86,11 @@ const firstAnswers = (): Array<[string, readonly [number, unknown]]> => [
           { name: 'acme', display_name: 'Acme', auth_status: 'missing', env_var: 'ACME_API_KEY', model_count: 12 },
         ],
         total: 2,
+        default: { provider: 'zeta', model: 'zeta-1', why: 'It was chosen by command.', chosen_by: 'person', chosen_at: '2026-01-01T00:00:00.000Z', problem: 'Zeta refused its key.' },
       },
     ],
   ],
+  ['POST /api/providers/acme/default', [200, { provider: 'acme', model: 'acme-large', why: 'It was chosen by command.', chosen_by: 'person', chosen_at: '2026-01-01T00:00:00.000Z', problem: null }]],
   ['GET /api/providers/acme', [200, { name: 'acme' }]],
   ['POST /api/providers/acme/key', [200, { status: 'configured', provider: 'acme' }]],
   [

@@ -6,7 +6,7 @@ import type { Action } from '../command.js';
 import { readStatus } from '../daemon-status.js';
 import { EXIT } from '../exit-codes.js';
 import { usageFailure } from '../failure.js';
-import { table } from '../layout.js';
+import { facts, table } from '../layout.js';
 import { typed } from '../typed-command.js';
 
 interface ProviderRow {
@@ -16,6 +16,13 @@ interface ProviderRow {
   readonly env_var?: string;
   readonly base_url?: string;
   readonly model_count?: number;
+}
+
+interface DefaultModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly why: string;
+  readonly problem: string | null;
 }
 
 const READY = new Set(['configured', 'no_key_needed', 'auto_detected']);
@@ -40,13 +47,19 @@ export const define = (program: Command, action: Action): void => {
     .argument('<provider>', 'its name, see `svc providers list`')
     .option('--stdin', 'read the key from stdin, for scripts')
     .action(action((cli, provider: string, flags: { stdin?: boolean }) => setKey(cli, provider, flags.stdin === true)));
+  providers
+    .command('default')
+    .description('Let a provider answer for agents whose model is `default`; it stays until you choose again')
+    .argument('<provider>', 'its name, see `svc providers list`')
+    .argument('[model]', 'one of its models; its usual one when left out')
+    .action(action((cli, provider: string, model?: string) => setDefault(cli, provider, model)));
 };
 
 const list = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
-  const { providers } = await daemon.call<{ providers: ProviderRow[] }>('GET', '/api/providers');
+  const { providers, default: chosen } = await daemon.call<{ providers: ProviderRow[]; default?: DefaultModel | null }>('GET', '/api/providers');
   if (cli.json) {
-    cli.out.json({ providers, total: providers.length });
+    cli.out.json({ providers, total: providers.length, default: chosen ?? null });
     return EXIT.ok;
   }
   const sorted = [...providers].sort((a, b) => Number(READY.has(b.auth_status)) - Number(READY.has(a.auth_status)) || a.name.localeCompare(b.name));
@@ -59,8 +72,11 @@ const list = async (cli: Cli): Outcome => {
     return column === 1 ? (READY.has(status) ? green(text) : status === 'invalid_key' ? red(text) : dim(text)) : text;
   };
   for (const line of table(columns, rows, cli.out.width, paint)) cli.out.line(line);
+  if (chosen) for (const line of facts([['default', `${chosen.provider} / ${chosen.model}`], ['why', typed(chosen.why)], ...problemOf(chosen)], cli.out.width)) cli.out.line(line);
   return EXIT.ok;
 };
+
+const problemOf = ({ problem }: DefaultModel): Array<[string, string]> => (problem === null ? [] : [['problem', problem]]);
 
 const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => {
   const daemon = await cli.daemon();
@@ -73,6 +89,17 @@ const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => 
   else {
     cli.out.line(`${cli.out.green('✓')} The key of ${provider} is stored.`);
     cli.out.line(`  model  ${status.default_provider} / ${status.default_model}${status.default_model_why ? `   ${cli.out.dim(typed(status.default_model_why))}` : ''}`);
+  }
+  return EXIT.ok;
+};
+
+const setDefault = async (cli: Cli, provider: string, model: string | undefined): Outcome => {
+  const daemon = await cli.daemon();
+  const chosen = await daemon.call<DefaultModel>('POST', `/api/providers/${encodeURIComponent(provider)}/default`, { body: model === undefined ? {} : { model } });
+  if (cli.json) cli.out.json(chosen);
+  else {
+    cli.out.line(`${cli.out.green('✓')} ${chosen.provider} / ${chosen.model} answers for \`default\` from now on.`);
+    if (chosen.problem !== null) cli.out.line(`  ${cli.out.yellow(chosen.problem)}`);
   }
   return EXIT.ok;
 };

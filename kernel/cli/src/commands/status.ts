@@ -51,6 +51,7 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   lines.push(['address', aside === '' ? url : `${url}  (${aside})`]);
   if (found.default_model) lines.push(['model', `${found.default_provider} / ${found.default_model}`]);
   if (found.default_model_why) lines.push(['why', found.default_model_why]);
+  if (found.default_model_problem) lines.push(['', found.default_model_problem]);
   if (found.agent_count !== undefined) lines.push(['agents', String(found.agent_count)]);
   if (found.preset !== undefined) lines.push(['preset', found.preset]);
   if (found.data_dir !== undefined) lines.push(['data', found.data_dir]);
