@@ -79,6 +79,14 @@ describe('the openai client', () => {
       expect((await clientOf(svc).chat.completions.create(say('hello'))).choices[0]?.finish_reason).to.equal('length');
     });
 
+    it('says content_filter when the provider filtered the answer, streamed and not', async () => {
+      const svc = await bootWithModel({ text: 'I must', stop: 'content_filter' });
+      expect((await clientOf(svc).chat.completions.create(say('hello'))).choices[0]?.finish_reason).to.equal('content_filter');
+      const reasons = [];
+      for await (const chunk of await clientOf(svc).chat.completions.create({ ...say('hello'), stream: true })) reasons.push(chunk.choices[0]?.finish_reason);
+      expect(reasons.at(-1)).to.equal('content_filter');
+    });
+
     it("keeps the agent's own tool calls to itself and counts all their tokens", async () => {
       const svc = await bootWithModel([{ toolCalls: [{ name: 'file_list', args: { path: '.' } }] }, { text: 'nothing there' }]);
       const completion = await clientOf(svc).chat.completions.create(say('what files?'));
@@ -148,6 +156,15 @@ describe('the openai client', () => {
       expect(raw.text.endsWith('data: [DONE]\n\n')).to.equal(true);
     });
 
+    it('with the usage once: with include_usage in a chunk of its own, without choices', async () => {
+      const svc = await bootWithModel({ deltas: ['a', 'b'], usage: { input: 2, output: 2 } });
+      const chunks = [];
+      for await (const chunk of await clientOf(svc).chat.completions.create({ ...say('go'), stream: true, stream_options: { include_usage: true } })) chunks.push(chunk);
+      expect(chunks.filter((chunk) => chunk.usage)).to.have.length(1);
+      expect(chunks.at(-1)).to.deep.include({ choices: [], usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 } });
+      expect(chunks.at(-2)?.choices[0]?.finish_reason).to.equal('stop');
+    });
+
     it('through its stream helper, with include_usage', async () => {
       const svc = await bootWithModel({ deltas: ['a', 'b'], usage: { input: 2, output: 2 } });
       const stream = clientOf(svc).chat.completions.stream({ ...say('go'), stream_options: { include_usage: true } });
@@ -158,8 +175,20 @@ describe('the openai client', () => {
       expect((await stream.totalUsage()).total_tokens).to.equal(4);
     });
 
+    it('answer with a status when the run fails before it said a word', async () => {
+      const svc = await bootWithModel({ status: 400, message: 'not that' });
+      const error = await clientOf(svc)
+        .chat.completions.create({ ...say('go'), stream: true })
+        .then(
+          () => undefined,
+          (caught: unknown) => caught,
+        );
+      expect(error).to.be.instanceOf(InternalServerError);
+      expect(error).to.include({ status: 500, code: 'llm_provider_rejected', type: 'server_error' });
+    });
+
     it('raise the error of a run that fails after the stream began', async () => {
-      const svc = await bootWithModel({ status: 500, message: 'the provider is on fire' });
+      const svc = await bootWithModel({ deltas: ['half a'], halfStream: true });
       let caught: unknown;
       try {
         for await (const _chunk of await clientOf(svc).chat.completions.create({ ...say('go'), stream: true }));
@@ -167,7 +196,8 @@ describe('the openai client', () => {
         caught = error;
       }
       expect(caught).to.be.an('error');
-      expect(String(caught)).to.contain('fail');
+      expect(String(caught)).to.contain('broke off');
+      expect(caught).to.include({ code: 'llm_half_stream' });
     });
   });
 
@@ -196,6 +226,29 @@ describe('the openai client', () => {
       const broken = await failing(client.chat.completions.create(say('hello')));
       expect(broken).to.be.instanceOf(InternalServerError);
       expect(String((broken as InternalServerError).requestID)).to.match(/^[0-9a-f-]{36}$/);
+    });
+
+    it('carry message, type, code and param, whoever wrote them', async () => {
+      const svc = await bootWithModel();
+      const client = clientOf(svc);
+      const answers = [
+        [await failing(client.chat.completions.create({ ...say('x'), n: 2 })), { status: 400, code: 'unsupported_value', type: 'invalid_request_error', param: null }],
+        [await failing(client.chat.completions.create({ model: 'svc:assistant' } as never)), { status: 400, code: 'invalid_request', type: 'invalid_request_error' }],
+        [await failing(client.models.retrieve('svc:nobody')), { status: 404, code: 'model_not_found', type: 'invalid_request_error' }],
+        [await failing(client.embeddings.create({ model: 'x', input: 'y' })), { status: 404, code: 'not_found', type: 'invalid_request_error' }],
+        [await failing(client.models.delete('svc:assistant')), { status: 405, code: 'method_not_allowed', type: 'invalid_request_error' }],
+        [await failing(client.chat.completions.create(say('x'), { headers: { 'content-type': 'text/plain' } })), { status: 415, code: 'unsupported_media_type', type: 'invalid_request_error' }],
+      ] as const;
+      for (const [error, expected] of answers) {
+        expect(error).to.include(expected);
+        expect(String(error)).to.not.contain('[object');
+        expect((error as Error).message.length).to.be.greaterThan(20);
+      }
+      const plain = await svc.http.post('/v1/chat/completions', { ...say('x'), n: 2 });
+      expect(plain.body.error).to.be.a('string');
+      for (const agent of ['ai-sdk/openai-compatible/2.0.0', 'langchainjs-openai/1.0.0', 'AsyncOpenAI/Python 2.1.0']) {
+        expect((await svc.http.post('/v1/chat/completions', { ...say('x'), n: 2 }, { 'user-agent': agent })).body.error, agent).to.include({ code: 'unsupported_value' });
+      }
     });
 
     it('name what was wrong with an image, and fetch nothing', async () => {
@@ -287,10 +340,10 @@ describe('the openai client', () => {
       });
       const body = { ...say('tell me'), stream: true as const };
       const cut = new AbortController();
-      const first = await svc.http.raw('POST', '/v1/chat/completions', body, {}, cut.signal);
+      const first = svc.http.raw('POST', '/v1/chat/completions', body, {}, cut.signal).catch(() => undefined);
       await until(() => svc.model.requests.length === 1);
       cut.abort();
-      await first.body?.cancel().catch(() => undefined);
+      await first;
       release();
       let text = '';
       for await (const chunk of await clientOf(svc).chat.completions.create(body, { headers: { 'x-stainless-retry-count': '1' } })) text += chunk.choices[0]?.delta.content ?? '';
@@ -323,12 +376,12 @@ describe('the openai client', () => {
   it('is refused without the right key, as an authentication error', async () => {
     const { url } = await bootTestKernel({ config: 'api_key = "k"\n' });
     const wrong = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'wrong', maxRetries: 0 });
-    expect(
-      await wrong.models.list().then(
-        () => undefined,
-        (error: unknown) => error,
-      ),
-    ).to.be.instanceOf(AuthenticationError);
+    const refused = await wrong.models.list().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(refused).to.be.instanceOf(AuthenticationError);
+    expect(refused).to.include({ code: 'invalid_api_key', type: 'authentication_error' });
     expect((await new OpenAI({ baseURL: `${url}/v1`, apiKey: 'k' }).models.list()).data).to.have.length(1);
   });
 });

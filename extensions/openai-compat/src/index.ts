@@ -1,12 +1,15 @@
-import { type Actor, type Clock, ErrorBody, type Frame, type Reply, type Req, SvcError, Type, defineExtension, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { type Actor, type Clock, ErrorBody, type Frame, type FrameEncoder, type Headers, type Reply, type Req, SvcError, Type, defineExtension, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunFrames, RunsService } from '@svc/ext-runs/contract';
 import { type AnswerHead, chunkEncoder, completionOf } from './answer.js';
+import { openAiErrors } from './error-object.js';
 import { compatErrors } from './errors.js';
 import { ChatRequest, askedOf } from './request.js';
 
 const Model = Type.Object({ id: Type.String(), object: Type.Literal('model'), created: Type.Integer(), owned_by: Type.String() });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Longer than this no client is left without headers: proxies and clients give up on a server that says nothing. */
+const MAX_SILENCE_MS = 15_000;
 const MAX_BODY_BYTES = 32 * 1_048_576;
 
 export default defineExtension({
@@ -16,6 +19,7 @@ export default defineExtension({
     ctx.routes.add(
       defineRoute({
         id: 'openai.chat-completions',
+        errorShape: openAiErrors,
         method: 'POST',
         path: '/v1/chat/completions',
         summary: 'Ask an agent as if it were a model',
@@ -35,6 +39,7 @@ export default defineExtension({
       }),
       defineRoute({
         id: 'openai.models',
+        errorShape: openAiErrors,
         method: 'GET',
         path: '/v1/models',
         summary: 'Agents as models',
@@ -46,6 +51,7 @@ export default defineExtension({
       }),
       defineRoute({
         id: 'openai.model',
+        errorShape: openAiErrors,
         method: 'GET',
         path: '/v1/models/{id}',
         summary: 'One agent as a model',
@@ -82,15 +88,31 @@ async function complete(deps: { agents: AgentsService; runs: RunsService; clock:
   });
   const head: AnswerHead = { id: `chatcmpl-${submitted.runId}`, created: Math.floor(deps.clock.now() / 1_000), model: body.model };
   const headers = { 'x-svc-run': submitted.runId };
-  if (body.stream) return follow(submitted.topic, chunkEncoder(head, body.stream_options?.include_usage ?? false), { headers });
+  if (body.stream) return streamOf(submitted.topic, chunkEncoder(head, body.stream_options?.include_usage ?? false), headers);
   return waitFor(submitted.topic, (frame) => answerOf(head, frame), { headers });
 }
 
+/** The stream begins when the run has something to show; what fails before that is an HTTP status. */
+function streamOf(topic: string, encoder: FrameEncoder, headers: Headers): Reply {
+  const begin = () => follow(topic, encoder, { headers });
+  const first = (frame: Frame): Reply => {
+    if (frame.type === 'error') throw failureOf(frame);
+    return begin();
+  };
+  return waitFor(topic, first, { until: showsSomething, headers, late: { afterMs: MAX_SILENCE_MS, reply: begin } });
+}
+
+const showsSomething = (frame: Frame): boolean => frame.type !== 'phase' || (frame.data as RunFrames['phase']).phase === 'waiting';
+
 function answerOf(head: AnswerHead, frame: Frame): Reply {
   if (frame.type === 'done') return reply(200, completionOf(head, (frame.data as RunFrames['done']).result));
-  const error = frame.data as RunFrames['error'];
+  throw failureOf(frame);
+}
+
+function failureOf(frame: Frame): SvcError {
+  const { code, error, status, hint } = frame.data as RunFrames['error'];
   // The run has begun and may have had effects: a client must not repeat it by itself.
-  throw new SvcError(error.code, error.error, { status: error.status, hint: error.hint, headers: { 'x-should-retry': 'false' } });
+  return new SvcError(code, error, { status, hint, headers: { 'x-should-retry': 'false' } });
 }
 
 /** interface.md, Model resolution: svc:<name>, id, name, else the first agent. */

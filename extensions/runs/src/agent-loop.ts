@@ -7,6 +7,7 @@
  */
 import { type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
+import type { ModelAnswer } from '@svc/ext-llm/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
 import type { RunResult } from './contract.js';
 import { runErrors } from './errors.js';
@@ -27,6 +28,9 @@ export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
 }
 
 const END_RETRY_MS = 1_000;
+
+/** A run that ends with an answer has no open calls, whatever the provider says. */
+const FINISHES: Readonly<Record<ModelAnswer['stop'], RunResult['finish']>> = { end: 'stop', tool_calls: 'stop', length: 'length', content_filter: 'content_filter' };
 
 export type LoopEnd = 'ended' | 'waiting' | 'handed-on' | 'lost';
 
@@ -127,7 +131,7 @@ async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly Open
 }
 
 async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<LoopEnd> {
-  const result = resultOf(progress, turn.answer.text, turn.answer.stop === 'length' ? 'length' : 'stop');
+  const result = resultOf(progress, turn.answer.text, FINISHES[turn.answer.stop]);
   const ended = deps.events.event('run.ended', { runId: progress.run.id, agentId: progress.agent.id, status: 'done' });
   await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], finish: { status: 'done', result }, also: [...turn.settle, ended] }, turn.entries);
   publishDone(deps, progress.run.id, result);

@@ -43,7 +43,7 @@ export interface RunResult {
   readonly iterations: number;
   readonly cost_usd: number;
   readonly session_id: string;
-  readonly finish: 'stop' | 'length' | 'cancelled';
+  readonly finish: 'stop' | 'length' | 'content_filter' | 'cancelled';
   readonly provider: string;
   readonly model: string;
 }

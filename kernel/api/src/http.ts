@@ -1,7 +1,7 @@
 /** Routes and sockets: one declaration gives validation, types, OpenAPI, the auth rule, the rate cost and the audit mark. */
 import type { Actor } from './actor.js';
 import type { Logger } from './doors.js';
-import type { Infer, TSchema } from './schema.js';
+import type { ErrorBody, Infer, TSchema } from './schema.js';
 import type { Frame, FrameEncoder } from './streams.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -28,7 +28,21 @@ export type Reply =
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers: Headers }
   | { readonly kind: 'bytes'; readonly status: number; readonly contentType: string; readonly body: string | Uint8Array; readonly headers: Headers }
   | { readonly kind: 'follow'; readonly topic: string; readonly after: string | number; readonly encoder: FrameEncoder; readonly headers: Headers; readonly onLeave?: () => void }
-  | { readonly kind: 'wait'; readonly topic: string; readonly until: (frame: Frame) => boolean; readonly answer: (frame: Frame) => Reply; readonly headers: Headers; readonly onLeave?: () => void };
+  | {
+      readonly kind: 'wait';
+      readonly topic: string;
+      readonly until: (frame: Frame) => boolean;
+      readonly answer: (frame: Frame) => Reply;
+      readonly headers: Headers;
+      readonly late?: LateReply;
+      readonly onLeave?: () => void;
+    };
+
+/** What is answered when no such frame has come after so long. */
+export interface LateReply {
+  readonly afterMs: number;
+  readonly reply: () => Reply;
+}
 
 export const reply = (status: number, body: unknown, headers: Headers = {}): Reply => ({ kind: 'json', status, body, headers });
 
@@ -44,15 +58,24 @@ export const follow = (topic: string, encoder: FrameEncoder, options: { after?: 
   ...(options.onLeave ? { onLeave: options.onLeave } : {}),
 });
 
-/** Answers when the topic's final frame comes, or an earlier one that `until` accepts; holds no generation meanwhile. Both must be pure. */
-export const waitFor = (topic: string, answer: (frame: Frame) => Reply, options: { until?: (frame: Frame) => boolean; headers?: Headers; onLeave?: () => void } = {}): Reply => ({
+/** Answers when the topic's final frame comes, or an earlier one that `until` accepts, or with `late` when none did in time; holds no generation meanwhile. All must be pure. */
+export const waitFor = (topic: string, answer: (frame: Frame) => Reply, options: { until?: (frame: Frame) => boolean; headers?: Headers; late?: LateReply; onLeave?: () => void } = {}): Reply => ({
   kind: 'wait',
   topic,
   until: options.until ?? ((frame) => frame.final),
   answer,
   headers: options.headers ?? {},
+  ...(options.late ? { late: options.late } : {}),
   ...(options.onLeave ? { onLeave: options.onLeave } : {}),
 });
+
+/** How the errors of a route look to some of its callers, where a protocol has its own form. Must be pure: it may outlive the generation that made it. */
+export interface ErrorShape {
+  /** A path prefix that belongs to the protocol: what no route answers below it is refused in the same form. */
+  readonly under?: string;
+  /** The body for a caller with these headers; undefined means the usual one. */
+  body(status: number, error: ErrorBody, headers: Readonly<Record<string, string | undefined>>): unknown;
+}
 
 export type AuthRule = 'public' | 'bearer';
 
@@ -82,6 +105,8 @@ export interface RouteDecl {
   /** What the body may hold at most; default 256 KiB. */
   readonly maxBodyBytes?: number;
   readonly responses: Readonly<Record<number, TSchema | { description: string; contentType: string }>>;
+  /** Left out, errors are `{error, code, hint?, request_id, details?}`. */
+  readonly errorShape?: ErrorShape;
   readonly handler: (req: Req<never, never, never>) => Promise<Reply>;
 }
 

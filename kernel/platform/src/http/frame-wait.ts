@@ -7,14 +7,17 @@ import type { StreamsAdmin } from '../streams/streams.js';
 /**
  * Looks at the newest frame that is there, then at those that come: what an older frame
  * said (that a run waits for a person, say) may be over by now.
+ * Resolves with `late` when none came within `lateMs`.
  * Rejects with the signal's reason when it aborts, and when the service stops.
  */
-export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, topic: string, accepts: (frame: Frame) => boolean, signal: AbortSignal): Promise<Frame> =>
+export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, topic: string, accepts: (frame: Frame) => boolean, signal: AbortSignal, lateMs?: number): Promise<Frame | 'late'> =>
   new Promise((resolve, reject) => {
     const newest = streams.newest(topic);
     const place = streams.cursor(topic, newest ? newest.seq - 1 : 0, () => look());
     if (!place) throw streamErrors.not_found(topic);
+    let timer: NodeJS.Timeout | undefined;
     const leave = () => {
+      clearTimeout(timer);
       place.close();
       signal.removeEventListener('abort', gone);
     };
@@ -30,8 +33,14 @@ export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, t
       else reject(streamErrors.stopping());
     };
     signal.addEventListener('abort', gone);
-    if (signal.aborted) gone();
-    else look();
+    if (signal.aborted) return gone();
+    // How long a client is left without a header is a matter of the wire, not of the work: no virtual clock.
+    if (lateMs !== undefined)
+      timer = setTimeout(() => {
+        leave();
+        resolve('late');
+      }, lateMs);
+    look();
   });
 
 const nextAccepted = (place: Cursor, accepts: (frame: Frame) => boolean): Frame | undefined => {

@@ -14,6 +14,7 @@ import { assertJsonType, type BodyRule, DEFAULT_MAX_BODY_BYTES, hasBody, parseJs
 import { type Call, callOf } from './call.js';
 import { type CallerHooks, charge, chargedRefusal, identify } from './caller.js';
 import { answerStarting } from './early-listener.js';
+import { shaped, shapeUnder } from './error-shape.js';
 import { httpErrors } from './errors.js';
 import type { Followers } from './follow-reply.js';
 import { waitForFrame } from './frame-wait.js';
@@ -51,6 +52,8 @@ export interface PipelineDeps {
 interface RequestState {
   head: Head & { origin: string | undefined };
   call: Call;
+  /** Known once the request has matched a route. */
+  row?: Row<RouteDecl>;
 }
 
 type Middleware = (ctx: Context, next: Next) => Promise<void>;
@@ -71,7 +74,10 @@ const boundary =
       const answer = describeError(error, state.head.id);
       if (answer.status >= 500) report(deps.log, ctx, state.head.id, error, answer.isExpected);
       if (ctx.res.headersSent) ctx.res.destroy();
-      else if (!ctx.res.destroyed) sendJson(ctx.res, state.head, answer.status, answer.body, answer.headers);
+      else if (!ctx.res.destroyed) {
+        const shape = state.row ? state.row.decl.errorShape : shapeUnder(deps.routes(), state.call.path);
+        sendJson(ctx.res, state.head, answer.status, shaped(shape, answer.status, answer.body, state.call.headers, deps.log), answer.headers);
+      }
     }
   };
 
@@ -94,12 +100,14 @@ const dispatch =
   (deps: PipelineDeps): Middleware =>
   async (ctx) => {
     const { req, res } = ctx;
-    const { head, call } = ctx.state as RequestState; // set by the boundary
+    const state = ctx.state as RequestState; // set by the boundary
+    const { head, call } = state;
     const gate = deps.gate();
     if (gate.state === 'starting') return answerStarting(req, res, head.id);
     if (gate.state === 'stopping') throw httpErrors.stopping().with({ headers: { connection: 'close' } });
     assertVersion(req);
     const found = find(deps, call.method, call.path);
+    state.row = found.row;
     const actor = await admitted(deps, gate, found.row, call, req);
     const request = new HandlerRequest(head.id, call, actor, found.params, parseQuery(call.query), deps.log, res);
     await run(deps, found.row, request, req, res, head, true);
@@ -210,17 +218,17 @@ async function send(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerReq
   } else {
     const frame = await framePatiently(deps, row, request, res.req, answer);
     if (!frame) return;
-    const last = answer.answer(frame);
+    const last = frame === 'late' && answer.late ? answer.late.reply() : answer.answer(frame as Frame); // 'late' comes only where it was asked for
     await send(deps, row, request, res, head, { ...last, headers: { ...answer.headers, ...last.headers } });
   }
 }
 
 /** Undefined when nobody is left to be told. */
-async function framePatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, answer: Extract<Reply, { kind: 'wait' }>): Promise<Frame | undefined> {
+async function framePatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, answer: Extract<Reply, { kind: 'wait' }>): Promise<Frame | 'late' | undefined> {
   const { signal } = request;
   const left = deps.standing.add({ row, request, req, end: (refusal) => request.end(refusal) });
   try {
-    return await waitForFrame(deps.streams, answer.topic, answer.until, signal);
+    return await waitForFrame(deps.streams, answer.topic, answer.until, signal, answer.late?.afterMs);
   } catch (error) {
     if (!signal.aborted) throw namedError(error, answer.headers);
     answer.onLeave?.();

@@ -21,6 +21,7 @@ export interface Addressed {
   readonly cost: number;
   readonly method?: string;
   readonly repairs?: boolean;
+  readonly errorShape?: { readonly under?: string };
 }
 
 export interface Row<D extends Addressed> {
@@ -73,6 +74,8 @@ export const checkRow = <D extends Addressed>(candidate: Contribution<D>, others
   const named = `${methodOf(value)} ${value.path} (${owner.id})`;
   if (value.auth !== 'public' && value.auth !== 'bearer') throw httpErrors.route_refused(`${named} says no auth: it must be "public" or "bearer".`);
   if (!Number.isFinite(value.cost) || value.cost < 0) throw httpErrors.route_refused(`${named} says no cost: what a call takes from the caller's rate limit.`);
+  const { under } = value.errorShape ?? {};
+  if (under !== undefined && !value.path.startsWith(under)) throw httpErrors.route_refused(`${named} speaks for the errors below ${under}, where it does not stand.`);
   const pattern = patternOf(value);
   for (const other of others) {
     if (other.value === value) continue;
