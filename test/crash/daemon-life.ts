@@ -32,6 +32,9 @@ const configFor = (providerUrl: string): string =>
     OPEN_RATE,
     '[extensions]',
     `enable = ["${COUNTABLE}"]`,
+    // After a death nobody watches, on any door; every message must be answered all the same.
+    '[runs]',
+    'unwatched = "finish"',
     '[default_model]',
     'provider = "openai"',
     'model = "gpt-4o"',

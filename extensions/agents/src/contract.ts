@@ -22,7 +22,7 @@ export interface AgentManifest {
   readonly tool_allowlist: readonly string[];
   readonly tool_blocklist: readonly string[];
   readonly tools_disabled: boolean;
-  readonly autonomous: { readonly max_iterations: number };
+  readonly autonomous: { readonly max_iterations: number /** What becomes of a run that nobody watches; left out, the door and [runs] decide. */; readonly unwatched?: 'finish' | 'cancel' };
 }
 
 export interface Agent {

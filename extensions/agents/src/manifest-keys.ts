@@ -49,7 +49,7 @@ export const SECTION_KEYS: Readonly<Record<'model' | 'capabilities' | 'resources
     ],
   },
   autonomous: {
-    acts: ['max_iterations'],
+    acts: ['max_iterations', 'unwatched'],
     known: ['max_restarts', 'heartbeat_interval_secs', 'heartbeat_timeout_secs', 'heartbeat_keep_recent', 'heartbeat_channel', 'quiet_hours', 'block_stall_degrade_after'],
   },
 };

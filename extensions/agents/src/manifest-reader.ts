@@ -65,9 +65,14 @@ export const readManifest = (raw: unknown, lineOf: LineOf = () => null): ReadMan
     tool_allowlist: read.list([], raw, 'tool_allowlist'),
     tool_blocklist: read.list([], raw, 'tool_blocklist'),
     tools_disabled: read.flag([], raw, 'tools_disabled', false),
-    autonomous: { max_iterations: read.integer(['autonomous'], autonomous, 'max_iterations', 1, 10_000) ?? 50 },
+    autonomous: { max_iterations: read.integer(['autonomous'], autonomous, 'max_iterations', 1, 10_000) ?? 50, ...unwatchedOf(autonomous.unwatched, fail) },
   };
   return { manifest, warnings };
+};
+
+const unwatchedOf = (value: unknown, fail: (path: readonly string[], what: string) => never): Pick<AgentManifest['autonomous'], 'unwatched'> => {
+  if (value === undefined) return {};
+  return value === 'finish' || value === 'cancel' ? { unwatched: value } : fail(['autonomous', 'unwatched'], 'must be "finish" or "cancel"');
 };
 
 const nameOf = (name: string, fail: (path: readonly string[], what: string) => never): string => {

@@ -56,7 +56,7 @@ export const AgentDetail = Type.Object(
     tool_allowlist: Texts,
     tool_blocklist: Texts,
     tools_disabled: Type.Boolean(),
-    autonomous: Type.Object({ max_iterations: Type.Integer() }),
+    autonomous: Type.Object({ max_iterations: Type.Integer(), unwatched: Type.Optional(OneOf(['finish', 'cancel'])) }),
   },
   { $id: 'AgentDetail' },
 );

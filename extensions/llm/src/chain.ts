@@ -125,7 +125,9 @@ const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): Sv
   const first = failed[0];
   if (failed.length === 1 && first) return one(first).with({ details, headers, cause: first.failure });
   const tried = failed.map((one) => `${one.choice.provider}/${one.choice.model}: ${one.failure.message}`).join(' · ');
-  return llmErrors.all_models_failed(failed.length, tried).with({ details, headers, cause: last.failure });
+  // Where each of them refused, asking them all again is no use either.
+  const retry = failed.some((each) => one(each).retry);
+  return llmErrors.all_models_failed(failed.length, tried).with({ retry, details, headers, cause: last.failure });
 };
 
 const one = ({ choice, failure, refused }: Failed): SvcError => {

@@ -100,6 +100,25 @@ describe('the model gateway', () => {
     expect(openai.requests).to.have.length(4);
   });
 
+  it('takes the mark of a refused key back when a call succeeds', async () => {
+    openai.script([{ status: 401 }, { text: 'here again' }]);
+    const { llm, invalid, context } = await start();
+    await errorOf(llm.complete(request(), context()));
+    expect(invalid).to.deep.equal(['openai']);
+    await llm.complete(request(), context());
+    expect(invalid).to.deep.equal([]);
+  });
+
+  it('says of a chain that was refused throughout that asking again is no use, and else that it may be', async () => {
+    const chain = { fallbacks: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }] };
+    openai.script({ status: 400, message: 'no' });
+    anthropic.script({ status: 400, message: 'no' });
+    const { llm, context } = await start();
+    expect(await errorOf(llm.complete(request(chain), context()))).to.include({ code: 'llm_all_models_failed', retry: false });
+    anthropic.script({ status: 500, message: 'later' });
+    expect(await errorOf(llm.complete(request(chain), context()))).to.include({ code: 'llm_all_models_failed', retry: true });
+  });
+
   it('does not ask again with a refused key: it marks the key and names the command', async () => {
     openai.script({ requireKey: 'the right one' });
     const { llm, invalid, logged, context } = await start();

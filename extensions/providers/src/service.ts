@@ -77,10 +77,11 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
       if (state.refused.has(name)) return;
       if (!(await current(deps, state)).records.has(name)) return;
       state.refused.add(name);
-      changed(name);
+      // Nothing was changed by anybody, so nobody is told: the same call would fail again.
+      forget(state);
     },
     markKeyValid: (name) => {
-      if (state.refused.delete(name)) changed(name);
+      if (state.refused.delete(name)) forget(state);
     },
     setKey: (name, key) => setKey(deps, state, changed, name, key),
     removeKey: async (name) => {

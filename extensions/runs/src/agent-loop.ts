@@ -14,6 +14,7 @@ import { runErrors } from './errors.js';
 import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
 import type { RunInput } from './run-input.js';
+import { toRunError } from './stopping.js';
 import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
 
 export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
@@ -27,6 +28,7 @@ export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
   readonly closing: AbortSignal;
 }
 
+const UNWATCHED = runErrors.unwatched().code;
 const END_RETRY_MS = 1_000;
 
 /** A run that ends with an answer has no open calls, whatever the provider says. */
@@ -140,19 +142,20 @@ async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Prom
 
 async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefined, cause: unknown): Promise<LoopEnd> {
   const stopped = run.signal.aborted;
-  const error = stopped ? runErrors.stopped() : publicError(deps, run, cause);
+  const error = stopped ? reasonOf(run.signal) : publicError(deps, run, cause);
   const { agentId } = run.input as RunInput;
   const status = stopped ? 'cancelled' : 'failed';
   const also = [deps.events.event('run.ended', { runId: run.id, agentId, status })];
-  const result = progress ? resultOf(progress, '', 'cancelled') : undefined;
-  const finish = { status, ...(stopped && result ? { result } : {}), error: { code: error.code, message: error.message } } as const;
+  // Who stopped a run is told what it has used; one that nobody watched has nobody to tell, and ends as an error for whoever asks later.
+  const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, '', 'cancelled') : undefined;
+  const finish = { status, ...(result ? { result } : {}), error: toRunError(error) } as const;
   const store = async (): Promise<void> => {
-    const note = { kind: 'note' as const, runId: run.id, content: stopped ? 'The run was stopped.' : `The run failed: ${error.message}` };
+    const note = { kind: 'note' as const, runId: run.id, content: stopped ? error.message : `The run failed: ${error.message}` };
     if (progress) await commitProgress(deps, progress, { finish, also }, [note]);
     else await deps.journal.advance(run, { finish, also });
   };
   const tell = (): void => {
-    if (stopped && result) publishDone(deps, run.id, result);
+    if (result) publishDone(deps, run.id, result);
     else
       deps.streams.publish(run.id, {
         type: 'error',
@@ -225,5 +228,8 @@ function toOpenCall(run: LeasedRun, entry: Entry): OpenCall {
 
 /** The step of this kind that was begun last and has no outcome. */
 const lastStep = (run: LeasedRun, kind: string): JournalStep | undefined => run.steps.findLast((step) => step.kind === kind && step.status === 'intent');
+
+/** Whoever interrupts says why; a lease that was lost is no reason to tell, and nothing is stored then. */
+const reasonOf = (signal: AbortSignal): SvcError => (isSvcError(signal.reason) && signal.reason.code === UNWATCHED ? signal.reason : runErrors.stopped());
 
 const interruptedByPerson = (run: LeasedRun): boolean => run.signal.aborted;

@@ -19,6 +19,12 @@ export const runErrors = defineErrors('run', {
   },
   loop_guard_break: { status: 500, retry: false, message: (reason: string) => `The run was ended: ${reason}` },
   stopped: { status: 409, retry: false, message: () => 'The run was stopped.' },
+  unwatched: {
+    status: 499,
+    retry: true,
+    message: () => 'The run was cancelled, because nobody was watching it any more.',
+    hint: 'Send the message again. With unwatched = "finish" under [runs], or under [autonomous] of the agent, such runs go on.',
+  },
   superseded: { status: 409, retry: false, message: () => 'A new message took the place of a run that was waiting.' },
   too_deep: { status: 400, retry: false, message: (depth: number) => `Agents may call each other ${depth} deep at most.` },
   circular_wait: {

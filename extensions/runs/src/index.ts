@@ -4,10 +4,13 @@ import { type LoopDeps, driveRun } from './agent-loop.js';
 import { createCircularWaits } from './circular-wait.js';
 import { RunsSection } from './config.js';
 import { createDispatcher } from './dispatcher.js';
+import { createRepeats } from './repeats.js';
 import { messageRoutes } from './routes.js';
-import { RUN_KIND } from './run-input.js';
+import { RUN_KIND, type RunInput } from './run-input.js';
 import { createRunsService } from './service.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
+import { cancelUnwatched } from './stopping.js';
+import { createWatchKeeper } from './unwatched.js';
 
 const AGENTS_UPDATED_MS = 5_000;
 
@@ -45,17 +48,22 @@ export default defineExtension({
         return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });
       },
     };
+    const later = (ms: number, fn: () => void | Promise<void>): void => {
+      if (!ctx.signal.aborted) ctx.timers.after(ms, fn);
+    };
+    const watch = createWatchKeeper({ streams: ctx.streams, log: ctx.log, later, cancel: (runId) => cancelUnwatched(loop, runId) });
     const own = createDispatcher({
       journal: ctx.journal,
       streams: ctx.streams,
       log: ctx.log,
       maxActive: () => config().max_active,
       hold: (label) => ctx.hold(label),
-      later: (ms, fn) => {
-        if (!ctx.signal.aborted) ctx.timers.after(ms, fn);
-      },
+      later,
       pause: (ms) => ctx.clock.sleep(ms, ctx.signal).catch(() => undefined), // the generation closes: its runs are handed on
-      drive: (run) => driveRun(loop, run),
+      drive: (run) => {
+        if ((run.input as RunInput).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
+        return driveRun(loop, run);
+      },
       restore: async (run) => {
         const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
         // A topic that lives on from an earlier generation goes on as it is, unless text of an open step has to be voided.
@@ -65,7 +73,9 @@ export default defineExtension({
         if (run.steps.length > 0) ctx.streams.publish(run.id, { type: 'phase', data: { phase: 'restarted', attempt: run.attempt } });
       },
     });
-    const runs = createRunsService({ ...loop, dispatcher: own, intercept, startHook, maxActive: () => config().max_active, maxDepth: () => config().max_depth });
+    const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
+    for (const changed of ['provider.changed', 'config.changed', 'agent.changed'] as const) ctx.events.on(changed, () => repeats.forget());
+    const runs = createRunsService({ ...loop, dispatcher: own, intercept, startHook, watch, repeats, config });
 
     ctx.services.provide('runs', runs);
     ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }));

@@ -11,6 +11,8 @@ export interface RunInput {
   readonly sessionId: string;
   readonly door: Door;
   readonly depth: number;
+  /** Set where the run ends when nobody watches it (unwatched.ts). */
+  readonly unwatched?: 'cancel';
   /** The message, until the first commit of the run has made it a session entry. */
   readonly parts?: readonly Part[];
   readonly systemExtra?: string;

@@ -13,7 +13,11 @@ import { publishDone } from './agent-loop.js';
 import type { CommandAnswer, RunDraft, RunInfo, RunResult, RunsService, Submitted } from './contract.js';
 import type { Dispatcher } from './dispatcher.js';
 import { runErrors } from './errors.js';
+import type { RunsConfig } from './config.js';
 import { RUN_KIND, type RunInput } from './run-input.js';
+import type { Repeats } from './repeats.js';
+import { ACTIVE, stopOne, toRunError } from './stopping.js';
+import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
 
 export interface RunsDeps {
   readonly journal: Journal;
@@ -27,14 +31,12 @@ export interface RunsDeps {
   readonly dispatcher: Dispatcher;
   readonly intercept: HookHandle<HookMap['message.intercept']>;
   readonly startHook: HookHandle<HookMap['run.start']>;
-  maxActive(): number;
-  maxDepth(): number;
+  readonly watch: WatchKeeper;
+  readonly repeats: Repeats;
+  config(): RunsConfig;
 }
 
 const MAX_MESSAGE_CHARS = 100_000;
-/** Clients give up resending long before this. */
-const RESEND_WINDOW_MS = 900_000;
-const ACTIVE = ['queued', 'running', 'waiting'] as const;
 
 export const createRunsService = (deps: RunsDeps): RunsService => ({
   submit: (actor, draft) => submit(deps, actor, draft),
@@ -52,7 +54,7 @@ async function submit(deps: RunsDeps, actor: Actor, draft: RunDraft): Promise<Su
     const answer = await deps.intercept.call({ actor, agent, sessionId, text, door: draft.door });
     if (answer) return answerCommand(deps, actor, agent, sessionId, draft, answer);
   }
-  if (!deps.dispatcher.hasRoom()) throw runErrors.too_many(deps.maxActive()).with({ headers: { 'retry-after': '1' } });
+  if (!deps.dispatcher.hasRoom()) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
   if (draft.sessionId !== undefined) await deps.sessions.ensure(actor, agent.id, draft.sessionId);
   if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
   return accept(deps, actor, agent, sessionId, draft);
@@ -64,14 +66,16 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     sessionId,
     door: draft.door,
     depth: draft.depth ?? 0,
+    ...(unwatchedPolicy(draft.door, agent.manifest.autonomous, deps.config()) === 'cancel' ? { unwatched: 'cancel' } : {}),
     parts: draft.parts,
     ...(draft.systemExtra === undefined ? {} : { systemExtra: draft.systemExtra }),
     ...(draft.maxTokens === undefined ? {} : { maxTokens: draft.maxTokens }),
     ...(draft.temperature === undefined ? {} : { temperature: draft.temperature }),
   };
-  const fingerprint = draft.key !== undefined || draft.door === 'openai' ? fingerprintOf(agent.id, sessionId, draft) : undefined;
-  if (draft.isResend && fingerprint !== undefined) {
-    const earlier = await findResent(deps, actor, fingerprint);
+  const fingerprint = draft.key !== undefined || draft.door === 'openai' ? fingerprintOf(agent.id, sessionId, draft, actor) : undefined;
+  // A key says by itself what is a repetition.
+  if (fingerprint !== undefined && draft.key === undefined) {
+    const earlier = await deps.repeats.find(actor, { sessionId, fingerprint, isResend: draft.isResend ?? false });
     if (earlier) return attach(deps, earlier, sessionId);
   }
   const id = deps.ids.uuid();
@@ -96,16 +100,10 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     if (opened.leased) await deps.journal.release(opened.leased);
     throw error;
   }
+  if (input.unwatched === 'cancel') deps.watch.keep(id);
   if (opened.leased) deps.dispatcher.take(opened.leased);
   else await queued(deps, id, sessionId);
   return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1 };
-}
-
-/** The run that a client's automatic resend means: the newest with the same request, begun not long ago. */
-async function findResent(deps: RunsDeps, actor: Actor, fingerprint: string): Promise<JournalRun | undefined> {
-  const recent = await deps.journal.list({ actor, kind: RUN_KIND, limit: 100 });
-  const since = deps.clock.now() - RESEND_WINDOW_MS;
-  return recent.find((run) => run.fingerprint === fingerprint && Date.parse(run.createdAt) >= since);
 }
 
 /** Another run has the session: one that waits for a person gives way, one that runs goes first. */
@@ -135,7 +133,7 @@ async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
   }));
   const { writes } = await deps.sessions.append(ref, skipped);
   const why = runErrors.superseded();
-  if (await deps.journal.cancel(waiting.id, { code: why.code, message: why.message }, writes)) {
+  if (await deps.journal.cancel(waiting.id, toRunError(why), writes)) {
     deps.streams.publish(waiting.id, { type: 'error', final: true, data: { error: why.message, code: why.code, status: why.status } });
   }
 }
@@ -154,8 +152,13 @@ export function attach(deps: Pick<RunsDeps, 'streams'>, run: JournalRun, session
 
 function publishEnd(deps: Pick<RunsDeps, 'streams'>, run: JournalRun): void {
   const result = run.result as RunResult | null;
-  if (result) publishDone(deps, run.id, result);
-  else deps.streams.publish(run.id, { type: 'error', final: true, data: { error: run.error?.message ?? 'The run failed.', code: run.error?.code ?? 'run_internal', status: 500 } });
+  if (result) {
+    publishDone(deps, run.id, result);
+    return;
+  }
+  // Rows of an older daemon know no status.
+  const { message, code, status = 500, hint } = run.error ?? toRunError(runErrors.internal());
+  deps.streams.publish(run.id, { type: 'error', final: true, data: { error: message, code, status, ...(hint === undefined ? {} : { hint }) } });
 }
 
 async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
@@ -163,7 +166,7 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
     kind: 'command',
     actor,
     input: { agentId: agent.id, sessionId, command: answer.command },
-    ...(draft.key === undefined ? {} : { key: draft.key, fingerprint: fingerprintOf(agent.id, sessionId, draft) }),
+    ...(draft.key === undefined ? {} : { key: draft.key, fingerprint: fingerprintOf(agent.id, sessionId, draft, actor) }),
   });
   const topic = opened.run.id;
   const { provider, model } = agent.manifest.model;
@@ -179,6 +182,8 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
     model,
   };
   if (opened.leased) await deps.journal.advance(opened.leased, { finish: { status: 'done', result } });
+  // It may have changed the model or the session, and with it what failed before.
+  deps.repeats.forget();
   if (opened.replayed) return attach(deps, opened.run, sessionId);
   deps.streams.open(topic);
   deps.streams.publish(topic, { type: 'phase', data: { phase: 'command', detail: answer.command } });
@@ -191,25 +196,7 @@ async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agen
   const runs =
     target.runId === undefined ? await listRuns(deps, actor, { ...(target.agentId === undefined ? {} : { agentId: target.agentId }), active: true }) : [await visible(deps, actor, target.runId)];
   let stopped = 0;
-  for (const run of runs) stopped += await stopOne(deps, actor, run, why);
-  return stopped;
-}
-
-async function stopOne(deps: RunsDeps, actor: Actor, run: JournalRun, why: string): Promise<number> {
-  const error = runErrors.stopped();
-  let stopped = deps.journal.interrupt(run.id, why) ? 1 : 0;
-  if (
-    stopped === 0 &&
-    (await deps.journal.cancel(run.id, { code: error.code, message: error.message }, [
-      deps.events.event('run.ended', { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' }),
-    ]))
-  ) {
-    stopped = 1;
-    deps.streams.publish(run.id, { type: 'error', final: true, data: { error: error.message, code: error.code, status: error.status } });
-  }
-  for (const child of await deps.journal.list({ actor, kind: RUN_KIND, status: ACTIVE, limit: 500 })) {
-    if (child.parentId === run.id) stopped += await stopOne(deps, actor, child, why);
-  }
+  for (const run of runs) stopped += await stopOne(deps, actor, run, runErrors.stopped().with({ cause: why }));
   return stopped;
 }
 
@@ -232,7 +219,8 @@ function checkDraft(deps: RunsDeps, draft: RunDraft): void {
   if (chars === 0 && !hasImage) throw runErrors.empty_message();
   if (chars > MAX_MESSAGE_CHARS) throw runErrors.message_too_large(chars, MAX_MESSAGE_CHARS);
   if (draft.key !== undefined && !/^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(draft.key)) throw runErrors.invalid_key();
-  if ((draft.depth ?? 0) > deps.maxDepth()) throw runErrors.too_deep(deps.maxDepth());
+  const { max_depth: maxDepth } = deps.config();
+  if ((draft.depth ?? 0) > maxDepth) throw runErrors.too_deep(maxDepth);
 }
 
 async function askStart(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDraft): Promise<void> {
@@ -240,10 +228,13 @@ async function askStart(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDr
   if (verdict) throw runErrors.refused('deny' in verdict ? verdict.deny : verdict.suspend.reason);
 }
 
-const fingerprintOf = (agentId: string, sessionId: string, draft: RunDraft): string =>
-  createHash('sha256')
-    .update(JSON.stringify([agentId, sessionId, draft.parts satisfies readonly Part[], draft.systemExtra ?? null, draft.maxTokens ?? null, draft.temperature ?? null]))
+/** A key is its owner's, whoever sends it; without one, only the same caller can send the same request again. */
+const fingerprintOf = (agentId: string, sessionId: string, draft: RunDraft, actor: Actor): string => {
+  const asked = [agentId, sessionId, draft.parts satisfies readonly Part[], draft.systemExtra ?? null, draft.maxTokens ?? null, draft.temperature ?? null];
+  return createHash('sha256')
+    .update(JSON.stringify(draft.key === undefined ? [...asked, actor.id] : asked))
     .digest('hex');
+};
 
 const toInfo = (run: JournalRun): RunInfo => ({
   id: run.id,

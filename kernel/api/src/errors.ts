@@ -42,11 +42,11 @@ export class SvcError extends Error {
     this.headers = init.headers ?? {};
   }
 
-  /** The same error with what it carries beside its text: headers such as Retry-After, details, the cause for the log. */
-  with(extra: { headers?: Record<string, string>; details?: unknown; cause?: unknown }): SvcError {
+  /** The same error with what it carries beside its text: headers such as Retry-After, details, the cause for the log, and `retry` where this case is known better than its kind. */
+  with(extra: { retry?: boolean; headers?: Record<string, string>; details?: unknown; cause?: unknown }): SvcError {
     return new SvcError(this.code, this.message, {
       status: this.status,
-      retry: this.retry,
+      retry: extra.retry ?? this.retry,
       hint: this.hint,
       details: extra.details ?? this.details,
       headers: { ...this.headers, ...extra.headers },

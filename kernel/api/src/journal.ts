@@ -15,6 +15,17 @@ import type { Write } from './storage.js';
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
 export type Replay = 'safe' | 'keyed' | 'never';
 
+/** Why a run failed or was cancelled, as whoever asks again later is told. */
+export interface RunError {
+  readonly code: string;
+  readonly message: string;
+  /** HTTP status. */
+  readonly status?: number;
+  /** Whether the same request can succeed later. */
+  readonly retry?: boolean;
+  readonly hint?: string;
+}
+
 export interface OpenRun {
   /** Given by the caller where rows written in the same commit must name it; otherwise made here. */
   id?: string;
@@ -43,7 +54,7 @@ export interface JournalRun {
   readonly input: unknown;
   /** What a finished run answers; JSON. */
   readonly result: unknown;
-  readonly error: { code: string; message: string } | null;
+  readonly error: RunError | null;
   /** 1 for the first life of the run; one more after each recovery. */
   readonly attempt: number;
   readonly createdAt: string;
@@ -88,7 +99,7 @@ export interface StepOutcome {
 export interface Finish {
   status: 'done' | 'failed' | 'cancelled';
   result?: unknown;
-  error?: { code: string; message: string };
+  error?: RunError;
 }
 
 /** One commit of a run's progress: outcomes, the next intents, and perhaps its end. */
@@ -125,9 +136,9 @@ export interface Journal {
   /** Gives the lease back so that another generation or process goes on; the run stays where it is. */
   release(run: LeasedRun): Promise<void>;
   /** Ends a run that nobody holds (queued or waiting). False when it is running or already over. */
-  cancel(runId: string, why: { code: string; message: string }, also?: readonly Write[]): Promise<boolean>;
-  /** Aborts the signal of a run that this process holds. False when it holds none by this id. */
-  interrupt(runId: string, reason: string): boolean;
+  cancel(runId: string, why: RunError, also?: readonly Write[]): Promise<boolean>;
+  /** Aborts the signal of a run that this process holds, with this error as its reason. False when it holds none by this id. */
+  interrupt(runId: string, reason: Error): boolean;
   /** Called when work of this kind may be claimable: a lane became free, a wait was woken. */
   onReady(kind: string, fn: () => void): Disposable;
   get(runId: string): Promise<JournalRun | undefined>;

@@ -45,6 +45,8 @@ export interface TopicState {
   /** Number of the newest frame, 0 when there is none. */
   readonly seq: number;
   readonly ended: boolean;
+  /** For how long nobody has followed the topic; null while somebody does. */
+  readonly unwatchedMs: number | null;
 }
 
 export interface Streams {

@@ -84,6 +84,7 @@ function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
     svc_sockets_open: http.openSockets,
     svc_streams_open: http.openStreams,
     svc_stream_topics: streams.topics,
+    svc_stream_followers: streams.followers,
     ...Object.fromEntries(
       Object.entries(writes).flatMap(([name, value]) => (typeof value === 'number' ? [[`svc_storage_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`, value]] : [])),
     ),

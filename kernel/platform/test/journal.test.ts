@@ -275,14 +275,14 @@ describe('journal', () => {
   it('interrupts a run that is held here, across a release too', async () => {
     const run = await held();
     await journal.release(run);
-    expect(journal.interrupt(run.id, 'stop pressed')).to.equal(true);
+    expect(journal.interrupt(run.id, new Error('stop pressed'))).to.equal(true);
 
     const [again] = await journal.claim('agent', 1);
 
     expect([run.signal.aborted, again?.signal.aborted]).to.deep.equal([true, true]);
     expect(String(again?.signal.reason)).to.contain('stop pressed');
     if (again) await finish(again);
-    expect(journal.interrupt(run.id, 'again')).to.equal(false);
+    expect(journal.interrupt(run.id, new Error('again'))).to.equal(false);
   });
 
   describe('J5 a restart', () => {

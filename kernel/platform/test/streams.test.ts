@@ -7,7 +7,7 @@ const text = (content: string) => ({ type: 'chunk', data: { content, done: false
 
 describe('streams', () => {
   let now = 0;
-  const clock = { now: () => now };
+  const clock = { now: () => now, mono: () => now };
   let streams: ReturnType<typeof createStreams>;
   beforeEach(() => {
     streams = createStreams({ clock, maxFramesPerTopic: 8, maxBytesPerTopic: 10_000, maxTopics: 3 });
@@ -56,7 +56,7 @@ describe('streams', () => {
     for (const part of ['a', 'b']) streams.publish(RUN, text(part));
     expect(streams.state(RUN)?.seq).to.equal(1);
     streams.flush(RUN);
-    expect(streams.state(RUN)).to.deep.equal({ attempt: 1, seq: 2, ended: false });
+    expect(streams.state(RUN)).to.deep.equal({ attempt: 1, seq: 2, ended: false, unwatchedMs: 0 });
   });
 
   it('gives exactly the frames after the named one', () => {
@@ -181,6 +181,22 @@ describe('streams', () => {
     expect(streams.encoded(frame, encoder)).to.equal(streams.encoded(frame, encoder));
     expect(calls).to.equal(1);
     expect(streams.encoded(frame, { contentType: 'text/plain', encode: () => undefined })).to.have.length(0);
+  });
+
+  it('knows for how long nobody has followed a topic', () => {
+    now = 1_000;
+    streams.open(RUN);
+    now = 1_300;
+    expect(streams.state(RUN)?.unwatchedMs).to.equal(300);
+    const first = streams.cursor(RUN, 0, () => undefined);
+    const second = streams.cursor(RUN, 0, () => undefined);
+    first?.close();
+    now = 5_000;
+    expect(streams.state(RUN)?.unwatchedMs).to.equal(null);
+    second?.close();
+    second?.close();
+    now = 5_200;
+    expect(streams.state(RUN)?.unwatchedMs).to.equal(200);
   });
 
   it('ends every reader when the service stops', async () => {

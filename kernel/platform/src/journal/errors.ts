@@ -25,7 +25,6 @@ export const journalErrors = defineErrors('journal', {
     message: (kind: string) => `Whether the step "${kind}" took effect before the interruption is not known, and it may not be repeated.`,
     hint: 'Look at what it acts on, then decide.',
   },
-  interrupted: { status: 409, retry: false, message: (reason: string) => `The run was interrupted: ${reason}.`, hint: 'Somebody stopped it on purpose.' },
   bad_time: { status: 500, retry: false, message: (text: string) => `"${text}" is not a time.`, hint: 'Give ISO 8601 in UTC.' },
   bad_row: {
     status: 500,

@@ -22,7 +22,7 @@ export interface HeldRuns {
   release(run: HeldRun): void;
   /** The lease is somebody else's: whoever still works on it should stop. */
   lose(run: HeldRun): void;
-  interrupt(runId: string, reason: string): boolean;
+  interrupt(runId: string, reason: Error): boolean;
   all(): HeldRun[];
 }
 
@@ -57,7 +57,7 @@ export const createHeldRuns = (): HeldRuns => {
     lose: (run) => takeOut(run)?.abort(journalErrors.lease_lost(run.id)),
     interrupt(runId, reason) {
       const controller = held.get(runId)?.controller ?? released.get(runId);
-      controller?.abort(journalErrors.interrupted(reason));
+      controller?.abort(reason);
       return controller !== undefined;
     },
     all: () => [...held.values()].map(({ id, token }) => ({ id, token })),

@@ -2,7 +2,7 @@
  * The run journal on the database: what it promises stands in the contract (J1 to J5).
  * Here is how: each promise is a condition inside one commit, judged by the database.
  */
-import { isSvcError, type Advance, type Journal, type LeasedRun, type StepSpec, type Write } from '@svc/api';
+import { isSvcError, type Advance, type Journal, type LeasedRun, type RunError, type StepSpec, type Write } from '@svc/api';
 import { conflictOf } from '../storage/errors.js';
 import { claimRuns } from './claims.js';
 import { journalErrors } from './errors.js';
@@ -143,7 +143,7 @@ const queueAgain = (parts: JournalParts, run: Pick<RunRow, 'id' | 'kind' | 'lane
   parts.signals.fire(run.kind);
 };
 
-const cancel = async (parts: JournalParts, runId: string, why: { code: string; message: string }, also: readonly Write[]): Promise<boolean> => {
+const cancel = async (parts: JournalParts, runId: string, why: RunError, also: readonly Write[]): Promise<boolean> => {
   const run = await getRun(parts, runId);
   if (run?.status !== 'queued' && run?.status !== 'waiting') return false;
   if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso())], also))) return false;

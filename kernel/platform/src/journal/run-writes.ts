@@ -1,5 +1,5 @@
 /** Every write of the journal, as data. Those under a lease name its fencing token and expect the row (J4). */
-import type { Advance, Finish, JournalRun, LeasedRun, Scalar, StepOutcome, StepSpec, Write } from '@svc/api';
+import type { Advance, Finish, JournalRun, LeasedRun, RunError, Scalar, StepOutcome, StepSpec, Write } from '@svc/api';
 import { toJson } from './run-rows.js';
 
 export interface Tables {
@@ -70,7 +70,7 @@ export const createRunWrites = ({ runs, steps }: Tables) => ({
     expect: 1,
   }),
 
-  cancel: (runId: string, why: { code: string; message: string }, at: string): Write => ({
+  cancel: (runId: string, why: RunError, at: string): Write => ({
     sql: `UPDATE ${runs} SET status = 'cancelled', error = ?, updated_at = ? WHERE id = ? AND status IN ('queued', 'waiting')`,
     args: [toJson(why), at, runId],
     expect: 1,

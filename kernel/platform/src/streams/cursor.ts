@@ -26,7 +26,7 @@ export class Cursor implements Follower {
     this.wake = wake;
     this.#attempt = topic.attempt;
     this.#next = firstToRead(topic, after);
-    topic.followers.add(this);
+    topic.join(this);
   }
 
   get state(): CursorState {
@@ -70,7 +70,7 @@ export class Cursor implements Follower {
   #leave(state: CursorState): void {
     if (this.#state !== 'live') return;
     this.#state = state;
-    this.#topic.followers.delete(this);
+    this.#topic.leave(this);
   }
 }
 

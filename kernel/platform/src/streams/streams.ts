@@ -20,7 +20,7 @@ const DEFAULT_KEEP_ENDED_MS = 5 * 60_000;
 const NOTHING = Buffer.alloc(0);
 
 export interface StreamsOptions {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'mono'>;
   readonly maxFramesPerTopic?: number;
   readonly maxBytesPerTopic?: number;
   readonly maxTopics?: number;
@@ -51,7 +51,7 @@ export interface StreamsAdmin {
 }
 
 interface State {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'mono'>;
   readonly limits: RingLimits;
   readonly maxTopics: number;
   readonly keepEndedMs: number;
@@ -83,7 +83,7 @@ export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin =
     flush: (topic) => void find(state, topic)?.release(),
     state: (topic) => {
       const found = find(state, topic);
-      return found && { attempt: found.attempt, seq: found.seq, ended: found.final !== undefined };
+      return found && { attempt: found.attempt, seq: found.seq, ended: found.final !== undefined, unwatchedMs: found.unwatchedMs };
     },
     follow: (topic, after) => follow(state, topic, after ?? 0),
     final: (topic, signal) => final(state, topic, signal),
@@ -114,7 +114,7 @@ function open(state: State, name: string, attempt: number, startSeq: number): vo
     if (!oldest) throw streamErrors.too_many(state.maxTopics);
     drop(state, oldest);
   }
-  state.topics.set(name, new Topic(name, state.limits, attempt, startSeq));
+  state.topics.set(name, new Topic(name, state.limits, attempt, startSeq, state.clock.mono));
 }
 
 function publish(state: State, name: string, draft: FrameDraft): void {
@@ -204,7 +204,7 @@ function final(state: State, name: string, signal: AbortSignal | undefined): Pro
     if (state.closed) return reject(streamErrors.stopping());
     if (signal?.aborted) return reject(signal.reason);
     const leave = () => {
-      topic.followers.delete(waiting);
+      topic.leave(waiting);
       signal?.removeEventListener('abort', gone);
     };
     const gone = () => {
@@ -222,7 +222,7 @@ function final(state: State, name: string, signal: AbortSignal | undefined): Pro
         reject(streamErrors.stopping());
       },
     };
-    topic.followers.add(waiting);
+    topic.join(waiting);
     signal?.addEventListener('abort', gone);
   });
 }

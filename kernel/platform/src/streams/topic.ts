@@ -23,7 +23,10 @@ export interface Follower {
 export class Topic {
   readonly name: string;
   readonly #limits: RingLimits;
-  readonly followers = new Set<Follower>();
+  readonly #mono: () => number;
+  readonly #followers = new Set<Follower>();
+  /** Since when nobody has followed, on the monotonic clock. */
+  #leftAt: number;
   attempt: number;
   seq: number;
   ring: FrameRing;
@@ -34,12 +37,30 @@ export class Topic {
   dueAt = 0;
   #pending: Pending | undefined;
 
-  constructor(name: string, limits: RingLimits, attempt: number, startSeq: number) {
+  constructor(name: string, limits: RingLimits, attempt: number, startSeq: number, mono: () => number) {
     this.name = name;
+    this.#mono = mono;
+    this.#leftAt = mono();
     this.#limits = limits;
     this.attempt = attempt;
     this.seq = startSeq;
     this.ring = new FrameRing(limits);
+  }
+
+  get followers(): ReadonlySet<Follower> {
+    return this.#followers;
+  }
+
+  join(follower: Follower): void {
+    this.#followers.add(follower);
+  }
+
+  leave(follower: Follower): void {
+    if (this.#followers.delete(follower) && this.#followers.size === 0) this.#leftAt = this.#mono();
+  }
+
+  get unwatchedMs(): number | null {
+    return this.#followers.size > 0 ? null : this.#mono() - this.#leftAt;
   }
 
   /** A new attempt: frames of the last one can no longer be resumed from, so they go. */

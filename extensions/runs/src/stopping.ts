@@ -1,0 +1,36 @@
+/** Ending runs from outside: by a person, by a purge, or because nobody watches. */
+import type { Actor, Events, Journal, JournalRun, RunError, Streams, SvcError } from '@svc/api';
+import { runErrors } from './errors.js';
+import { RUN_KIND, type RunInput } from './run-input.js';
+
+export interface StopDeps {
+  readonly journal: Journal;
+  readonly streams: Streams;
+  readonly events: Events;
+}
+
+export const ACTIVE = ['queued', 'running', 'waiting'] as const;
+const SYSTEM: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
+
+export const toRunError = ({ code, message, status, retry, hint }: SvcError): RunError => ({ code, message, status, retry, ...(hint === undefined ? {} : { hint }) });
+
+/** Also the runs that it began. Resolves with how many ended. */
+export async function stopOne(deps: StopDeps, actor: Actor, run: JournalRun, error: SvcError): Promise<number> {
+  let stopped = deps.journal.interrupt(run.id, error) ? 1 : 0;
+  if (stopped === 0 && (await deps.journal.cancel(run.id, toRunError(error), [endedEvent(deps, run)]))) {
+    stopped = 1;
+    deps.streams.publish(run.id, { type: 'error', final: true, data: { error: error.message, code: error.code, status: error.status } });
+  }
+  for (const child of await deps.journal.list({ actor, kind: RUN_KIND, status: ACTIVE, limit: 500 })) {
+    if (child.parentId === run.id) stopped += await stopOne(deps, actor, child, error);
+  }
+  return stopped;
+}
+
+/** U3 of unwatched.ts: what waits, or has waited, for a person is theirs. */
+export async function cancelUnwatched(deps: StopDeps, runId: string): Promise<void> {
+  const run = await deps.journal.get(runId);
+  if (run?.wait === null && ACTIVE.some((status) => status === run.status)) await stopOne(deps, SYSTEM, run, runErrors.unwatched());
+}
+
+const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event('run.ended', { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' });
