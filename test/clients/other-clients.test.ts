@@ -24,7 +24,8 @@ const failing = async (work: PromiseLike<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('clients that send again by themselves', () => {
+describe('clients that send again by themselves', function () {
+  this.timeout(30_000); // the first of them loads LangChain
   let clock: VirtualClock;
   let waits: VirtualWaits | undefined;
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ExtensionContext, Type, defineRoute, reply } from '@svc/api';
 import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
+import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 
 /** Asks a person before `file_write`; POST /api/ask/{id} decides. Its decisions live in the test, as approvals keeps them in its table. */
@@ -79,6 +80,20 @@ describe('a run that waits for a person', () => {
     expect(file.content).to.equal('hello');
     await second.stop();
     await rm(home, { recursive: true, force: true });
+  });
+
+  it('is not cancelled because nobody watches it', async () => {
+    const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
+    const kernel = await bootTestKernel({ clock, config: `${OPEN_RATE}[extensions]\nenable = ["asking"]\n[runs]\nunwatched = "cancel"`, extra: [asking(new Map())] });
+    const agent = await assistant(kernel);
+    const { body } = await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, ask);
+    await clock.advance(60_000);
+
+    const { body: decided } = await kernel.http.expect(200, 'POST', `/api/ask/${encodeURIComponent(body.waiting.approval_id)}`, { allow: true });
+
+    expect(decided.woken).to.equal(true);
+    const events = await kernel.http.events('POST', `/api/agents/${agent}/message/stream`, ask, { 'last-event-id': `${body.run_id}.1.1` });
+    expect(events.at(-1)?.event).to.equal('done');
   });
 
   it('tells the model of a no', async () => {

@@ -47,6 +47,16 @@ describe('svc', function () {
       expect((await json(['status'])).value).to.include({ code: 'cli_daemon_not_running', exit_code: 3 });
     });
 
+    it('says why the default is the default, and why it cannot answer', async () => {
+      const why = 'Acme was the first provider with a key on 2026-01-01.';
+      daemon.answers.set('GET /api/status', [
+        200,
+        { status: 'running', default_provider: 'acme', default_model: 'acme-large', default_model_why: why, default_model_problem: 'Acme refused its key.' },
+      ]);
+      const ran = await bench.run(['status']);
+      expect(ran.stdout).to.contain('acme / acme-large').and.contain('first provider with a key').and.contain('Acme refused its key.');
+    });
+
     it('ends with 5 and names the problem when config.toml has one', async () => {
       daemon.answers.set('GET /api/status', [200, { status: 'running', config_problems: [{ file: 'config.toml', line: 3, key: 'api.x', message: 'config.toml:3: [api] x is not a setting.' }] }]);
       const ran = await bench.run(['status']);
