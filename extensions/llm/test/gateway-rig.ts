@@ -130,7 +130,7 @@ const playedProviders = ({ urls, keys, defaultModel, fallbacks = [] }: RigOption
       problem: null,
     };
   };
-  const chosen = defaultModel ?? { provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true, chosen_by: 'start', chosen_at: null, trouble: null } as const;
+  const chosen = defaultModel ?? ({ provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true, chosen_by: 'start', chosen_at: null, trouble: null } as const);
   return {
     list: async () => [],
     get: async (name) => record(name),

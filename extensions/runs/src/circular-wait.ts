@@ -9,6 +9,7 @@ import type { AgentsService } from '@svc/ext-agents/contract';
 import type { Submitted } from './contract.js';
 import { runErrors } from './errors.js';
 import { RUN_KIND, type RunInput } from './run-input.js';
+import { toRunError } from './stopping.js';
 
 export interface CircularWaitDeps {
   readonly journal: Journal;
@@ -48,7 +49,7 @@ async function judge(deps: CircularWaitDeps, call: ToolCall, submitted: Submitte
   const error = runErrors.circular_wait(await chainOf(deps, call, [...path, asked]));
   const { agentId } = asked.input as RunInput; // what `submit` stored
   const ended = deps.events.event('run.ended', { runId: asked.id, agentId, status: 'cancelled' });
-  if (!(await deps.journal.cancel(asked.id, { code: error.code, message: error.message }, [ended]))) return;
+  if (!(await deps.journal.cancel(asked.id, toRunError(error), [ended]))) return;
   tell(deps, asked.id, error);
   throw error;
 }
