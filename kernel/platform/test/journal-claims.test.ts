@@ -268,8 +268,8 @@ describe('journal claims', () => {
       const others = await Promise.all(Array.from({ length: 999 }, () => rig.held()));
       await Promise.all(others.map((run) => rig.journal.release(run)));
 
-      expect(rig.journal.interrupt('oldest', 'stop')).to.equal(false);
-      expect(rig.journal.interrupt('second', 'stop')).to.equal(true);
+      expect(rig.journal.interrupt('oldest', new Error('stop'))).to.equal(false);
+      expect(rig.journal.interrupt('second', new Error('stop'))).to.equal(true);
       expect(second.signal.aborted).to.equal(true);
     });
 
@@ -277,7 +277,7 @@ describe('journal claims', () => {
       const [waits, over] = [await rig.held(), await rig.held()];
       await rig.journal.wait(waits, { reason: 'r', wakeKey: 'w' });
       await rig.finish(over);
-      expect([waits.id, over.id, 'nobody'].map((id) => rig.journal.interrupt(id, 'stop'))).to.deep.equal([false, false, false]);
+      expect([waits.id, over.id, 'nobody'].map((id) => rig.journal.interrupt(id, new Error('stop')))).to.deep.equal([false, false, false]);
     });
   });
 });
