@@ -19,7 +19,17 @@ const FORMAT: Readonly<Record<string, readonly string[]>> = {
     ...['max_llm_tokens_per_hour', 'burst_ratio', 'max_tool_calls_per_minute', 'max_cost_per_hour_usd', 'max_cost_per_day_usd', 'max_cost_per_month_usd', 'max_network_bytes_per_hour'],
     ...['max_memory_bytes', 'max_cpu_time_ms', 'max_concurrent_tools'],
   ],
-  autonomous: ['max_iterations', 'unwatched', 'max_restarts', 'heartbeat_interval_secs', 'heartbeat_timeout_secs', 'heartbeat_keep_recent', 'heartbeat_channel', 'quiet_hours', 'block_stall_degrade_after'],
+  autonomous: [
+    'max_iterations',
+    'unwatched',
+    'max_restarts',
+    'heartbeat_interval_secs',
+    'heartbeat_timeout_secs',
+    'heartbeat_keep_recent',
+    'heartbeat_channel',
+    'quiet_hours',
+    'block_stall_degrade_after',
+  ],
   thinking: ['budget_tokens', 'stream_thinking'],
 };
 
