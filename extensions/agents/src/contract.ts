@@ -87,6 +87,8 @@ export interface AgentsService {
   /** By id, else by name. */
   find(actor: Actor, idOrName: string): Promise<Agent | undefined>;
   list(actor: Actor): Promise<Agent[]>;
+  /** What each answers with now, in the same order: `default` as the gateway would resolve it. */
+  modelsOf(agents: readonly Agent[]): Promise<ModelChoice[]>;
   spawn(actor: Actor, request: SpawnRequest): Promise<Agent>;
   kill(actor: Actor, agentId: string): Promise<void>;
   setModel(actor: Actor, agentId: string, model: ModelChoice): Promise<Agent>;

@@ -125,6 +125,8 @@ export interface LlmService {
   complete(request: ModelRequest, context: CallContext): Promise<ModelAnswer>;
   /** An estimate of tokens. */
   count(text: string): Promise<number>;
+  /** Micro-dollars that these agents' calls have cost since then; agents without a call are left out. */
+  spending(actor: Actor, agentIds: readonly string[], since: string): Promise<ReadonlyMap<string, number>>;
   /** Tokens and cost so far, of an agent or a session's runs. */
   usage(actor: Actor, filter: { agentId?: string; runIds?: readonly string[] }): Promise<Usage & { requests: number }>;
 }

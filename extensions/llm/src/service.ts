@@ -46,6 +46,7 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   reserve: (request, context) => reserve(deps, request, context),
   complete: (request, context) => complete(deps, request, context),
   count: async (text) => estimateTokens(text),
+  spending: (actor, agentIds, since) => deps.store.spending(actor, agentIds, since),
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
 
