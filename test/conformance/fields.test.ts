@@ -16,7 +16,7 @@ describe('the fields of an agent', () => {
     const { body: agent } = await http.expect(201, 'POST', '/api/agents', { name: 'a-priced-one', model: 'gpt-5-mini' });
     const { tier, input_cost_per_m } = (await http.expect(200, 'GET', '/api/models/gpt-5-mini')).body;
     const before = (await http.expect(200, 'GET', '/api/agents')).body.items[0];
-    expect(before).to.include({ id: agent.agent_id, ready: true, auth_status: 'configured', model_tier: tier, is_hand: false, schedule: 'manual', profile: null });
+    expect(before).to.include({ id: agent.agent_id, ready: true, auth_status: 'configured', model_tier: tier, supports_thinking: true, is_hand: false, schedule: 'manual', profile: null });
     expect(before).to.include({ last_active: null, has_processed_message: false, session_count: 0, sessions_24h: 0, cost_24h: 0 });
     expect(before.identity).to.deep.equal({ emoji: null, avatar_url: null, color: null, archetype: null, vibe: null, greeting_style: null });
 
@@ -27,6 +27,18 @@ describe('the fields of an agent', () => {
     expect(Date.parse(after.last_active)).to.be.at.least(Date.parse(after.created_at));
     const { model: _model, ...detail } = (await http.expect(200, 'GET', `/api/agents/${agent.agent_id}`)).body;
     expect(detail).to.deep.include(after);
+  });
+
+  it('tell how it looks to people, where its metadata says so in a form that pages can show', async () => {
+    const { http } = await bootWithModel();
+    const look = async (name: string, metadata: string) => {
+      const { body } = await http.expect(201, 'POST', '/api/agents', { manifest_toml: `name = "${name}"\n${metadata}` });
+      return (await http.expect(200, 'GET', `/api/agents/${body.agent_id}`)).body.identity;
+    };
+    const none = { emoji: null, avatar_url: null, color: null, archetype: null, vibe: null, greeting_style: null };
+    expect(await look('flat', '[metadata]\nemoji = "🦊"\ncolor = "#ff8800"\n')).to.deep.equal({ ...none, emoji: '🦊', color: '#ff8800' });
+    expect(await look('inner', '[metadata.identity]\nvibe = "calm"\navatar_url = "https://example.org/a.png"\n')).to.deep.equal({ ...none, vibe: 'calm', avatar_url: 'https://example.org/a.png' });
+    expect(await look('odd', '[metadata]\nemoji = 7\ncolor = "red; background: url(x)"\navatar_url = "javascript:alert(1)"\n')).to.deep.equal(none);
   });
 
   it('tell an agent that cannot answer from one that can: no key, an unknown provider', async () => {

@@ -25,8 +25,8 @@ export const summaryFields = {
   model_name: Type.String({ description: 'The model that answers now, where the manifest says `default`' }),
   model_tier: OneOf(['frontier', 'smart', 'balanced', 'fast', 'local', 'custom', 'unknown'], { description: '`unknown` where the catalog does not have the model' }),
   auth_status: Nullable(OneOf(['configured', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline']), { description: 'Of its provider; null where there is no such provider' }),
-  supports_thinking: Nullable(Type.Boolean(), { description: 'Null where nobody knows of the model' }),
-  profile: Nullable(Type.String(), { description: 'Kept by no manifest yet: null' }),
+  supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it can be told to think before it answers; null where its provider is not known' }),
+  profile: Nullable(Type.String(), { description: 'The set of tools that its manifest names' }),
   schedule: OneOf(['manual'], { description: 'Agents begin nothing by themselves in this version' }),
   session_count: Nullable(Type.Integer(), { description: 'Sessions in which something was said; null while sessions is off' }),
   sessions_24h: Nullable(Type.Integer(), { description: 'Of those, begun within 24 hours' }),
@@ -95,7 +95,7 @@ const own = (agent: Agent, activeSince: string | undefined) => {
     created_at: agent.createdAt,
     last_active: lastActive,
     has_processed_message: lastActive !== null,
-    profile: null,
+    profile: agent.manifest.profile ?? null,
     schedule: 'manual' as const,
     identity: identityOf(agent.manifest),
     session_id: agent.sessionId,
@@ -104,10 +104,10 @@ const own = (agent: Agent, activeSince: string | undefined) => {
   };
 };
 
-const modelFields = async ({ models }: ModelShownDeps, { provider, model }: ModelChoice, record: ProviderRecord | undefined) => ({
+const modelFields = async ({ models, llm }: ModelShownDeps, { provider, model }: ModelChoice, record: ProviderRecord | undefined) => ({
   model_provider: provider,
   model_name: model,
   model_tier: (await models.value?.find(model, provider))?.tier ?? 'unknown',
   auth_status: record?.auth_status ?? null,
-  supports_thinking: null,
+  supports_thinking: (await llm.value?.canThink({ provider, model })) ?? null,
 });

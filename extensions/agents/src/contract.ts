@@ -37,6 +37,8 @@ export interface AgentManifest {
   readonly tool_allowlist: readonly string[];
   readonly tool_blocklist: readonly string[];
   readonly tools_disabled: boolean;
+  /** The set of tools it was given by name; shown, and already unfolded in the capabilities. */
+  readonly profile?: string;
   readonly autonomous: {
     readonly max_iterations: number;
     /** What becomes of a run that nobody watches; left out, the door and [runs] decide. */

@@ -29,7 +29,19 @@ export default defineExtension({
         about,
         listed.map(({ manifest }) => manifest.model),
       );
-    const deps: AgentsDeps = { store, cache, spawning, review, providers: about.providers, modelsOf, purge: ctx.hooks.use('storage.purge'), ids: ctx.ids, clock: ctx.clock, events: ctx.events, log: ctx.log };
+    const deps: AgentsDeps = {
+      store,
+      cache,
+      spawning,
+      review,
+      providers: about.providers,
+      modelsOf,
+      purge: ctx.hooks.use('storage.purge'),
+      ids: ctx.ids,
+      clock: ctx.clock,
+      events: ctx.events,
+      log: ctx.log,
+    };
     const agents = createAgentsService(deps);
     const lastActive = rememberActivity(ctx, store);
     const surface = {

@@ -1,4 +1,5 @@
 import { defineRoute, ErrorBody, OneOf, type OptionalHandle, reply, type RouteDecl, Type } from '@svc/api';
+import type { LlmService } from '@svc/ext-llm/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { ModelsService } from './contract.js';
 import { modelErrors } from './errors.js';
@@ -7,6 +8,7 @@ import { Model, type ModelSurroundings, TIERS, viewOf } from './views.js';
 export interface ModelRouteDeps {
   readonly models: ModelsService;
   readonly providers: OptionalHandle<ProvidersService>;
+  readonly llm: OptionalHandle<LlmService>;
 }
 
 const ListQuery = Type.Object({
@@ -35,7 +37,8 @@ export const modelRoutes = (deps: ModelRouteDeps): RouteDecl[] => [
     },
     handler: async ({ query: { available, ...filter } }) => {
       const [found, surroundings] = await Promise.all([deps.models.list(filter), surroundingsOf(deps)]);
-      const models = found.map((model) => viewOf(model, surroundings)).filter((model) => available === undefined || model.available === available);
+      const shown = await Promise.all(found.map((model) => viewOf(model, surroundings)));
+      const models = shown.filter((model) => available === undefined || model.available === available);
       return reply(200, { models, total: models.length, available: models.filter((model) => model.available).length });
     },
   }),
@@ -52,15 +55,15 @@ export const modelRoutes = (deps: ModelRouteDeps): RouteDecl[] => [
     handler: async ({ params }) => {
       const found = await deps.models.find(params.id);
       if (!found) throw modelErrors.not_found(params.id);
-      return reply(200, viewOf(found, await surroundingsOf(deps)));
+      return reply(200, await viewOf(found, await surroundingsOf(deps)));
     },
   }),
 ];
 
 /** Without the area of providers no model can be asked. */
-const surroundingsOf = async ({ models, providers }: ModelRouteDeps): Promise<ModelSurroundings> => {
+const surroundingsOf = async ({ models, providers, llm }: ModelRouteDeps): Promise<ModelSurroundings> => {
   const [usable, aliases] = await Promise.all([providers.value?.usable() ?? new Set<string>(), models.aliases()]);
   const byModel = new Map<string, string[]>();
   for (const [alias, id] of aliases) byModel.set(id.toLowerCase(), [...(byModel.get(id.toLowerCase()) ?? []), alias]);
-  return { usable, aliasesOf: (modelId) => byModel.get(modelId.toLowerCase()) ?? [] };
+  return { usable, canThink: async ({ provider, id }) => (await llm.value?.canThink({ provider, model: id })) ?? null, aliasesOf: (modelId) => byModel.get(modelId.toLowerCase()) ?? [] };
 };

@@ -1,5 +1,5 @@
 /** A model as the interface shows it: its row of the catalog, and what is known of it besides. */
-import { OneOf, Type } from '@svc/api';
+import { Nullable, OneOf, Type } from '@svc/api';
 import type { CatalogModel } from './contract.js';
 
 export const TIERS = ['frontier', 'smart', 'balanced', 'fast', 'local', 'custom'] as const;
@@ -21,6 +21,7 @@ export const Model = Type.Object(
     supports_tools: Type.Boolean(),
     supports_vision: Type.Boolean(),
     supports_streaming: Type.Boolean(),
+    supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it can be told to think before it answers; null while nobody is there to tell it' }),
     aliases: Type.Array(Type.String(), { description: 'Other names that an agent may use for it' }),
     available: Type.Boolean({ description: 'Whether its provider can be asked now: it has its key, or needs none and is not known to be off' }),
     source: OneOf(['builtin', 'catalog'], { description: '`builtin` is part of the daemon, `catalog` stands in the shipped list' }),
@@ -32,12 +33,14 @@ export const Model = Type.Object(
 export interface ModelSurroundings {
   /** Providers that can be asked now. */
   readonly usable: ReadonlySet<string>;
+  readonly canThink: (model: CatalogModel) => Promise<boolean | null>;
   readonly aliasesOf: (modelId: string) => readonly string[];
 }
 
-export const viewOf = (model: CatalogModel, { usable, aliasesOf }: ModelSurroundings) => ({
+export const viewOf = async (model: CatalogModel, { usable, canThink, aliasesOf }: ModelSurroundings) => ({
   ...model,
   modality: 'text' as const,
+  supports_thinking: await canThink(model),
   input_cost_per_m: model.input_cost_per_1m,
   output_cost_per_m: model.output_cost_per_1m,
   // No row is without a price; test/catalog.test.ts holds the list to it.

@@ -81,6 +81,7 @@ describe('the model catalog', () => {
       pricing_known: true,
       modality: 'text',
       source: 'catalog',
+      supports_thinking: true,
       available: false,
     });
     expect(haiku?.aliases).to.include('haiku');
@@ -88,8 +89,8 @@ describe('the model catalog', () => {
   });
 
   const routesWith = (usable: readonly string[] | undefined) =>
-    // Of the providers only this one question is asked.
-    modelRoutes({ models, providers: { value: usable && { usable: async () => new Set(usable) }, onChange: () => ({ dispose: () => undefined }) } as never });
+    // Of providers and llm only these questions are asked.
+    modelRoutes({ models, providers: { value: usable && { usable: async () => new Set(usable) } } as never, llm: { value: { canThink: async () => true } } as never });
 
   interface Listed {
     models: Array<{ id: string; provider: string; available: boolean; aliases: string[] }>;

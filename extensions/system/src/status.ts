@@ -85,7 +85,7 @@ export async function status(deps: StatusDeps, actor: Actor) {
       created_at: agent.createdAt,
       model_provider: answering[index]?.provider ?? agent.manifest.model.provider,
       model_name: answering[index]?.model ?? agent.manifest.model.model,
-      profile: null,
+      profile: agent.manifest.profile ?? null,
     })),
   };
 }
