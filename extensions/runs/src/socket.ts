@@ -1,5 +1,5 @@
 /** WebSocket chat: GET /api/agents/{id}/ws (interface.md, Events). */
-import { type Actor, type Connection, type Logger, type SocketDecl, defineSocket, isSvcError } from '@svc/api';
+import { type Actor, type Connection, type Logger, type SocketDecl, Type, UuidText, defineSocket, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { type ClientFrame, parseClientFrame } from './client-frame.js';
@@ -20,6 +20,7 @@ export const chatSocket = (deps: SocketDeps): SocketDecl =>
   defineSocket({
     id: SOCKET_ID,
     path: '/api/agents/{id}/ws',
+    params: Type.Object({ id: UuidText('Agent id') }),
     summary: 'Chat with an agent over a WebSocket',
     auth: 'bearer',
     permission: 'runs.send',
