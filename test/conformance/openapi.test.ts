@@ -1,7 +1,10 @@
 /** openapi.json of each preset: clean by an outside judge, and equal to the table that answers. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { expect } from 'chai';
+import { bootWithModel, stopModelKernels } from '../clients/model-kernel.js';
 import { walk } from './route-walk.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
@@ -14,8 +17,50 @@ const operationsOf = (document: Document): Array<{ method: string; path: string;
 const plainPath = (path: string): string => path.replace(/\{\*?[^}]+\}/g, '{}');
 const boot = (preset: string): Promise<TestKernel> => bootTestKernel({ config: `[extensions]\npreset = "${preset}"\n${OPEN_RATE}` });
 
+/** Places in answers where any value may stand, and why. */
+const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
+  'getAgent: kept.*': 'keys of a manifest that wait for their area, as they were written',
+  'listTools: tools[].input_schema': "a JSON Schema: each tool's own",
+  'runs.attach: [].data.input': "the arguments of a call, by the tool's own schema",
+  'runs.stream: [].data.input': "the arguments of a call, by the tool's own schema",
+  'sessions.current: messages[].tools[].input': "the arguments of a call, by the tool's own schema",
+  'system.openapi: components.*': 'OpenAPI 3.1 describes it',
+  'system.openapi: paths.*': 'OpenAPI 3.1 describes it',
+};
+
+/** Parameters that look like ids of ours and are none. */
+const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
+  'getModel: id': 'a name of the catalog',
+  'openai.model: id': 'svc:<agent>, an agent id or a name',
+};
+
+const successesOf = (operation: Document): Array<{ schema: Document }> =>
+  Object.entries(operation.responses as Record<string, Document>).flatMap(([status, answer]) => (/^2\d\d$/.test(status) ? (Object.values(answer.content ?? {}) as Array<{ schema: Document }>) : []));
+
+/** Where a schema says nothing of what stands there. */
+const openPlaces = (schema: Document, at = ''): string[] => {
+  if (schema.$ref || schema.const !== undefined || schema.enum) return [];
+  const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf;
+  if (choices) return choices.flatMap((one: Document) => openPlaces(one, at));
+  if (schema.type === 'array') return openPlaces(schema.items ?? {}, `${at}[]`);
+  if (schema.type !== undefined && schema.type !== 'object') return [];
+  const inner = (name: string) => (at === '' ? name : `${at}.${name}`);
+  const { properties = {}, patternProperties = {} } = schema;
+  const places = [...Object.entries(properties).map(([name, one]) => [name, one]), ...Object.values(patternProperties).map((one) => ['*', one])] as Array<[string, Document]>;
+  return places.length === 0 ? [at] : places.flatMap(([name, one]) => openPlaces(one, inner(name)));
+};
+
+const eventsOf = (text: string): Array<{ event: string; id: string; data: unknown }> =>
+  text
+    .split('\n\n')
+    .filter((block) => block.includes('data: '))
+    .map((block) => {
+      const field = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
+      return { event: field('event'), id: field('id'), data: JSON.parse(field('data')) };
+    });
+
 describe('openapi.json', () => {
-  after(stopTestKernels);
+  after(stopModelKernels);
 
   for (const preset of ['minimal', 'standard', 'full'])
     describe(`of the preset ${preset}`, () => {
@@ -55,6 +100,77 @@ describe('openapi.json', () => {
         expect(ids.size).to.equal(operationsOf(document).length);
       });
     });
+
+  describe('of all that there is', () => {
+    let document: Document;
+    before(async () => {
+      const kernel = await boot('full');
+      document = (await kernel.http.expect(200, 'GET', '/api/openapi.json')).body;
+      await kernel.stop();
+    });
+
+    it('names the fields of every answer that is a success, but for those that have no fixed ones', () => {
+      const open = operationsOf(document).flatMap(({ operation }) => successesOf(operation).flatMap(({ schema }) => openPlaces(schema).map((place) => `${operation.operationId}: ${place}`)));
+      expect([...new Set(open)].sort()).to.deep.equal(Object.keys(WITHOUT_FIXED_FIELDS).sort());
+    });
+
+    it('tells of each body that it may be wrong, too large, or of another type', () => {
+      for (const { method, path, operation } of operationsOf(document)) {
+        if (!operation.requestBody?.content['application/json']) continue;
+        expect(operation.responses, `${method} ${path}`).to.include.keys('400', '413', '415');
+      }
+    });
+
+    it('tells of each operation that it may be refused, limited, or come at the wrong moment', () => {
+      for (const { method, path, operation } of operationsOf(document)) expect(operation.responses, `${method} ${path}`).to.include.keys('403', '429', '500', '503');
+    });
+
+    it('tells of each message that the model may have no key', () => {
+      for (const id of ['runs.message', 'runs.stream', 'openai.chat-completions']) {
+        const found = operationsOf(document).find(({ operation }) => operation.operationId === id);
+        expect(found?.operation.responses, id).to.include.keys('412', '429');
+      }
+    });
+
+    it('says of ids that they are UUIDs', () => {
+      const plain = operationsOf(document).flatMap(({ operation }) =>
+        (operation.parameters ?? []).filter((one: Document) => /(^|_)id$/.test(one.name) && one.schema.format !== 'uuid').map((one: Document) => `${operation.operationId}: ${one.name}`),
+      );
+      expect(plain.sort()).to.deep.equal(Object.keys(IDS_OF_ANOTHER_KIND).sort());
+    });
+
+    it('gives every refusal the one body of errors', () => {
+      for (const { method, path, operation } of operationsOf(document))
+        for (const [status, answer] of Object.entries(operation.responses as Record<string, Document>))
+          if (Number(status) >= 400 && operation.operationId !== 'system.ready')
+            expect(answer.content['application/json'].schema, `${method} ${path} ${status}`).to.deep.equal({ $ref: '#/components/schemas/ErrorBody' });
+    });
+  });
+
+  it('describes the events of a run as they come: phase, chunk, tool_use, tool_result, done, error', async () => {
+    const script = [{ text: 'Let me look.', toolCalls: [{ name: 'file_list', args: { path: '.' } }] }, { text: 'It is empty.' }];
+    const { http, agent } = await bootWithModel(script);
+    const { body: lost } = await http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "lost"\n[model]\nprovider = "anthropic"\nmodel = "claude-sonnet-4-6"\n' });
+    const { paths } = (await http.expect(200, 'GET', '/api/openapi.json')).body;
+    const documented: Document[] = paths['/api/agents/{id}/message/stream'].post.responses[200].content['text/event-stream'].schema.items.oneOf;
+    const ajv = addFormats.default(new Ajv2020({ strict: false }));
+    const seen = new Set<string>();
+
+    for (const id of [agent.id, lost.agent_id]) {
+      const answer = await http.raw('POST', `/api/agents/${id}/message/stream`, { message: 'look' });
+      for (const event of eventsOf(await answer.text())) {
+        seen.add(event.event);
+        const schema = documented.find((one) => one.properties.event.const === event.event);
+        expect(schema, `${event.event} is documented`).to.not.equal(undefined);
+        expect(
+          ajv.validate({ ...schema, properties: { ...schema.properties, data: { ...schema.properties.data, additionalProperties: false } } }, event),
+          JSON.stringify([event, ajv.errors]),
+        ).to.equal(true);
+      }
+    }
+
+    expect([...seen].sort()).to.deep.equal(documented.map((one) => one.properties.event.const).sort());
+  });
 
   it('has an ETag that answers 304 until the table changes', async () => {
     const kernel = await boot('standard');

@@ -37,6 +37,8 @@ export interface AgentManifest {
   readonly tool_allowlist: readonly string[];
   readonly tool_blocklist: readonly string[];
   readonly tools_disabled: boolean;
+  /** The set of tools it was given by name; shown, and already unfolded in the capabilities. */
+  readonly profile?: string;
   readonly autonomous: {
     readonly max_iterations: number;
     /** What becomes of a run that nobody watches; left out, the door and [runs] decide. */
@@ -87,6 +89,8 @@ export interface AgentsService {
   /** By id, else by name. */
   find(actor: Actor, idOrName: string): Promise<Agent | undefined>;
   list(actor: Actor): Promise<Agent[]>;
+  /** What each answers with now, in the same order: `default` as the gateway would resolve it. */
+  modelsOf(agents: readonly Agent[]): Promise<ModelChoice[]>;
   spawn(actor: Actor, request: SpawnRequest): Promise<Agent>;
   kill(actor: Actor, agentId: string): Promise<void>;
   setModel(actor: Actor, agentId: string, model: ModelChoice): Promise<Agent>;

@@ -58,6 +58,11 @@ export const agentErrors = defineErrors('', {
     message: () => 'signed_manifest was sent, and this installation cannot verify manifest signatures.',
     hint: 'Send manifest_toml alone if the signature need not be checked.',
   },
+  agents_unknown_state: {
+    status: 400,
+    retry: false,
+    message: (state: string, states: readonly string[]) => `"${state}" is not a state of agents: one of ${states.join(', ')} was expected.`,
+  },
   agents_invalid_key: {
     status: 400,
     retry: false,

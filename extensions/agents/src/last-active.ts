@@ -7,6 +7,8 @@ const MAX_WAITING = 1_000;
 
 export interface LastActive {
   touch(agentId: string): Promise<void>;
+  /** What is not written yet. */
+  waiting(agentId: string): string | undefined;
   flush(): Promise<void>;
 }
 
@@ -23,6 +25,7 @@ export const createLastActive = (store: AgentStore, clock: Clock): LastActive =>
       waiting.set(agentId, clock.iso());
       if (waiting.size >= MAX_WAITING) await flush();
     },
+    waiting: (agentId) => waiting.get(agentId),
     flush,
   };
 };

@@ -62,6 +62,7 @@ export const manifestFrom = (raw: Table, source?: string): AgentManifest => {
     tool_allowlist: textsOf(raw.tool_allowlist) ?? [],
     tool_blocklist: textsOf(raw.tool_blocklist) ?? [],
     tools_disabled: raw.tools_disabled === true,
+    ...(typeof raw.profile === 'string' ? { profile: raw.profile } : {}),
     autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50, ...unwatchedOf(autonomous.unwatched) },
     kept: keptOf(raw),
   };

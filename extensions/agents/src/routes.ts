@@ -1,30 +1,36 @@
-import { type Actor, defineRoute, ErrorBody, OneOf, type OptionalHandle, reply, type RouteDecl, type Static, Type, Uuid } from '@svc/api';
-import type { ProvidersService } from '@svc/ext-providers/contract';
+import { type Actor, defineRoute, ErrorBody, OneOf, reply, type RouteDecl, type Static, Type, Uuid, UuidText } from '@svc/api';
+import { AgentSummary, type SummaryDeps, summariesOf } from './agent-summary.js';
 import type { AgentsService, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
+import type { LastActive } from './last-active.js';
+import { shownModels } from './model-shown.js';
 import type { Spawned } from './spawning.js';
 import type { AgentStore } from './store.js';
-import { AgentDetail, AgentSummary, defaultModelOf, detailOf, summaryOf } from './views.js';
+import { AgentDetail, detailOf } from './views.js';
 
 const MAX_PAGE = 500;
 /** A whole manifest (1 MiB) as a JSON string, where quotes and line ends take two bytes. */
 const MAX_SPAWN_BODY_BYTES = 2 * 1_048_576 + 65_536;
 
-export interface AgentRouteDeps {
+export interface AgentRouteDeps extends SummaryDeps {
   readonly agents: AgentsService;
   readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
   readonly store: AgentStore;
-  readonly providers: OptionalHandle<ProvidersService>;
+  readonly lastActive: LastActive;
 }
 
-/** Not `format: uuid`: a bad id has an error of its own (`invalid_agent_id`). */
-const AgentParams = Type.Object({ id: Type.String({ description: 'Agent id, a UUID' }) });
+/** A bad id has an error of its own, `invalid_agent_id`. */
+const AgentParams = Type.Object({ id: UuidText('Agent id') });
+
+const STATES = ['Created', 'Running', 'Suspended', 'Crashed', 'Terminated'] as const;
 
 const ListQuery = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name or description' })),
-  status: Type.Optional(Type.String({ maxLength: 40, description: 'State, without case' })),
+  status: Type.Optional(Type.String({ maxLength: 40, description: `State, without case: ${STATES.join(', ')}` })),
+  owner: Type.Optional(Type.String({ maxLength: 200, description: 'Whose agents, such as `user:alice`; who does not see all sees their own at most' })),
+  include_hands: Type.Optional(Type.Boolean({ description: 'Changes nothing: there are no hands in this version' })),
   sort: Type.Optional(OneOf(['name', 'created_at', 'last_active', 'state'])),
-  order: Type.Optional(OneOf(['asc', 'desc'])),
+  order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Default asc' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Default and at most 500' })),
   offset: Type.Optional(Type.Integer({ minimum: 0 })),
 });
@@ -42,7 +48,7 @@ type SpawnBody = Static<typeof SpawnBody>;
 
 export const agentRoutes = (deps: AgentRouteDeps): RouteDecl[] => [listAgents(deps), spawnAgent(deps), getAgent(deps), killAgent(deps), suspendAgent(deps), resumeAgent(deps)];
 
-const listAgents = ({ store, providers }: AgentRouteDeps): RouteDecl =>
+const listAgents = (deps: AgentRouteDeps): RouteDecl =>
   defineRoute({
     id: 'listAgents',
     method: 'GET',
@@ -65,11 +71,12 @@ const listAgents = ({ store, providers }: AgentRouteDeps): RouteDecl =>
     handler: async ({ actor, query }) => {
       const limit = Math.min(query.limit ?? MAX_PAGE, MAX_PAGE);
       const offset = query.offset ?? 0;
-      const [found, standard] = await Promise.all([
-        store.page(actor, { ...(query.q ? { q: query.q } : {}), ...(query.status ? { status: query.status } : {}), sort: query.sort ?? 'name', order: query.order ?? 'asc', limit, offset }),
-        defaultModelOf(providers),
-      ]);
-      const agents = found.agents.map((agent) => summaryOf(agent, standard));
+      const { q, status, owner, sort = 'name', order = 'asc' } = query;
+      if (status && !STATES.some((state) => state.toLowerCase() === status.toLowerCase())) throw agentErrors.agents_unknown_state(status, STATES);
+      // The order is made in the database, which has to know of the newest runs.
+      if (sort === 'last_active') await deps.lastActive.flush();
+      const found = await deps.store.page(actor, { ...(q ? { q } : {}), ...(status ? { status } : {}), ...(owner ? { owner } : {}), sort, order, limit, offset });
+      const agents = await summariesOf(deps, actor, found.agents);
       return reply(200, { agents, items: agents, total: found.total, offset, limit });
     },
   });
@@ -120,7 +127,7 @@ const requestOf = (body: SpawnBody): SpawnRequest => {
   };
 };
 
-const getAgent = ({ agents, providers }: AgentRouteDeps): RouteDecl =>
+const getAgent = (deps: AgentRouteDeps): RouteDecl =>
   defineRoute({
     id: 'getAgent',
     method: 'GET',
@@ -132,8 +139,10 @@ const getAgent = ({ agents, providers }: AgentRouteDeps): RouteDecl =>
     params: AgentParams,
     responses: { 200: AgentDetail, 400: ErrorBody, 404: ErrorBody },
     handler: async ({ actor, params }) => {
-      const [agent, standard] = await Promise.all([agents.get(actor, params.id), defaultModelOf(providers)]);
-      return reply(200, detailOf(agent, standard));
+      const agent = await deps.agents.get(actor, params.id);
+      const [[summary], fallbacks] = await Promise.all([summariesOf(deps, actor, [agent]), shownModels(deps, agent.manifest.fallback_models)]);
+      if (!summary) throw agentErrors.agent_not_found(agent.id);
+      return reply(200, detailOf(agent, { summary, fallbacks }));
     },
   });
 

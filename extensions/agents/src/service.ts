@@ -16,6 +16,7 @@ const MAX_LISTED = 1_000;
 export interface AgentsDeps extends SpawnDeps {
   readonly cache: AgentCache;
   readonly purge: HookHandle<HookMap['storage.purge']>;
+  readonly modelsOf: AgentsService['modelsOf'];
   readonly log: Logger;
 }
 
@@ -24,6 +25,7 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
   get: (actor, agentId) => getAgent(deps, actor, agentId),
   find: (actor, idOrName) => findAgent(deps, actor, idOrName),
   list: (actor) => deps.store.all(actor, MAX_LISTED),
+  modelsOf: (agents) => deps.modelsOf(agents),
   spawn: async (actor, request) => {
     const spawned = await spawnAgent(deps, actor, request);
     return deps.store.get(actor, spawned.agentId).then((agent) => agent ?? gone(spawned));

@@ -1,5 +1,5 @@
 /** All SQL of agents. Every read for somebody filters by `ownerScope`. An agent on its way out (`Terminated`) is seen by no reader. */
-import { type Actor, type Db, ownerScope, type Scalar, type Write } from '@svc/api';
+import { type Actor, type Db, idGroups, ownerScope, type Scalar, type Write } from '@svc/api';
 import type { Agent, AgentLimits, AgentManifest, AgentState } from './contract.js';
 
 export type SortField = 'name' | 'created_at' | 'last_active' | 'state';
@@ -8,6 +8,7 @@ export interface AgentFilter {
   /** Part of a name or description, without case. */
   readonly q?: string;
   readonly status?: string;
+  readonly owner?: string;
   readonly sort: SortField;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
@@ -44,6 +45,8 @@ export interface AgentStore {
   page(actor: Actor, filter: AgentFilter): Promise<{ agents: Agent[]; total: number }>;
   all(actor: Actor, limit: number): Promise<Agent[]>;
   terminated(): Promise<Agent[]>;
+  /** Living agents below these that the actor may see, by parent; the oldest first. */
+  children(actor: Actor, parentIds: readonly string[]): Promise<Map<string, string[]>>;
   countChildren(parentId: string): Promise<number>;
   hasMark(name: string): Promise<boolean>;
   spawnKey(ownerId: string, key: string): Promise<SpawnKey | undefined>;
@@ -77,6 +80,17 @@ export const createStore = (db: Db): AgentStore => {
     page: (actor, filter) => page(db, agents, actor, filter),
     all: (actor, limit) => many(`WHERE ${mine} AND state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [...ownerScope(actor), limit]),
     terminated: () => many(`WHERE state = 'Terminated'`, []),
+    children: async (actor, parentIds) => {
+      const reads = idGroups(parentIds).map((group) =>
+        db.read<{ id: string; parent_id: string }>(
+          `SELECT id, parent_id FROM ${agents} WHERE parent_id IN (${group.map(() => '?').join(', ')}) AND ${mine} AND state <> 'Terminated' ORDER BY created_at, id`,
+          [...group, ...ownerScope(actor)],
+        ),
+      );
+      const below = new Map<string, string[]>();
+      for (const { id, parent_id } of (await Promise.all(reads)).flat()) below.set(parent_id, [...(below.get(parent_id) ?? []), id]);
+      return below;
+    },
     countChildren: async (parentId) => (await db.readOne<{ n: number }>(`SELECT count(*) AS n FROM ${agents} WHERE parent_id = ?`, [parentId]))?.n ?? 0,
     hasMark: async (name) => (await db.readOne(`SELECT name FROM ${marks} WHERE name = ?`, [name])) !== undefined,
     spawnKey: (ownerId, key) =>
@@ -114,6 +128,10 @@ const page = async (db: Db, agents: string, actor: Actor, filter: AgentFilter): 
   if (filter.status) {
     conditions.push('lower(state) = ?');
     args.push(filter.status.toLowerCase());
+  }
+  if (filter.owner) {
+    conditions.push('owner_id = ?');
+    args.push(filter.owner);
   }
   const where = conditions.join(' AND ');
   const direction = filter.order === 'desc' ? 'DESC' : 'ASC';

@@ -1,16 +1,13 @@
 /** What an agent may do with other agents, besides talking to them (agent_send lives in runs). */
-import { type Actor, type AnyTool, defineTool, type ExecLimits, type OptionalHandle, Type } from '@svc/api';
-import type { ProvidersService } from '@svc/ext-providers/contract';
+import { type Actor, type AnyTool, defineTool, type ExecLimits, Type } from '@svc/api';
 import type { Agent, AgentsService, SpawnRequest } from './contract.js';
 import type { Spawned } from './spawning.js';
-import { defaultModelOf, summaryOf } from './views.js';
 
 const MAX_SHOWN = 100;
 
 export interface AgentToolDeps {
   readonly agents: AgentsService;
   readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
-  readonly providers: OptionalHandle<ProvidersService>;
 }
 
 export const agentTools = (deps: AgentToolDeps): AnyTool[] => [spawnTool(deps), findTool(deps), listTool(deps)];
@@ -105,11 +102,17 @@ const listTool = (deps: AgentToolDeps): AnyTool =>
     run: async (_args, call) => shown(deps, await deps.agents.list(call.actor)),
   });
 
-const shown = async ({ providers }: AgentToolDeps, agents: readonly Agent[]): Promise<string> => {
-  const standard = await defaultModelOf(providers);
-  const rows = agents.slice(0, MAX_SHOWN).map((agent) => {
-    const { id, name, description, state, model_provider, model_name, tags } = summaryOf(agent, standard);
-    return { id, name, description, state, model_provider, model_name, tags };
-  });
-  return JSON.stringify({ agents: rows, total: agents.length });
+const shown = async (deps: AgentToolDeps, found: readonly Agent[]): Promise<string> => {
+  const listed = found.slice(0, MAX_SHOWN);
+  const models = await deps.agents.modelsOf(listed);
+  const rows = listed.map(({ id, name, state, manifest }, index) => ({
+    id,
+    name,
+    description: manifest.description,
+    state,
+    model_provider: models[index]?.provider,
+    model_name: models[index]?.model,
+    tags: manifest.tags,
+  }));
+  return JSON.stringify({ agents: rows, total: found.length });
 };

@@ -1,44 +1,26 @@
-/** Agents as the interface shows them. */
-import { OneOf, type OptionalHandle, Type, Uuid } from '@svc/api';
-import type { ProvidersService } from '@svc/ext-providers/contract';
+/** One agent with its manifest, as the interface shows it. */
+import { Nullable, OneOf, Type } from '@svc/api';
+import { type AgentSummary, summaryFields } from './agent-summary.js';
 import type { Agent, ModelChoice } from './contract.js';
 
-const Nullable = (schema: ReturnType<typeof Type.String>) => Type.Union([schema, Type.Null()]);
-
-const summaryFields = {
-  id: Uuid,
-  name: Type.String(),
-  description: Type.String(),
-  state: OneOf(['Created', 'Running', 'Suspended', 'Crashed', 'Terminated']),
-  mode: Type.String(),
-  created_at: Type.String(),
-  last_active: Nullable(Type.String()),
-  model_provider: Type.String({ description: 'The provider that answers now, where the manifest says `default`' }),
-  model_name: Type.String(),
-  session_id: Uuid,
-  parent_agent_id: Nullable(Type.String()),
-  tags: Type.Array(Type.String()),
-};
-
-export const AgentSummary = Type.Object(summaryFields);
-
 const Texts = Type.Array(Type.String());
-const NullableInteger = Type.Union([Type.Integer(), Type.Null()]);
+const NullableInteger = Nullable(Type.Integer());
 export const AgentDetail = Type.Object(
   {
     ...summaryFields,
     version: Type.String(),
     author: Type.String(),
     model: Type.Object({
-      provider: Type.String(),
-      model: Type.String(),
+      provider: Type.String({ description: 'The provider that answers now' }),
+      model: Type.String({ description: 'The model that answers now' }),
+      asked: Type.Object({ provider: Type.String(), model: Type.String() }, { description: 'What the manifest says: `default` leaves it to the daemon' }),
       max_tokens: Type.Integer(),
       temperature: Type.Number(),
       request_timeout_secs: NullableInteger,
       context_window: NullableInteger,
       max_output_tokens: NullableInteger,
     }),
-    thinking: Type.Union([Type.Object({ budget_tokens: Type.Integer() }), Type.Null()]),
+    thinking: Nullable(Type.Object({ budget_tokens: Type.Integer() })),
     max_history_messages: NullableInteger,
     system_prompt: Type.String(),
     fallback_models: Type.Array(Type.Object({ provider: Type.String(), model: Type.String() })),
@@ -51,16 +33,16 @@ export const AgentDetail = Type.Object(
       agent_spawn: Type.Boolean(),
       agent_message: Texts,
       file_system: Type.Boolean(),
-      max_llm_tokens_per_hour: Type.Union([Type.Integer(), Type.Null()]),
-      max_tool_calls_per_minute: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+      max_llm_tokens_per_hour: Nullable(Type.Integer()),
+      max_tool_calls_per_minute: Type.Optional(Nullable(Type.Integer())),
       exec: Type.Optional(
         Type.Object({
           mode: OneOf(['deny', 'allowlist', 'full']),
-          programs: Type.Union([Texts, Type.Null()]),
-          env: Type.Union([Texts, Type.Null()]),
-          timeout_secs: Type.Union([Type.Integer(), Type.Null()]),
-          no_output_timeout_secs: Type.Union([Type.Integer(), Type.Null()]),
-          max_output_bytes: Type.Union([Type.Integer(), Type.Null()]),
+          programs: Nullable(Texts),
+          env: Nullable(Texts),
+          timeout_secs: Nullable(Type.Integer()),
+          no_output_timeout_secs: Nullable(Type.Integer()),
+          max_output_bytes: Nullable(Type.Integer()),
         }),
       ),
     }),
@@ -77,45 +59,23 @@ export const AgentDetail = Type.Object(
   { $id: 'AgentDetail' },
 );
 
-/** Resolves `default` once for a whole list. While providers is off, `default` is what is known. */
-export const defaultModelOf = async (providers: OptionalHandle<ProvidersService>): Promise<ModelChoice> => {
-  const service = providers.value;
-  if (!service) return { provider: 'default', model: 'default' };
-  const { provider, model } = await service.shownDefault();
-  return { provider, model };
-};
+export interface DetailSurroundings {
+  readonly summary: AgentSummary;
+  /** Resolved, in the manifest's order. */
+  readonly fallbacks: readonly ModelChoice[];
+}
 
-export const summaryOf = (agent: Agent, standard: ModelChoice) => ({
-  id: agent.id,
-  name: agent.name,
-  description: agent.manifest.description,
-  state: agent.state,
-  mode: agent.mode,
-  created_at: agent.createdAt,
-  last_active: agent.lastActiveAt,
-  ...shownModel(agent.manifest.model, standard),
-  session_id: agent.sessionId,
-  parent_agent_id: agent.parentId,
-  tags: [...agent.manifest.tags],
-});
-
-const shownModel = (choice: ModelChoice, standard: ModelChoice): { model_provider: string; model_name: string } => ({
-  model_provider: choice.provider === 'default' ? standard.provider : choice.provider,
-  model_name: choice.model === 'default' ? standard.model : choice.model,
-});
-
-export const detailOf = (agent: Agent, standard: ModelChoice) => {
-  const { manifest } = agent;
-  const { system_prompt, ...model } = manifest.model;
+export const detailOf = ({ manifest }: Agent, { summary, fallbacks }: DetailSurroundings) => {
+  const { system_prompt, provider, model, ...settings } = manifest.model;
   return {
-    ...summaryOf(agent, standard),
+    ...summary,
     version: manifest.version,
     author: manifest.author,
-    model,
+    model: { provider: summary.model_provider, model: summary.model_name, asked: { provider, model }, ...settings },
     system_prompt,
     thinking: manifest.thinking,
     max_history_messages: manifest.max_history_messages,
-    fallback_models: manifest.fallback_models,
+    fallback_models: fallbacks.map((one) => ({ provider: one.provider, model: one.model })),
     capabilities: manifest.capabilities,
     resources: manifest.resources,
     tool_allowlist: manifest.tool_allowlist,

@@ -5,14 +5,12 @@ import { spawnAgent } from '../src/spawning.js';
 import { agentTools } from '../src/tools.js';
 import { alice, bob, type OpenAgents, openAgents } from './agents-kit.js';
 
-const noProviders = { value: undefined, onChange: () => ({ dispose: () => undefined }) };
-
 describe('agent tools', () => {
   let kit: OpenAgents;
   let tools: AnyTool[];
   beforeEach(async () => {
     kit = await openAgents();
-    tools = agentTools({ agents: kit.agents, spawn: (actor, request) => spawnAgent(kit.deps, actor, request), providers: noProviders });
+    tools = agentTools({ agents: kit.agents, spawn: (actor, request) => spawnAgent(kit.deps, actor, request) });
   });
   afterEach(() => kit.close());
 

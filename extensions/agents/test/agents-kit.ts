@@ -49,7 +49,19 @@ export const openAgents = async () => {
     },
   };
   const providers = { value: undefined, onChange: () => ({ dispose: () => undefined }) };
-  const deps: AgentsDeps = { store: createStore(storage.dbFor(tables)), cache: createAgentCache(clock), spawning, review, providers, purge, ids, clock, events, log: silent };
+  const deps: AgentsDeps = {
+    store: createStore(storage.dbFor(tables)),
+    cache: createAgentCache(clock),
+    spawning,
+    review,
+    providers,
+    modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
+    purge,
+    ids,
+    clock,
+    events,
+    log: silent,
+  };
   return {
     deps,
     agents: createAgentsService(deps),

@@ -177,6 +177,7 @@ describe('agent manifest', () => {
   it('gives the tools of a profile where the manifest names none, and grants nothing with them', async () => {
     const { manifest } = await readJson({ profile: 'minimal' });
     expect(manifest.capabilities).to.deep.include({ tools: ['file_read', 'file_list'], network: [], shell: [] });
+    expect(manifest.profile).to.equal('minimal');
     expect((await readJson({ profile: 'minimal', capabilities: { tools: ['web_fetch'] } })).manifest.capabilities.tools).to.deep.equal(['web_fetch']);
     expect((await problemsOf(readJson({ profile: 'minimall' })))[0]?.message).to.match(/Did you mean "minimal"/);
   });

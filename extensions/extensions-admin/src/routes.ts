@@ -1,17 +1,52 @@
 /** GET /api/extensions* of the interface, and what `svc ext` needs beside them. */
-import { ErrorBody, type ExtensionPlan, type ExtensionStatus, type KernelView, OneOf, type Reply, type RouteDecl, type Static, Type, defineRoute, nearest, reply } from '@svc/api';
+import { ErrorBody, type ExtensionPlan, type ExtensionStatus, type KernelView, Nullable, OneOf, type Reply, type RouteDecl, type Static, Type, defineRoute, nearest, reply } from '@svc/api';
 import { extensionErrors } from './errors.js';
 
 const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) });
-const Extension = Type.Object({}, { additionalProperties: true, description: 'name, display_name, status, and all that svc ext info shows' });
+const Names = Type.Array(Type.String());
+const STATES = ['inactive', 'starting', 'active', 'stopping', 'pending', 'failed', 'quarantined'] as const;
+const Extension = Type.Object(
+  {
+    name: Type.String(),
+    display_name: Type.String(),
+    category: OneOf(['first-party', 'third-party']),
+    status: OneOf(['ready', 'installed', 'error']),
+    installed: Type.Boolean(),
+    tool_count: Type.Integer(),
+    tags: Names,
+    id: Type.String({ description: 'The name by its other name' }),
+    version: Type.String(),
+    description: Type.String(),
+    bundled: Type.Boolean({ description: 'Whether it came with the daemon' }),
+    state: OneOf(STATES),
+    degraded: Type.Boolean({ description: 'Whether something that it would use is missing' }),
+    phase: Nullable(Type.String(), { description: 'What failed: loading, starting, …' }),
+    reason: Nullable(Type.String(), { description: 'Why it is in its state' }),
+    recoverable: Type.Boolean(),
+    generation: Type.Integer({ description: 'How often it was loaded' }),
+    essential: Type.Boolean(),
+    intent: Type.Object({ enabled: Type.Boolean(), decidedBy: OneOf(['choice', 'config', 'preset']) }, { description: 'What a person wants of it' }),
+    provides: Type.Record(Type.String(), Type.String(), { description: 'Services with their versions' }),
+    requires: Names,
+    optional: Names,
+    contributes: Type.Record(Type.String(), Names, { description: 'What it adds, by kind: route, tool, …' }),
+    holds: Type.Array(Type.String(), { description: 'Work that keeps it from being replaced' }),
+    strikes: Type.Integer({ description: 'Failures since the start' }),
+    leaks: Names,
+    startedAt: Nullable(Type.String()),
+    startMs: Nullable(Type.Number()),
+  },
+  { $id: 'Extension' },
+);
+const Node = Type.Object({ id: Type.String(), state: OneOf(STATES), needs: Names, uses: Names, waitsFor: Names });
 const Plan = Type.Object({
   id: Type.String(),
   action: Type.String(),
-  starts: Type.Array(Type.String()),
-  stops: Type.Array(Type.String()),
-  degrades: Type.Array(Type.String()),
-  warning: Type.Union([Type.String(), Type.Null()]),
-  back: Type.Union([Type.String(), Type.Null()], { description: 'How to undo it, also where the API no longer answers' }),
+  starts: Names,
+  stops: Names,
+  degrades: Names,
+  warning: Nullable(Type.String()),
+  back: Nullable(Type.String(), { description: 'How to undo it, also where the API no longer answers' }),
 });
 const Force = Type.Object({
   force: Type.Optional(Type.Boolean({ description: 'Do not wait for what it is doing; confirms as well' })),
@@ -58,7 +93,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     permission: 'extensions.read',
     cost: 2,
     repairs: true,
-    responses: { 200: Type.Object({ nodes: Type.Array(Type.Unknown()) }) },
+    responses: { 200: Type.Object({ nodes: Type.Array(Node) }) },
     handler: async () => reply(200, { nodes: kernel.graph() }),
   }),
   defineRoute({

@@ -1,8 +1,8 @@
-import { defineRoute, ErrorBody, OneOf, reply, type RouteDecl, Type } from '@svc/api';
+import { defineRoute, ErrorBody, OneOf, reply, type RouteDecl, Type, UuidText } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { FilesService } from './service.js';
 
-const Id = Type.String({ description: 'Agent id, a UUID' });
+const Id = UuidText('Agent id');
 
 const File = Type.Object(
   {

@@ -117,6 +117,8 @@ export interface Driver {
 export interface LlmService {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
   resolve(choice: { provider: string; model: string }): Promise<{ provider: string; model: string; contextWindow: number; canThink: boolean; why: string }>;
+  /** Whether a model can be told to think before it answers, key or no key; null where its provider is not known. */
+  canThink(choice: { provider: string; model: string }): Promise<boolean | null>;
   /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */
   admit(agentId: string): Promise<void>;
   /** The ceiling of what a call may cost, as a row to commit with the intent. Throws what `admit` throws. */
@@ -125,6 +127,8 @@ export interface LlmService {
   complete(request: ModelRequest, context: CallContext): Promise<ModelAnswer>;
   /** An estimate of tokens. */
   count(text: string): Promise<number>;
+  /** Micro-dollars that these agents' calls have cost since then; agents without a call are left out. */
+  spending(actor: Actor, agentIds: readonly string[], since: string): Promise<ReadonlyMap<string, number>>;
   /** Tokens and cost so far, of an agent or a session's runs. */
   usage(actor: Actor, filter: { agentId?: string; runIds?: readonly string[] }): Promise<Usage & { requests: number }>;
 }

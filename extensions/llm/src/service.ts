@@ -10,10 +10,11 @@ import type { Need } from './quota-ledger.js';
 import type { Choice, Resolved } from './resolution.js';
 import type { ResolutionCache } from './resolution-cache.js';
 import type { UsageStore } from './store.js';
+import { canThink } from './thinking.js';
 
 export interface LlmDeps {
   resolution: ResolutionCache;
-  providers: Pick<ProvidersService, 'markKeyInvalid' | 'markKeyValid'>;
+  providers: Pick<ProvidersService, 'get' | 'markKeyInvalid' | 'markKeyValid'>;
   drivers: Readonly<Record<Driver['wire'], Driver>>;
   store: UsageStore;
   quota: Quota;
@@ -39,13 +40,18 @@ export interface CallCounters {
 
 export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => {
-    const { provider, model, contextWindow, canThink, why } = await resolve(deps, choice, '');
-    return { provider, model, contextWindow, canThink, why };
+    const { provider, model, contextWindow, why, ...resolved } = await resolve(deps, choice, '');
+    return { provider, model, contextWindow, canThink: resolved.canThink, why };
+  },
+  canThink: async ({ provider, model }) => {
+    const record = await deps.providers.get(provider);
+    return record ? canThink(record.wire, model) : null;
   },
   admit: (agentId) => deps.quota.admit(agentId),
   reserve: (request, context) => reserve(deps, request, context),
   complete: (request, context) => complete(deps, request, context),
   count: async (text) => estimateTokens(text),
+  spending: (actor, agentIds, since) => deps.store.spending(actor, agentIds, since),
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
 

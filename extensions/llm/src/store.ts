@@ -1,4 +1,4 @@
-import { type Actor, type Db, ownerScope, type Scalar, type Write } from '@svc/api';
+import { type Actor, type Db, idGroups, ownerScope, type Scalar, type Write } from '@svc/api';
 import type { Attempt, CallContext, Usage } from './contract.js';
 
 /** What one exchange with a model took, as it is kept. */
@@ -20,6 +20,8 @@ export interface UsageStore {
   total(actor: Actor, filter: { agentId?: string; runIds?: readonly string[] }): Promise<Usage & { requests: number }>;
   /** What an agent's calls used, by minute and by day (UTC), whoever's they are. */
   spent(agentId: string, since: { minutesSince: string; daysSince: string }): Promise<Spent>;
+  /** Of each of these agents since then, as far as the actor may see. */
+  spending(actor: Actor, agentIds: readonly string[], since: string): Promise<Map<string, number>>;
   purgeOwner(ownerId: string): Promise<void>;
 }
 
@@ -29,9 +31,6 @@ export interface Spent {
   /** `2026-01-31` */
   readonly days: ReadonlyArray<{ readonly day: string; readonly costMicros: number }>;
 }
-
-/** Runs asked for in one statement; longer lists take several. */
-const RUNS_PER_READ = 256;
 
 interface Sums {
   requests: number;
@@ -58,11 +57,7 @@ export const createUsageStore = (db: Db): UsageStore => {
       const byAgent = agentId === undefined ? '' : ' AND agent_id = ?';
       const agentArgs = agentId === undefined ? [] : [agentId];
       if (runIds === undefined) return summed([await sums(actor, byAgent, agentArgs)]);
-      const reads: Array<Promise<Sums>> = [];
-      for (let at = 0; at < runIds.length; at += RUNS_PER_READ) {
-        const group = padded(runIds.slice(at, at + RUNS_PER_READ));
-        reads.push(sums(actor, `${byAgent} AND run_id IN (${group.map(() => '?').join(', ')})`, [...agentArgs, ...group]));
-      }
+      const reads = idGroups(runIds).map((group) => sums(actor, `${byAgent} AND run_id IN (${group.map(() => '?').join(', ')})`, [...agentArgs, ...group]));
       return summed(await Promise.all(reads));
     },
     spent: async (agentId, { minutesSince, daysSince }) => {
@@ -81,6 +76,16 @@ export const createUsageStore = (db: Db): UsageStore => {
         minutes: minutes.map(({ minute, tokens, cost }) => ({ minute, tokens: Number(tokens), costMicros: Number(cost) })),
         days: days.map(({ day, cost }) => ({ day, costMicros: Number(cost) })),
       };
+    },
+    spending: async (actor, agentIds, since) => {
+      const reads = idGroups(agentIds).map((group) =>
+        db.read<{ agent_id: string; cost: number | string }>(
+          `SELECT agent_id, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id IN (${group.map(() => '?').join(', ')}) AND at >= ? AND (? = 1 OR owner_id = ?) GROUP BY agent_id`,
+          [...group, since, ...ownerScope(actor)],
+        ),
+      );
+      // PostgreSQL gives sums as text.
+      return new Map((await Promise.all(reads)).flat().map(({ agent_id, cost }) => [agent_id, Number(cost)]));
     },
     purgeOwner: async (ownerId) => {
       await db.commit([{ sql: `DELETE FROM ${table} WHERE owner_id = ?`, args: [ownerId] }]);
@@ -103,12 +108,6 @@ const rowOf = ({ id, context, provider, model, usage, attempts, at }: UsageRecor
   attempts: attempts.length > 1 ? JSON.stringify(attempts) : null,
   at,
 });
-
-/** To the next power of two, by repeating the last: few statement texts, each prepared once. */
-const padded = (ids: readonly string[]): string[] => {
-  const size = 2 ** Math.ceil(Math.log2(Math.max(ids.length, 1)));
-  return [...ids, ...new Array<string>(size - ids.length).fill(ids.at(-1) ?? '')];
-};
 
 const summed = (rows: readonly Sums[]): Usage & { requests: number } => {
   const add = (pick: (row: Sums) => number | null): number => rows.reduce((sum, row) => sum + Number(pick(row) ?? 0), 0);

@@ -165,6 +165,7 @@ const playedProviders = ({ urls, keys, defaultModel, fallbacks = [] }: RigOption
   return {
     list: async () => [],
     get: async (name) => record(name),
+    usable: async () => new Set(),
     defaultModel: async () => chosen,
     shownDefault: async () => ({ ...chosen, problem: null }),
     fallbacks: async () => fallbacks,

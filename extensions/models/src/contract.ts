@@ -21,6 +21,8 @@ export interface ModelsService {
   /** By id, alias or display name, case-insensitive; within a provider when one is named. */
   find(model: string, provider?: string): Promise<CatalogModel | undefined>;
   alias(name: string): Promise<string | undefined>;
+  /** Every alias with the id it stands for. */
+  aliases(): Promise<ReadonlyMap<string, string>>;
 }
 
 declare module '@svc/api' {

@@ -7,6 +7,6 @@ export default defineExtension({
   activate(ctx) {
     const models = createModelsService({ load: loadCatalog });
     ctx.services.provide('models', models);
-    ctx.routes.add(...modelRoutes(models));
+    ctx.routes.add(...modelRoutes({ models, providers: ctx.services.optional('providers'), llm: ctx.services.optional('llm') }));
   },
 });

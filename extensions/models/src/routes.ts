@@ -1,26 +1,23 @@
-import { defineRoute, OneOf, reply, type RouteDecl, Type } from '@svc/api';
+import { defineRoute, ErrorBody, OneOf, type OptionalHandle, reply, type RouteDecl, Type } from '@svc/api';
+import type { LlmService } from '@svc/ext-llm/contract';
+import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { ModelsService } from './contract.js';
 import { modelErrors } from './errors.js';
+import { Model, type ModelSurroundings, TIERS, viewOf } from './views.js';
 
-const Model = Type.Object(
-  {
-    id: Type.String({ description: 'May contain slashes' }),
-    provider: Type.String(),
-    display_name: Type.String(),
-    tier: OneOf(['frontier', 'smart', 'balanced', 'fast', 'local', 'custom']),
-    context_window: Type.Integer({ description: 'Tokens' }),
-    max_output_tokens: Type.Integer(),
-    input_cost_per_1m: Type.Number({ description: 'USD per million tokens' }),
-    output_cost_per_1m: Type.Number({ description: 'USD per million tokens' }),
-    supports_tools: Type.Boolean(),
-    supports_vision: Type.Boolean(),
-    supports_streaming: Type.Boolean(),
-    wire_id: Type.Optional(Type.String({ description: 'What the provider itself calls it, where that differs from id' })),
-  },
-  { $id: 'CatalogModel' },
-);
+export interface ModelRouteDeps {
+  readonly models: ModelsService;
+  readonly providers: OptionalHandle<ProvidersService>;
+  readonly llm: OptionalHandle<LlmService>;
+}
 
-export const modelRoutes = (models: ModelsService): RouteDecl[] => [
+const ListQuery = Type.Object({
+  provider: Type.Optional(Type.String({ maxLength: 64 })),
+  tier: Type.Optional(OneOf(TIERS)),
+  available: Type.Optional(Type.Boolean({ description: 'Only models whose provider can be asked now, or only the others' })),
+});
+
+export const modelRoutes = (deps: ModelRouteDeps): RouteDecl[] => [
   defineRoute({
     id: 'listModels',
     method: 'GET',
@@ -29,11 +26,20 @@ export const modelRoutes = (models: ModelsService): RouteDecl[] => [
     auth: 'bearer',
     permission: 'models.read',
     cost: 1,
-    query: Type.Object({ provider: Type.Optional(Type.String()), tier: Type.Optional(Type.String()) }),
-    responses: { 200: Type.Object({ models: Type.Array(Model), total: Type.Integer() }) },
-    handler: async ({ query }) => {
-      const found = await models.list(query);
-      return reply(200, { models: found, total: found.length });
+    query: ListQuery,
+    responses: {
+      200: Type.Object({
+        models: Type.Array(Model),
+        total: Type.Integer({ description: 'How many are listed' }),
+        available: Type.Integer({ description: 'How many of them can be asked now' }),
+      }),
+      400: ErrorBody,
+    },
+    handler: async ({ query: { available, ...filter } }) => {
+      const [found, surroundings] = await Promise.all([deps.models.list(filter), surroundingsOf(deps)]);
+      const shown = await Promise.all(found.map((model) => viewOf(model, surroundings)));
+      const models = shown.filter((model) => available === undefined || model.available === available);
+      return reply(200, { models, total: models.length, available: models.filter((model) => model.available).length });
     },
   }),
   defineRoute({
@@ -45,11 +51,19 @@ export const modelRoutes = (models: ModelsService): RouteDecl[] => [
     permission: 'models.read',
     cost: 1,
     params: Type.Object({ id: Type.String() }),
-    responses: { 200: Model, 404: { description: 'No such model', contentType: 'application/json' } },
+    responses: { 200: Model, 404: ErrorBody },
     handler: async ({ params }) => {
-      const found = await models.find(params.id);
+      const found = await deps.models.find(params.id);
       if (!found) throw modelErrors.not_found(params.id);
-      return reply(200, found);
+      return reply(200, await viewOf(found, await surroundingsOf(deps)));
     },
   }),
 ];
+
+/** Without the area of providers no model can be asked. */
+const surroundingsOf = async ({ models, providers, llm }: ModelRouteDeps): Promise<ModelSurroundings> => {
+  const [usable, aliases] = await Promise.all([providers.value?.usable() ?? new Set<string>(), models.aliases()]);
+  const byModel = new Map<string, string[]>();
+  for (const [alias, id] of aliases) byModel.set(id.toLowerCase(), [...(byModel.get(id.toLowerCase()) ?? []), alias]);
+  return { usable, canThink: async ({ provider, id }) => (await llm.value?.canThink({ provider, model: id })) ?? null, aliasesOf: (modelId) => byModel.get(modelId.toLowerCase()) ?? [] };
+};

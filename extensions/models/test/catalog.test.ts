@@ -53,11 +53,53 @@ describe('the model catalog', () => {
   });
 
   it('answers GET /api/models with the models of a provider and tier, and 404 names the model', async () => {
-    const [list, get] = modelRoutes(models);
-    const listed = (await list?.handler({ query: { provider: 'anthropic', tier: 'fast' } } as never)) as unknown as { body: { models: Array<{ id: string }>; total: number } };
-    expect(listed.body.models.map(({ id }) => id)).to.deep.equal(['claude-haiku-4-5-20251001']);
-    expect(listed.body.total).to.equal(1);
+    const [, get] = routesWith(['anthropic']);
+    const listed = await list(['anthropic'], { provider: 'anthropic', tier: 'fast' });
+    expect(listed.models.map(({ id }) => id)).to.deep.equal(['claude-haiku-4-5-20251001']);
+    expect(listed.total).to.equal(1);
     const missing = await get?.handler({ params: { id: 'a/b' } } as never).catch((error: unknown) => error);
     expect(missing).to.include({ code: 'models_not_found', status: 404 }).and.have.property('message').that.contains('a/b');
   });
+
+  it('says of each model whether its provider can be asked now, and counts and filters by it', async () => {
+    const all = await list(['anthropic', 'builtin'], {});
+    const able = all.models.filter((model) => model.available);
+    expect(new Set(able.map(({ provider }) => provider))).to.deep.equal(new Set(['anthropic', 'builtin']));
+    expect(all.available).to.equal(able.length).and.to.be.lessThan(all.total);
+
+    expect(await list(['anthropic', 'builtin'], { available: true })).to.deep.include({ total: able.length, available: able.length });
+    expect(await list(['anthropic', 'builtin'], { available: false })).to.deep.include({ total: all.total - able.length, available: 0 });
+  });
+
+  it('shows prices under both names, other names of the model, and where the row comes from', async () => {
+    const [haiku] = (await list([], { provider: 'anthropic', tier: 'fast' })).models;
+    expect(haiku).to.deep.include({
+      input_cost_per_1m: 1,
+      input_cost_per_m: 1,
+      output_cost_per_1m: 5,
+      output_cost_per_m: 5,
+      pricing_known: true,
+      modality: 'text',
+      source: 'catalog',
+      supports_thinking: true,
+      available: false,
+    });
+    expect(haiku?.aliases).to.include('haiku');
+    expect((await list([], { provider: 'builtin' })).models[0]).to.include({ source: 'builtin' });
+  });
+
+  const routesWith = (usable: readonly string[] | undefined) =>
+    // Of providers and llm only these questions are asked.
+    modelRoutes({ models, providers: { value: usable && { usable: async () => new Set(usable) } } as never, llm: { value: { canThink: async () => true } } as never });
+
+  interface Listed {
+    models: Array<{ id: string; provider: string; available: boolean; aliases: string[] }>;
+    total: number;
+    available: number;
+  }
+  const list = async (usable: readonly string[], query: object): Promise<Listed> => {
+    const [route] = routesWith(usable);
+    if (!route) throw new Error('there is no route that lists models');
+    return ((await route.handler({ query } as never)) as unknown as { body: Listed }).body;
+  };
 });

@@ -1,6 +1,7 @@
 import { type Actor, type Clock, ErrorBody, type Frame, type FrameEncoder, type Headers, type Reply, type Req, SvcError, Type, defineExtension, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunFrames, RunsService } from '@svc/ext-runs/contract';
+import { chunkStream, Completion } from './answer-schemas.js';
 import { type AnswerHead, chunkEncoder, completionOf } from './answer.js';
 import { openAiErrors } from './error-object.js';
 import { compatErrors } from './errors.js';
@@ -29,12 +30,15 @@ export default defineExtension({
         body: ChatRequest,
         maxBodyBytes: MAX_BODY_BYTES,
         responses: {
-          200: Type.Object({}, { additionalProperties: true, description: 'A chat.completion, or chunks of one when stream is true' }),
+          200: Completion,
           400: ErrorBody,
           404: ErrorBody,
+          409: ErrorBody,
+          412: ErrorBody,
           429: ErrorBody,
           500: ErrorBody,
         },
+        streamed: chunkStream,
         handler: (req) => complete({ agents, runs, clock: ctx.clock }, req),
       }),
       defineRoute({

@@ -39,6 +39,8 @@ export interface ShownDefault extends DefaultModel {
 export interface ProvidersService {
   list(): Promise<ProviderRecord[]>;
   get(name: string): Promise<ProviderRecord | undefined>;
+  /** Names of those that can be asked now: they have their key, or need none and are not known to be off. */
+  usable(): Promise<ReadonlySet<string>>;
   /** config's [default_model], else what was chosen before, else a choice now, which is kept unless it is the stand-in. */
   defaultModel(): Promise<DefaultModel>;
   /** The same for whoever only shows it: where nobody can tell, that is said in `problem` and `why` instead of thrown. */

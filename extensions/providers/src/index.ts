@@ -5,7 +5,8 @@ import { DefaultModelConfig, FallbackProviders, ProviderUrls } from './config.js
 import { loadKnownProviders } from './directory.js';
 import { createLocalServers } from './local-servers.js';
 import { providerRoutes } from './routes.js';
-import { createProvidersService, localAddresses } from './service.js';
+import { createReach } from './reach.js';
+import { createProvidersService, localAddresses, PROBED } from './service.js';
 import { createSettingsStore } from './store.js';
 import type {} from '@svc/ext-vault/contract';
 
@@ -28,7 +29,7 @@ export default defineExtension({
       log: ctx.log,
     });
     ctx.services.provide('providers', providers);
-    ctx.routes.add(...providerRoutes({ providers, models, local, fetch, clock: ctx.clock }));
+    ctx.routes.add(...providerRoutes({ providers, models, local, reach: createReach({ fetch, clock: ctx.clock, local, probed: PROBED }), known: loadKnownProviders }));
     ctx.events.on('vault.reset', () => providers.refresh());
     for (const section of ['default_model', 'provider_urls', 'fallback_providers'] as const) ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap('kernel.greet', async () => {

@@ -12,13 +12,20 @@ export interface LocalServer {
   readonly name: string;
   /** Its own names, as it lists them. */
   readonly models: readonly string[];
+  readonly latencyMs: number;
+}
+
+/** A look round, with its time of day. */
+export interface LocalLook {
+  readonly servers: readonly LocalServer[];
+  readonly at: string;
 }
 
 export interface LocalServers {
   /** Those that answer. Waits for the first look round; later ones happen beside. */
   answering(): Promise<readonly LocalServer[]>;
   /** What the last look round saw, without one. */
-  known(): readonly LocalServer[] | undefined;
+  known(): LocalLook | undefined;
   forget(): void;
 }
 
@@ -30,13 +37,13 @@ export interface LocalServersDeps {
 }
 
 export const createLocalServers = (deps: LocalServersDeps): LocalServers => {
-  let seen: { at: number; servers: readonly LocalServer[] } | undefined;
+  let seen: { readonly at: number; readonly look: LocalLook } | undefined;
   let looking: Promise<readonly LocalServer[]> | undefined;
 
   const look = (): Promise<readonly LocalServer[]> => {
     looking ??= lookRound(deps).then(
       (servers) => {
-        seen = { at: deps.clock.mono(), servers };
+        seen = { at: deps.clock.mono(), look: { servers, at: deps.clock.iso() } };
         looking = undefined;
         return servers;
       },
@@ -55,9 +62,9 @@ export const createLocalServers = (deps: LocalServersDeps): LocalServers => {
         // What was seen a minute ago answers now; nobody waits for the new look.
         look().catch((error: unknown) => deps.log.warn('looking for local model servers failed', { error: String(error) }));
       }
-      return seen.servers;
+      return seen.look.servers;
     },
-    known: () => seen?.servers,
+    known: () => seen?.look,
     forget: () => {
       seen = undefined;
     },
@@ -70,6 +77,7 @@ const lookRound = async (deps: LocalServersDeps): Promise<readonly LocalServer[]
 };
 
 const probe = async (deps: LocalServersDeps, address: { name: string; baseUrl: string }): Promise<LocalServer | undefined> => {
+  const startedAt = deps.clock.mono();
   try {
     const response = await deps.fetch(`${address.baseUrl}/models`, { purpose: 'model', timeoutMs: PROBE_DEADLINE_MS, maxBytes: MAX_LIST_BYTES });
     if (response.status !== 200) {
@@ -77,7 +85,7 @@ const probe = async (deps: LocalServersDeps, address: { name: string; baseUrl: s
       return undefined;
     }
     const models = modelNames(await response.json());
-    return models.length > 0 ? { name: address.name, models } : undefined;
+    return models.length > 0 ? { name: address.name, models, latencyMs: Math.round(deps.clock.mono() - startedAt) } : undefined;
   } catch (error) {
     // Nothing listening there is the usual answer, not a fault.
     deps.log.debug('no local model server there', { server: address.name, url: address.baseUrl, error: String(error) });

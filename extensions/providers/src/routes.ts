@@ -1,37 +1,21 @@
-import { type Clock, defineRoute, type ExtensionContext, OneOf, reply, type RouteDecl, Type } from '@svc/api';
-import type { ModelsService } from '@svc/ext-models/contract';
+import { defineRoute, ErrorBody, Nullable, OneOf, reply, type RouteDecl, Type } from '@svc/api';
+import type { CatalogModel, ModelsService } from '@svc/ext-models/contract';
 import type { LocalServers } from './local-servers.js';
 import type { DefaultModel, ProviderRecord } from './contract.js';
+import type { ProviderEntry } from './directory.js';
 import { providerErrors } from './errors.js';
+import type { Reach } from './reach.js';
 import type { ProvidersControl } from './service.js';
-
-/** A new base URL is asked once whether anything answers; the answer does not decide whether it is saved. */
-const REACH_DEADLINE_MS = 3_000;
+import { Provider, ProviderDetail, viewOf } from './views.js';
 
 export interface RoutesDeps {
   providers: ProvidersControl;
   models: ModelsService;
   local: LocalServers;
-  fetch: ExtensionContext['fetch'];
-  clock: Clock;
+  reach: Reach;
+  /** The shipped providers. */
+  known: () => Promise<readonly ProviderEntry[]>;
 }
-
-const Provider = Type.Object(
-  {
-    name: Type.String(),
-    display_name: Type.String(),
-    auth_status: OneOf(['configured', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline']),
-    env_var: Type.Optional(Type.String({ description: 'Left out where no key is needed' })),
-    base_url: Type.String(),
-    model_count: Type.Integer(),
-    key_required: Type.Boolean(),
-    wire: OneOf(['openai', 'anthropic', 'builtin', 'unsupported']),
-    default_model: Type.Optional(Type.String()),
-    is_default: Type.Boolean({ description: 'Whether it answers for `default`' }),
-    error_message: Type.Optional(Type.String({ description: 'Why nobody can tell whether there is a key' })),
-  },
-  { $id: 'Provider' },
-);
 
 const Default = Type.Object(
   {
@@ -39,15 +23,13 @@ const Default = Type.Object(
     model: Type.String(),
     why: Type.String(),
     chosen_by: OneOf(['config', 'person', 'key', 'start']),
-    chosen_at: Type.Union([Type.String(), Type.Null()], { description: 'When it was chosen and kept' }),
-    problem: Type.Union([Type.String(), Type.Null()], { description: 'Why it cannot answer at the moment' }),
+    chosen_at: Nullable(Type.String(), { description: 'When it was chosen and kept' }),
+    problem: Nullable(Type.String(), { description: 'Why it cannot answer at the moment' }),
   },
   { $id: 'DefaultModel' },
 );
 
 const Name = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64 }) });
-const NotFound = { description: 'No such provider', contentType: 'application/json' };
-const BadRequest = { description: 'What was sent cannot be used', contentType: 'application/json' };
 
 export const providerRoutes = (deps: RoutesDeps): RouteDecl[] => [listRoute(deps), getRoute(deps), setKeyRoute(deps), removeKeyRoute(deps), setUrlRoute(deps), setDefaultRoute(deps)];
 
@@ -59,21 +41,24 @@ const defaultOrNull = async (providers: ProvidersControl): Promise<DefaultModel 
   return shown.problem === null ? shown : null;
 };
 
-const view = (record: ProviderRecord, modelCount: number, chosen: DefaultModel | null) => ({
-  name: record.name,
-  display_name: record.display_name,
-  auth_status: record.auth_status,
-  ...(record.key_required && record.env_var !== null ? { env_var: record.env_var } : {}),
-  base_url: record.base_url,
-  model_count: modelCount,
-  key_required: record.key_required,
-  wire: record.wire,
-  ...(record.default_model === null ? {} : { default_model: record.default_model }),
-  is_default: chosen?.provider === record.name,
-  ...(record.problem === null ? {} : { error_message: record.problem }),
-});
+const viewer = async ({ providers, models, known, reach }: RoutesDeps) => {
+  const [usable, all, shipped, chosen] = await Promise.all([providers.usable(), models.list(), known(), defaultOrNull(providers)]);
+  const owned = new Map<string, CatalogModel[]>();
+  for (const model of all) owned.set(model.provider, [...(owned.get(model.provider) ?? []), model]);
+  const names = new Set(shipped.map(({ name }) => name));
+  const modelsOf = (name: string): CatalogModel[] => owned.get(name) ?? [];
+  const view = (record: ProviderRecord) =>
+    viewOf(record, {
+      models: modelsOf(record.name),
+      isShipped: names.has(record.name),
+      isUsable: usable.has(record.name),
+      isDefault: chosen?.provider === record.name,
+      tested: reach.lastOf(record),
+    });
+  return { modelsOf, view, chosen };
+};
 
-const listRoute = ({ providers, models, local }: RoutesDeps): RouteDecl =>
+const listRoute = (deps: RoutesDeps): RouteDecl =>
   defineRoute({
     id: 'listProviders',
     method: 'GET',
@@ -82,18 +67,16 @@ const listRoute = ({ providers, models, local }: RoutesDeps): RouteDecl =>
     auth: 'bearer',
     permission: 'providers.read',
     cost: 1,
-    responses: { 200: Type.Object({ providers: Type.Array(Provider), total: Type.Integer(), default: Type.Union([Default, Type.Null()]) }) },
+    responses: { 200: Type.Object({ providers: Type.Array(Provider), total: Type.Integer(), default: Nullable(Default, { description: 'Who answers for `default`; null where nobody can tell' }) }) },
     handler: async () => {
       // Looks for local servers, so that the list tells what is on and what is off.
-      await local.answering();
-      const [records, all, chosen] = await Promise.all([providers.list(), models.list(), defaultOrNull(providers)]);
-      const counts = new Map<string, number>();
-      for (const model of all) counts.set(model.provider, (counts.get(model.provider) ?? 0) + 1);
-      return reply(200, { providers: records.map((record) => view(record, counts.get(record.name) ?? 0, chosen)), total: records.length, default: chosen && viewDefault(chosen) });
+      await deps.local.answering();
+      const [records, { view, chosen }] = await Promise.all([deps.providers.list(), viewer(deps)]);
+      return reply(200, { providers: records.map(view), total: records.length, default: chosen && viewDefault(chosen) });
     },
   });
 
-const getRoute = ({ providers, models }: RoutesDeps): RouteDecl =>
+const getRoute = (deps: RoutesDeps): RouteDecl =>
   defineRoute({
     id: 'getProvider',
     method: 'GET',
@@ -103,12 +86,12 @@ const getRoute = ({ providers, models }: RoutesDeps): RouteDecl =>
     permission: 'providers.read',
     cost: 1,
     params: Name,
-    responses: { 200: Type.Intersect([Provider, Type.Object({ models: Type.Array(Type.Unknown()) })]), 404: NotFound },
+    responses: { 200: ProviderDetail, 404: ErrorBody },
     handler: async ({ params }) => {
-      const record = await providers.get(params.name);
+      const [records, { modelsOf, view }] = await Promise.all([deps.providers.list(), viewer(deps)]);
+      const record = records.find(({ name }) => name === params.name);
       if (!record) throw providerErrors.not_found(params.name);
-      const owned = await models.list({ provider: record.name });
-      return reply(200, { ...view(record, owned.length, await defaultOrNull(providers)), models: owned });
+      return reply(200, { ...view(record), models: modelsOf(record.name) });
     },
   });
 
@@ -135,8 +118,8 @@ const setKeyRoute = ({ providers }: RoutesDeps): RouteDecl =>
         default_model: Type.Optional(Type.String()),
         message: Type.Optional(Type.String()),
       }),
-      400: BadRequest,
-      404: NotFound,
+      400: ErrorBody,
+      404: ErrorBody,
     },
     handler: async ({ params, body }) => {
       const { switchedDefault } = await providers.setKey(params.name, body.api_key ?? body.key ?? '');
@@ -157,14 +140,14 @@ const removeKeyRoute = ({ providers }: RoutesDeps): RouteDecl =>
     cost: 5,
     audit: 'provider.key_removed',
     params: Name,
-    responses: { 200: Type.Object({ status: Type.Literal('removed'), provider: Type.String() }), 400: BadRequest, 404: NotFound },
+    responses: { 200: Type.Object({ status: Type.Literal('removed'), provider: Type.String() }), 400: ErrorBody, 404: ErrorBody },
     handler: async ({ params }) => {
       await providers.removeKey(params.name);
       return reply(200, { status: 'removed', provider: params.name });
     },
   });
 
-const setUrlRoute = ({ providers, fetch, clock }: RoutesDeps): RouteDecl =>
+const setUrlRoute = ({ providers, reach }: RoutesDeps): RouteDecl =>
   defineRoute({
     id: 'setProviderUrl',
     method: 'PUT',
@@ -178,24 +161,13 @@ const setUrlRoute = ({ providers, fetch, clock }: RoutesDeps): RouteDecl =>
     body: Type.Object({ url: Type.Optional(Type.String({ maxLength: 2000 })), base_url: Type.Optional(Type.String({ maxLength: 2000, description: 'The same, by its other name' })) }),
     responses: {
       200: Type.Object({ status: Type.Literal('saved'), provider: Type.String(), base_url: Type.String(), reachable: Type.Boolean(), latency_ms: Type.Integer() }),
-      400: BadRequest,
-      404: NotFound,
+      400: ErrorBody,
+      404: ErrorBody,
     },
     handler: async ({ params, body, log, signal }) => {
       const baseUrl = await providers.setUrl(params.name, body.url ?? body.base_url ?? '');
-      const startedAt = clock.mono();
-      const reachable = await fetch(`${baseUrl}/models`, { purpose: 'model', timeoutMs: REACH_DEADLINE_MS, signal }).then(
-        (response) => {
-          // Any answer will do: without the key it is usually a 401.
-          response.cancel();
-          return true;
-        },
-        (error: unknown) => {
-          log.info('the new base URL does not answer', { provider: params.name, error: String(error) });
-          return false;
-        },
-      );
-      return reply(200, { status: 'saved', provider: params.name, base_url: baseUrl, reachable, latency_ms: Math.round(clock.mono() - startedAt) });
+      const { reachable, latencyMs } = await reach.ask(baseUrl, log, signal);
+      return reply(200, { status: 'saved', provider: params.name, base_url: baseUrl, reachable, latency_ms: latencyMs });
     },
   });
 
@@ -212,6 +184,6 @@ const setDefaultRoute = ({ providers }: RoutesDeps): RouteDecl =>
     params: Name,
     body: Type.Object({ model: Type.Optional(Type.String({ maxLength: 200, description: 'Its usual one when left out' })) }),
     bodyRule: 'optional',
-    responses: { 200: Default, 400: BadRequest, 404: NotFound, 409: { description: 'config.toml names the default', contentType: 'application/json' } },
+    responses: { 200: Default, 400: ErrorBody, 404: ErrorBody, 409: ErrorBody },
     handler: async ({ params, body }) => reply(200, viewDefault(await providers.setDefault(params.name, body.model ?? ''))),
   });

@@ -70,6 +70,7 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
   return {
     list: async () => [...(await current(deps, state)).records.values()].map((record) => withLocal(record, deps.local)),
     get: async (name) => (await current(deps, state)).records.get(name),
+    usable: async () => new Set([...(await current(deps, state)).records.values()].filter((record) => canBeAsked(withLocal(record, deps.local))).map(({ name }) => name)),
     defaultModel: () => defaultModel(deps, state),
     shownDefault: () => shownDefault(deps, state),
     fallbacks: () => fallbacks(deps, state),
@@ -175,11 +176,15 @@ const lookFor = async (secrets: Secrets, secret: SecretRef): Promise<{ place: Aw
   }
 };
 
+const ABLE: ReadonlySet<ProviderRecord['auth_status']> = new Set(['configured', 'no_key_needed', 'auto_detected']);
+
+const canBeAsked = (record: ProviderRecord): boolean => record.wire !== 'unsupported' && ABLE.has(record.auth_status);
+
 /** For a server on this machine the list says whether it answers, where somebody has looked. */
 const withLocal = (record: ProviderRecord, local: LocalServers): ProviderRecord => {
   const known = local.known();
   if (!known || record.auth_status !== 'no_key_needed' || record.wire === 'builtin' || !isLoopbackUrl(record.base_url) || !PROBED.has(record.name)) return record;
-  return { ...record, auth_status: known.some((server) => server.name === record.name) ? 'auto_detected' : 'local_offline' };
+  return { ...record, auth_status: known.servers.some((server) => server.name === record.name) ? 'auto_detected' : 'local_offline' };
 };
 
 /** Local servers that are looked for, with the most common first. */

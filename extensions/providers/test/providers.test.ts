@@ -17,7 +17,8 @@ import { defaults } from '../migrations/0002_defaults.js';
 import { loadKnownProviders } from '../src/directory.js';
 import { createLocalServers } from '../src/local-servers.js';
 import { providerRoutes } from '../src/routes.js';
-import { createProvidersService, localAddresses, type ProvidersControl } from '../src/service.js';
+import { createReach } from '../src/reach.js';
+import { createProvidersService, localAddresses, PROBED, type ProvidersControl } from '../src/service.js';
 import { createSettingsStore } from '../src/store.js';
 
 const KEY = 'sk-canary-0f9e8d7c6b5a4f3e';
@@ -88,7 +89,7 @@ describe('providers', () => {
       local: servers,
       log: log.logger('providers'),
     });
-    routes = providerRoutes({ providers, models, local: servers, fetch: door.fetch, clock: systemClock() });
+    routes = providerRoutes({ providers, models, local: servers, reach: createReach({ fetch: door.fetch, clock: systemClock(), local: servers, probed: PROBED }), known: loadKnownProviders });
     return providers;
   };
   const call = async (id: string, req: object): Promise<{ status: number; body: Record<string, unknown> }> => {
@@ -259,6 +260,52 @@ describe('providers', () => {
     expect(providers.find(({ name }) => name === 'openai')).to.deep.include({ auth_status: 'configured', env_var: 'OPENAI_API_KEY', base_url: 'https://api.openai.com/v1', display_name: 'OpenAI' });
     expect(providers.find(({ name }) => name === 'ollama')).not.to.have.property('env_var');
     expect(providers.find(({ name }) => name === 'anthropic')?.model_count).to.be.greaterThan(3);
+  });
+
+  it('says of each provider whether it has a key, where it stands, and whether it can be asked now', async () => {
+    const providers = start({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY }, config: { provider_urls: { ollama: DEAD, lmstudio: DEAD, 'my-box': 'https://llm.example/api' } } });
+    await providers.markKeyInvalid('groq');
+    const { providers: rows } = (await call('listProviders', {})).body as { providers: Array<Record<string, unknown>> };
+    const row = (name: string) => rows.find((one) => one.name === name);
+    expect(row('openai')).to.include({ id: 'openai', api_key_env: 'OPENAI_API_KEY', key_present: true, available: true, is_local: false, is_custom: false, reachable: null, last_tested: null });
+    expect(row('groq')).to.include({ key_present: true, available: false });
+    expect(row('anthropic')).to.include({ key_present: false, available: false });
+    expect(row('my-box')).to.include({ is_custom: true, is_local: false, key_present: false });
+    expect(row('builtin')).to.include({ key_present: false, available: true, is_local: true, is_custom: false });
+    expect(row('bedrock')).to.include({ available: false });
+    expect([...(await providers.usable())]).to.have.members(rows.filter((one) => one.available).map((one) => one.name));
+  });
+
+  it('tells nothing of keys that nobody can see', async () => {
+    start({ locked: true });
+    expect((await call('getProvider', { params: { name: 'openai' } })).body).to.include({ key_present: null, available: false });
+  });
+
+  it('shows what a server on this machine answered, and when', async () => {
+    start({ config: { provider_urls: { ollama: local.url, lmstudio: DEAD } } });
+    await call('listProviders', {});
+    const { body } = await call('getProvider', { params: { name: 'ollama' } });
+    expect(body).to.include({ is_local: true, reachable: true, auth_status: 'auto_detected', available: true });
+    expect(body.discovered_models).to.include('qwen3:latest');
+    expect(body.latency_ms).to.be.a('number');
+    expect(Date.parse(String(body.last_tested))).to.be.a('number').and.not.NaN;
+    expect((await call('getProvider', { params: { name: 'lmstudio' } })).body).to.include({ reachable: false, latency_ms: null, discovered_models: null, available: false });
+  });
+
+  it('gives a provider with its models of the catalog', async () => {
+    start();
+    const { body } = await call('getProvider', { params: { name: 'anthropic' } });
+    expect(body.models)
+      .to.have.length(Number(body.model_count))
+      .and.to.satisfy((all: Array<{ provider: string }>) => all.every((model) => model.provider === 'anthropic'));
+  });
+
+  it('remembers of a new address whether anything answered there, until it is another', async () => {
+    start();
+    await call('setProviderUrl', { params: { name: 'openai' }, body: { url: local.url } });
+    expect((await call('getProvider', { params: { name: 'openai' } })).body).to.include({ reachable: true });
+    await call('setProviderUrl', { params: { name: 'openai' }, body: { url: 'http://127.0.0.1:1/v1' } });
+    expect((await call('getProvider', { params: { name: 'openai' } })).body).to.include({ reachable: false, latency_ms: null });
   });
 
   it('P4 saves a base URL for the next call and for the next life', async () => {

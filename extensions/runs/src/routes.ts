@@ -1,9 +1,10 @@
 /** HTTP in, service call, HTTP out. */
-import { ErrorBody, type Frame, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, SvcError, Type, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { ErrorBody, type Frame, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, SvcError, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Door, RunDraft, RunFrames, RunsService, Submitted } from './contract.js';
 import { runErrors } from './errors.js';
+import { eventStream } from './frame-schemas.js';
 import { sseEncoder } from './frames.js';
 import { after, findResumed } from './resume.js';
 import { attach } from './service.js';
@@ -19,10 +20,10 @@ export interface RouteDeps {
 /** Images travel inside the message. */
 const MAX_MESSAGE_BODY_BYTES = 8 * 1_048_576;
 
-const AgentPath = Type.Object({ id: Type.String() });
+const AgentPath = Type.Object({ id: UuidText('Agent id') });
 const MessageBody = Type.Object({
   message: Type.String({ description: 'What to say to the agent' }),
-  session_id: Type.Optional(Type.String({ description: 'A session of the agent; its current one when left out' })),
+  session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')),
   images: Type.Optional(Type.Array(Type.Object({ media_type: Type.String({ pattern: '^image/(png|jpeg|gif|webp)$' }), data: Type.String({ minLength: 1 }) }), { maxItems: 20 })),
   attachments: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'Refused unless empty: this installation keeps no uploads' })),
   ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw `' })),
@@ -36,13 +37,14 @@ const Answer = Type.Object({
   output_tokens: Type.Integer(),
   iterations: Type.Integer(),
   cost_usd: Type.Number(),
-  session_id: Type.String(),
-  run_id: Type.String(),
+  session_id: Uuid,
+  run_id: Uuid,
   finish: Type.Optional(Type.String()),
-  waiting: Type.Optional(Type.Object({ run_id: Type.String(), approval_id: Type.String() })),
+  waiting: Type.Optional(Type.Object({ run_id: Uuid, approval_id: Type.String() })),
 });
-const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody, 413: ErrorBody, 429: ErrorBody, 500: ErrorBody };
-const EventStream = { description: 'Server-sent events: chunk, tool_use, tool_result, phase, then one done or error', contentType: 'text/event-stream' };
+const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody };
+/** A message may meet what its run meets: no key for the model's provider, a quota, too many runs. */
+const messageErrors = { ...errors, 412: ErrorBody, 413: ErrorBody, 429: ErrorBody, 503: ErrorBody };
 
 export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
   defineRoute({
@@ -56,7 +58,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     params: AgentPath,
     body: MessageBody,
     maxBodyBytes: MAX_MESSAGE_BODY_BYTES,
-    responses: { 200: Answer, ...errors },
+    responses: { 200: Answer, ...messageErrors },
     handler: async (req) => {
       const submitted = await deps.runs.submit(req.actor, toDraft(req, 'rest'));
       return waitFor(submitted.topic, (frame) => answerOf(submitted, frame), { until: endsWait, headers: runHeaders(submitted) });
@@ -73,7 +75,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     params: AgentPath,
     body: MessageBody,
     maxBodyBytes: MAX_MESSAGE_BODY_BYTES,
-    responses: { 200: EventStream, ...errors },
+    responses: { 200: eventStream, ...messageErrors },
     handler: async (req) => {
       const resumed = await resume(deps, req, req.params.id);
       if (resumed) return resumed;
@@ -89,8 +91,8 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     auth: 'bearer',
     permission: 'runs.read',
     cost: 5,
-    params: Type.Object({ id: Type.String(), session_id: Type.String() }),
-    responses: { 200: EventStream, ...errors },
+    params: Type.Object({ id: UuidText('Agent id'), session_id: UuidText('A session of the agent') }),
+    responses: { 200: eventStream, ...errors },
     handler: (req) => attachToSession(deps, req),
   }),
   defineRoute({
@@ -102,7 +104,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     permission: 'runs.send',
     cost: 5,
     params: AgentPath,
-    responses: { 200: Type.Object({ status: Type.String(), message: Type.String(), stopped: Type.Integer() }), 400: ErrorBody, 404: ErrorBody },
+    responses: { 200: Type.Object({ status: Type.String(), message: Type.String(), stopped: Type.Integer({ description: 'How many runs' }) }), 400: ErrorBody, 404: ErrorBody },
     handler: async (req) => {
       const agent = await deps.agents.get(req.actor, req.params.id);
       const stopped = await deps.runs.stop(req.actor, { agentId: agent.id }, 'stopped by request');

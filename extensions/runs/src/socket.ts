@@ -1,6 +1,6 @@
 /** WebSocket chat: GET /api/agents/{id}/ws (interface.md, Events). */
-import { type Connection, type Logger, type SocketDecl, defineSocket, isSvcError } from '@svc/api';
-import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import { type Actor, type Connection, type Logger, type SocketDecl, Type, UuidText, defineSocket, isSvcError } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { type ClientFrame, parseClientFrame } from './client-frame.js';
 import type { RunsService } from './contract.js';
@@ -20,6 +20,7 @@ export const chatSocket = (deps: SocketDeps): SocketDecl =>
   defineSocket({
     id: SOCKET_ID,
     path: '/api/agents/{id}/ws',
+    params: Type.Object({ id: UuidText('Agent id') }),
     summary: 'Chat with an agent over a WebSocket',
     auth: 'bearer',
     permission: 'runs.send',
@@ -33,7 +34,7 @@ export const chatSocket = (deps: SocketDeps): SocketDecl =>
     },
     opened: async (conn) => {
       conn.send({ type: 'connected', agent_id: conn.state.agentId });
-      conn.send(agentsFrame(await deps.agents.list(conn.actor)));
+      conn.send(await agentsFrame(deps.agents, conn.actor));
     },
     message: (conn, text) => onMessage(deps, conn, text),
   });
@@ -71,10 +72,14 @@ async function resumeOn(deps: SocketDeps, conn: Connection, frame: ClientFrame):
   conn.follow(resumed.runId, { ...after(encoder, resumed), preamble: '' }, resumed.after);
 }
 
-export const agentsFrame = (agents: readonly Agent[]): object => ({
-  type: 'agents_updated',
-  agents: agents.map((agent) => ({ id: agent.id, name: agent.name, state: agent.state, model_provider: agent.manifest.model.provider, model_name: agent.manifest.model.model })),
-});
+export const agentsFrame = async (service: Pick<AgentsService, 'list' | 'modelsOf'>, actor: Actor): Promise<object> => {
+  const agents = await service.list(actor);
+  const models = await service.modelsOf(agents);
+  return {
+    type: 'agents_updated',
+    agents: agents.map(({ id, name, state }, index) => ({ id, name, state, model_provider: models[index]?.provider, model_name: models[index]?.model })),
+  };
+};
 
 /** One serialised frame per set of agents that a caller may see, for all its sockets. */
 export async function broadcastAgents(deps: Pick<SocketDeps, 'agents'>, connections: readonly Connection[]): Promise<void> {
@@ -83,7 +88,7 @@ export async function broadcastAgents(deps: Pick<SocketDeps, 'agents'>, connecti
     const scope = `${conn.actor.role}/${conn.actor.ownerId}`;
     let text = texts.get(scope);
     if (text === undefined) {
-      text = JSON.stringify(agentsFrame(await deps.agents.list(conn.actor)));
+      text = JSON.stringify(await agentsFrame(deps.agents, conn.actor));
       texts.set(scope, text);
     }
     conn.send(text);

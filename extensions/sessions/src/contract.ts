@@ -58,7 +58,17 @@ export interface Compacted {
   readonly message: string;
 }
 
+/** Sessions in which something was said. */
+export interface SessionCount {
+  readonly all: number;
+  /** Of those, begun since the time asked for. */
+  readonly recent: number;
+}
+
 export interface SessionsService {
+  /** How many sessions these agents have; agents without one are left out. */
+  counts(actor: Actor, agentIds: readonly string[], since: string): Promise<ReadonlyMap<string, SessionCount>>;
+  total(actor: Actor): Promise<number>;
   /** The session that a caller names: it is there, or it is the agent's current one. Throws `invalid_session_id`, `session_not_found`. */
   named(actor: Actor, agent: { readonly id: string; readonly sessionId: string }, sessionId: string): Promise<SessionRef>;
   /** The session of a run that was accepted: it need not have a row yet. Throws `session_not_found` for another agent's. */

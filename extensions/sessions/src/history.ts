@@ -1,11 +1,11 @@
 /** The conversation as people read it: messages with their tool calls folded in (interface.md, GET session). */
-import { Type } from '@svc/api';
+import { Type, Uuid } from '@svc/api';
 import type { Entry } from './contract.js';
 import { countTokens, projectEntries } from './projection.js';
 
 export const History = Type.Object({
-  session_id: Type.String(),
-  agent_id: Type.String(),
+  session_id: Uuid,
+  agent_id: Uuid,
   message_count: Type.Integer(),
   context_window_tokens: Type.Integer({ description: 'Estimated tokens of what a model would read' }),
   label: Type.Union([Type.String(), Type.Null()]),
@@ -19,7 +19,7 @@ export const History = Type.Object({
           Type.Object({
             id: Type.String(),
             name: Type.String(),
-            input: Type.Unknown(),
+            input: Type.Unknown({ description: 'What the tool was called with, as its own schema says' }),
             running: Type.Boolean(),
             expanded: Type.Boolean(),
             result: Type.Optional(Type.String()),

@@ -1,5 +1,5 @@
 /** Sessions over HTTP: read the conversation, begin another one, shorten it. */
-import { type Db, ErrorBody, type RouteDecl, Type, Uuid, defineRoute, reply } from '@svc/api';
+import { type Db, ErrorBody, Nullable, OneOf, type RouteDecl, Type, Uuid, UuidText, defineRoute, reply } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
@@ -16,7 +16,8 @@ export interface SessionRouteDeps {
   commit: Db['commit'];
 }
 
-const AgentPath = Type.Object({ id: Type.String() });
+const AgentPath = Type.Object({ id: UuidText('Agent id') });
+const SessionQuery = Type.Object({ session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')) });
 
 export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), create(deps), compact(deps)];
 
@@ -30,7 +31,7 @@ const current = ({ agents, sessions, store }: SessionRouteDeps): RouteDecl =>
     permission: 'sessions.read',
     cost: 2,
     params: AgentPath,
-    query: Type.Object({ session_id: Type.Optional(Type.String()) }),
+    query: SessionQuery,
     responses: { 200: History, 400: ErrorBody, 404: ErrorBody },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
@@ -59,7 +60,7 @@ const create = ({ agents, sessions, commit }: SessionRouteDeps): RouteDecl =>
     params: AgentPath,
     body: CreateBody,
     bodyRule: 'optional',
-    responses: { 200: Type.Object({ session_id: Uuid, label: Type.Union([Type.String(), Type.Null()]) }), 400: ErrorBody, 404: ErrorBody, 409: ErrorBody },
+    responses: { 200: Type.Object({ session_id: Uuid, label: Nullable(Type.String()) }), 400: ErrorBody, 404: ErrorBody, 409: ErrorBody },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const { label, session_id: asked, activate = true } = req.body;
@@ -82,8 +83,8 @@ const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
     permission: 'sessions.write',
     cost: 30,
     params: AgentPath,
-    query: Type.Object({ session_id: Type.Optional(Type.String()) }),
-    responses: { 200: Type.Object({ status: Type.String(), message: Type.String() }), 400: ErrorBody, 404: ErrorBody, 409: ErrorBody, 500: ErrorBody },
+    query: SessionQuery,
+    responses: { 200: Type.Object({ status: OneOf(['ok', 'compacted']), message: Type.String() }), 400: ErrorBody, 404: ErrorBody, 409: ErrorBody, 500: ErrorBody },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const done = await sessions.compact(req.actor, agent, req.query.session_id ?? agent.sessionId);

@@ -44,6 +44,8 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & { f
       const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
       return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() })] };
     },
+    counts: (actor, agentIds, since) => deps.store.counts(actor, agentIds, since),
+    total: (actor) => deps.store.total(actor),
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     agentOf: (sessionId) => deps.store.agentOf(sessionId),
     setThinking: async (ref, isOn) => [deps.store.insertSession({ ...ref, label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn)],

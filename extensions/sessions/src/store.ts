@@ -1,6 +1,6 @@
 /** All SQL of sessions. Every query that touches people's data takes the actor. */
-import { type Actor, type Db, type Row, type Write, ownerScope } from '@svc/api';
-import type { Entry, EntryDraft, SessionRef } from './contract.js';
+import { type Actor, type Db, type Row, type Write, idGroups, ownerScope } from '@svc/api';
+import type { Entry, EntryDraft, SessionCount, SessionRef } from './contract.js';
 import { sessionsErrors } from './errors.js';
 
 export interface SessionRow {
@@ -16,6 +16,8 @@ export interface SessionRow {
 }
 
 export interface SessionStore {
+  counts(actor: Actor, agentIds: readonly string[], since: string): Promise<Map<string, SessionCount>>;
+  total(actor: Actor): Promise<number>;
   find(actor: Actor, sessionId: string): Promise<SessionRow | undefined>;
   /** Entries after `after`, oldest first, at most `limit`. */
   entries(sessionId: string, after: number, limit: number): Promise<Entry[]>;
@@ -47,6 +49,18 @@ export const createSessionStore = (db: Db): SessionStore => {
     ]);
   };
   return {
+    counts: async (actor, agentIds, since) => {
+      const reads = idGroups(agentIds).map((group) =>
+        db.read<{ agent_id: string; n: number | string; recent: number | string }>(
+          `SELECT agent_id, COUNT(*) AS n, SUM(CASE WHEN created_at >= ? THEN 1 ELSE 0 END) AS recent FROM ${sessions}
+           WHERE agent_id IN (${group.map(() => '?').join(', ')}) AND (? = 1 OR owner_id = ?) GROUP BY agent_id`,
+          [since, ...group, ...ownerScope(actor)],
+        ),
+      );
+      // PostgreSQL gives counts as text.
+      return new Map((await Promise.all(reads)).flat().map(({ agent_id, n, recent }) => [agent_id, { all: Number(n), recent: Number(recent) }]));
+    },
+    total: async (actor) => Number((await db.readOne<{ n: number | string }>(`SELECT COUNT(*) AS n FROM ${sessions} WHERE (? = 1 OR owner_id = ?)`, ownerScope(actor)))?.n ?? 0),
     find: async (actor, sessionId) => {
       const row = await db.readOne<Row>(
         `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, e.seq AS seq, e.at AS at, e.run_id AS run_id

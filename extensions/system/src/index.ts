@@ -15,6 +15,7 @@ export default defineExtension({
         agents: ctx.services.optional('agents'),
         providers: ctx.services.optional('providers'),
         runs: ctx.services.optional('runs'),
+        sessions: ctx.services.optional('sessions'),
       }),
     );
   },

@@ -1,7 +1,8 @@
 /** Routes of the daemon itself. */
 import { ErrorBody, type ExtensionContext, type HookHandle, type HookMap, type RouteDecl, type RouteSpec, Type, bytes, defineRoute, reply } from '@svc/api';
+import { Health, HealthDetail, OpenApiDocument, Ready, Status, Version, Versions } from './answers.js';
 import { renderMetrics } from './metrics.js';
-import { API_VERSIONS, Open, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
+import { API_VERSIONS, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
 
 export interface SystemDeps extends StatusDeps {
   readonly metrics: HookHandle<HookMap['metrics.collect']>;
@@ -24,7 +25,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
       id: 'system.health',
       path: '/api/health',
       summary: 'Whether the daemon lives',
-      responses: { 200: Open('status, version, uptime_seconds, checks') },
+      responses: { 200: Health },
       handler: async () => reply(200, await health(deps)),
     },
     { auth: 'public' },
@@ -34,7 +35,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
       id: 'system.ready',
       path: '/api/ready',
       summary: 'Whether the daemon takes work',
-      responses: { 200: Open('status, checks'), 503: ErrorBody },
+      responses: { 200: Ready, 503: Type.Union([Ready, ErrorBody]) },
       handler: async () => reply(deps.kernel.ready() ? 200 : 503, { status: deps.kernel.ready() ? 'ready' : 'not_ready', checks: [] }),
     },
     { auth: 'public' },
@@ -46,7 +47,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'system.version',
     path: '/api/version',
     summary: 'Version of the daemon',
-    responses: { 200: Open('name, version, build_date, git_sha, runtime_version, platform, arch, api') },
+    responses: { 200: Version },
     handler: async () => {
       const { runtime_version, platform, arch } = deps.kernel.facts();
       return reply(200, { name: 'svc', version: deps.kernel.version, build_date: 'dev', git_sha: 'unknown', runtime_version, platform, arch, api: API_VERSIONS });
@@ -56,14 +57,14 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'system.versions',
     path: '/api/versions',
     summary: 'Versions of the API',
-    responses: { 200: Open('current, supported, deprecated, details') },
+    responses: { 200: Versions },
     handler: async () => reply(200, { ...API_VERSIONS, details: [{ version: 'v1', status: 'stable', url_prefix: '/api/v1' }] }),
   }),
   get({
     id: 'system.openapi',
     path: '/api/openapi.json',
     summary: 'This interface as OpenAPI 3.1',
-    responses: { 200: Open('An OpenAPI document'), 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
+    responses: { 200: OpenApiDocument, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
     handler: async ({ headers }) => {
       const { etag, document } = deps.kernel.openapi();
       // May be kept, but is asked for again each time: areas come and go.
@@ -79,7 +80,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
       id: 'system.health-detail',
       path: '/api/health/detail',
       summary: 'Health with causes',
-      responses: { 200: Open('status, checks, extensions, config_warnings, doctor') },
+      responses: { 200: HealthDetail },
       handler: async (req) => reply(200, await healthDetail(deps, req.actor)),
     },
     { repairs: true },
@@ -88,7 +89,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'system.status',
     path: '/api/status',
     summary: 'State of the daemon',
-    responses: { 200: Open('status, agents, model, data') },
+    responses: { 200: Status },
     handler: async (req) => reply(200, await status(deps, req.actor)),
   }),
   get({

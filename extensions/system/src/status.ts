@@ -1,8 +1,9 @@
 /** What the daemon says of itself: shapes of health, status and version (interface.md, System). */
-import { type Actor, type Clock, type ExtensionContext, type HookHandle, type HookMap, type KernelView, type OptionalHandle, Type } from '@svc/api';
+import type { Actor, Clock, ExtensionContext, HookHandle, HookMap, KernelView, OptionalHandle } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
+import type { SessionsService } from '@svc/ext-sessions/contract';
 
 export interface StatusDeps {
   readonly kernel: KernelView;
@@ -12,11 +13,11 @@ export interface StatusDeps {
   readonly agents: OptionalHandle<AgentsService>;
   readonly providers: OptionalHandle<ProvidersService>;
   readonly runs: OptionalHandle<RunsService>;
+  readonly sessions: OptionalHandle<SessionsService>;
   readonly log: ExtensionContext['log'];
 }
 
 export const API_VERSIONS = { current: 'v1', supported: ['v1'], deprecated: [] as string[] };
-export const Open = (description: string) => Type.Object({}, { additionalProperties: true, description });
 
 export const uptimeSeconds = (deps: Pick<StatusDeps, 'kernel' | 'clock'>): number => Math.max(0, Math.floor((deps.clock.now() - Date.parse(deps.kernel.startedAt)) / 1_000));
 
@@ -27,7 +28,7 @@ export async function health(deps: StatusDeps) {
 }
 
 export async function healthDetail(deps: StatusDeps, actor: Actor) {
-  const checks = await probes(deps);
+  const [checks, agents, runs, sessionCount] = await Promise.all([probes(deps), deps.agents.value?.list(actor), deps.runs.value?.list(actor, { active: true }), deps.sessions.value?.total(actor)]);
   const extensions = deps.kernel.extensions();
   const database = checks.find((check) => check.name === 'database');
   return {
@@ -36,7 +37,10 @@ export async function healthDetail(deps: StatusDeps, actor: Actor) {
     uptime_seconds: uptimeSeconds(deps),
     panic_count: extensions.reduce((sum, one) => sum + one.strikes, 0),
     restart_count: 0,
-    agent_count: (await deps.agents.value?.list(actor))?.length ?? 0,
+    agent_count: agents?.length ?? 0,
+    active_agent_count: new Set(runs?.map((run) => run.agentId)).size,
+    session_count: sessionCount ?? null,
+    memory_used_mb: memoryUsedMb(deps),
     // A warning is about what it holds, not about whether it answers.
     database: database && database.status !== 'error' ? 'connected' : 'error',
     config_warnings: settingsSaid(deps, false).map((problem) => problem.message),
@@ -49,7 +53,7 @@ export async function healthDetail(deps: StatusDeps, actor: Actor) {
 
 export async function status(deps: StatusDeps, actor: Actor) {
   const agents = (await deps.agents.value?.list(actor)) ?? [];
-  const [model, checks] = await Promise.all([deps.providers.value?.shownDefault(), probes(deps)]);
+  const [model, checks, answering = [], sessionCount] = await Promise.all([deps.providers.value?.shownDefault(), probes(deps), deps.agents.value?.modelsOf(agents), deps.sessions.value?.total(actor)]);
   const isKnown = model !== undefined && model.problem === null;
   const active = new Set((await deps.runs.value?.list(actor, { active: true }))?.map((run) => run.agentId));
   return {
@@ -59,6 +63,7 @@ export async function status(deps: StatusDeps, actor: Actor) {
     preset: deps.kernel.preset,
     agent_count: agents.length,
     active_agent_count: active.size,
+    session_count: sessionCount ?? null,
     default_provider: isKnown ? model.provider : null,
     default_model: isKnown ? model.model : null,
     default_model_why: model?.why ?? null,
@@ -66,25 +71,32 @@ export async function status(deps: StatusDeps, actor: Actor) {
     default_model_chosen_by: model?.chosen_by ?? null,
     default_model_chosen_at: model?.chosen_at ?? null,
     default_model_problem: model?.trouble ?? null,
-    memory_used_mb: Math.round(Number(deps.kernel.facts().rss_bytes ?? 0) / 1_048_576),
+    memory_used_mb: memoryUsedMb(deps),
     ...deps.kernel.facts(),
+    network_enabled: isMounted(deps, '/api/network/status'),
+    terminal_enabled: isMounted(deps, '/api/terminal/ws'),
     config_problems: settingsSaid(deps, false),
     health_problems: checks.filter((check) => check.status !== 'ok').map((check) => `${check.name}: ${check.detail ?? check.status}`),
-    agents: agents.map((agent) => ({
+    agents: agents.map((agent, index) => ({
       id: agent.id,
       name: agent.name,
       state: agent.state,
       mode: agent.mode,
       created_at: agent.createdAt,
-      model_provider: agent.manifest.model.provider,
-      model_name: agent.manifest.model.model,
-      profile: null,
+      model_provider: answering[index]?.provider ?? agent.manifest.model.provider,
+      model_name: answering[index]?.model ?? agent.manifest.model.model,
+      profile: agent.manifest.profile ?? null,
     })),
   };
 }
 
 /** Notices are of settings that wait for their area; the rest are problems. */
 const settingsSaid = (deps: StatusDeps, isNotice: boolean) => deps.kernel.configProblems().filter(({ severity }) => (severity === 'notice') === isNotice);
+
+const memoryUsedMb = (deps: StatusDeps): number => Math.round(Number(deps.kernel.facts().rss_bytes ?? 0) / 1_048_576);
+
+/** An area is there when what it answers is. */
+const isMounted = (deps: StatusDeps, path: string): boolean => deps.kernel.routes().some((route) => route.path === path);
 
 async function probes(deps: StatusDeps): Promise<Array<{ name: string; status: string; detail?: string }>> {
   const rows = await deps.probe.call(undefined);

@@ -79,6 +79,14 @@ export interface ErrorShape {
 
 export type AuthRule = 'public' | 'bearer';
 
+/** An answer that is not one JSON value. */
+export interface MediaAnswer {
+  readonly description: string;
+  readonly contentType: string;
+  /** Of `text/event-stream`: the data of each event by the event's name; the empty name is for events without one. */
+  readonly events?: Readonly<Record<string, TSchema>>;
+}
+
 export interface RouteDecl {
   /** The operationId; never renamed. */
   readonly id: string;
@@ -104,7 +112,9 @@ export interface RouteDecl {
   readonly rawBody?: boolean;
   /** What the body may hold at most; default 256 KiB. */
   readonly maxBodyBytes?: number;
-  readonly responses: Readonly<Record<number, TSchema | { description: string; contentType: string }>>;
+  readonly responses: Readonly<Record<number, TSchema | MediaAnswer>>;
+  /** The other form of its 200, for callers that ask for a stream. */
+  readonly streamed?: MediaAnswer;
   /** Left out, errors are `{error, code, hint?, request_id, details?}`. */
   readonly errorShape?: ErrorShape;
   readonly handler: (req: Req<never, never, never>) => Promise<Reply>;
@@ -149,6 +159,8 @@ export interface SocketDecl {
   /** Rate-limit tokens of one client frame. */
   readonly messageCost?: number;
   readonly maxFrameBytes?: number;
+  /** Documents the parameters of the path; `upgrade` judges them. */
+  readonly params?: TSchema;
   /** Runs before the handshake: throw an error to refuse with its status. May return the first `state`. Asked again, with its `state` unused, when the caller's role has become less. */
   upgrade(req: Req<Record<string, string>, Record<string, string>, undefined>): Promise<Record<string, unknown> | undefined>;
   opened?(conn: Connection): void | Promise<void>;

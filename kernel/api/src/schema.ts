@@ -6,6 +6,12 @@ export { Type };
 
 export const Uuid = Type.String({ format: 'uuid', description: 'A UUID' });
 
+/** A UUID in a path or query that the handler judges itself, because a bad one has an error of its own. Documented like `Uuid`. */
+export const UuidText = (description: string) => Type.String({ 'x-format': 'uuid', description });
+
+/** Null where nothing here can fill it. */
+export const Nullable = <T extends TSchema>(schema: T, options: { description?: string } = {}) => Type.Union([schema, Type.Null()], options);
+
 /** The body of every error answer (interface.md, Errors). `error` is always a string. */
 export const ErrorBody = Type.Object(
   {

@@ -61,3 +61,17 @@ export interface Migration {
   readonly name: string;
   up(m: MigrationBuilder): void;
 }
+
+/** Ids asked for in one statement; longer lists take several. */
+const IDS_PER_READ = 256;
+
+/** Ids in groups for `IN (…)`, each filled up to a power of two by repeating its last: few statement texts, each prepared once. */
+export const idGroups = (ids: readonly string[]): string[][] => {
+  const groups: string[][] = [];
+  for (let at = 0; at < ids.length; at += IDS_PER_READ) {
+    const group = ids.slice(at, at + IDS_PER_READ);
+    const size = 2 ** Math.ceil(Math.log2(group.length));
+    groups.push([...group, ...new Array<string>(size - group.length).fill(group.at(-1) ?? '')]);
+  }
+  return groups;
+};

@@ -76,7 +76,7 @@ describe('openapi', () => {
       { name: 'limit', in: 'query', description: 'At most so many', schema: { type: 'integer', default: 50, description: 'At most so many' } },
       { name: 'kind', in: 'query', required: true, schema: { type: 'string' } },
     ]);
-    expect(Object.keys(paths['/api/things'].post.responses)).to.deep.equal(['201', '400', '401', '409', '413', '429', '500']);
+    expect(Object.keys(paths['/api/things'].post.responses)).to.deep.equal(['201', '400', '401', '403', '406', '408', '409', '413', '415', '429', '500', '503']);
     expect(paths['/api/things'].post.responses[409].content['application/json'].schema).to.deep.equal({ $ref: '#/components/schemas/ErrorBody' });
     expect(paths['/api/health'].get.security).to.deep.equal([]);
     expect(components.schemas.ErrorBody).to.not.have.property('$id');

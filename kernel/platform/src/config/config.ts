@@ -49,6 +49,8 @@ export interface Config {
   /** A section, or a top-level `/key`: validated, defaults filled, frozen. `undefined` for a key without value or default. */
   get(section: string): unknown;
   problems(): readonly ConfigProblem[];
+  /** Whether the last load found a file, be it one that could not be read. */
+  hasFile(): boolean;
   /** True for a security section of which no good value is known. */
   isClosed(section: string): boolean;
   closed(): readonly string[];
@@ -62,6 +64,7 @@ export interface Config {
 
 interface State {
   current: Evaluation | undefined;
+  hasFile: boolean;
   /** What each section last held, from this process or from disk; undefined until the first load. */
   good: StoredLastGood | undefined;
   /** Loads, reloads and edits go one after the other. */
@@ -70,7 +73,7 @@ interface State {
 }
 
 export const createConfig = (options: ConfigOptions): Config => {
-  const state: State = { current: undefined, good: undefined, queue: Promise.resolve(), listeners: new Map() };
+  const state: State = { current: undefined, hasFile: false, good: undefined, queue: Promise.resolve(), listeners: new Map() };
   const claims = (): SectionClaims => ({ ...options.sections(), ...kernelSections });
   const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
     const result = state.queue.then(work);
@@ -81,6 +84,7 @@ export const createConfig = (options: ConfigOptions): Config => {
     load: () => inOrder(async () => void (await refresh(options, state, claims()))),
     get: (section) => read(state, claims, section),
     problems: () => state.current?.problems ?? [],
+    hasFile: () => state.hasFile,
     isClosed: (section) => state.current?.closed.has(section) ?? false,
     closed: () => [...(state.current?.closed ?? [])],
     onChange: (section, fn) => listen(state, section, fn),
@@ -103,6 +107,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   const path = options.lastGoodFile ?? join(dirname(options.file), 'data', 'config-last-good.json');
   const onTrouble = (error: unknown): void => log.warn('The last good values of the settings cannot be read or kept.', { path, error });
   const source = await readConfigFile(options.file);
+  state.hasFile = source.text !== null || source.unreadable !== undefined;
   state.good ??= await readLastGood(path, onTrouble);
   const good = state.good;
   const digest = source.text === null ? '' : digestOf(source.text, JSON.stringify(claims));

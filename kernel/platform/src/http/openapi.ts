@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document: folded from what is mounted now, so that it cannot say anything else. */
 import { createHash } from 'node:crypto';
-import { ErrorBody, type RouteDecl, type SocketDecl, type TSchema } from '@svc/api';
+import { ErrorBody, type MediaAnswer, type RouteDecl, type SocketDecl, type TSchema } from '@svc/api';
 import type { RouteTable, Row } from './route-table.js';
 
 export interface ApiInfo {
@@ -29,11 +29,18 @@ const ERROR = { 'application/json': { schema: { $ref: '#/components/schemas/Erro
 const REASONS: Readonly<Record<number, string>> = {
   400: 'The request is not what this call takes',
   401: 'The API key is missing or wrong',
+  403: 'The caller may not do this, or not from there',
   404: 'It does not exist',
+  406: 'The Accept header names a version that there is not',
+  408: 'The body came too slowly',
+  409: 'It does not go with what is there now',
+  412: 'Something has to be set first: the key of a provider, say',
   413: 'The body is too large',
+  415: 'The body is not of the type that this call takes',
   426: 'This path speaks WebSocket',
   429: 'The rate limit is used up; Retry-After says for how long, in seconds',
   500: 'Internal error; the log has the cause under the request id',
+  503: 'Not at the moment: the service starts, stops or is closed. Retry-After says when to ask again, in seconds',
 };
 
 /** Made again only when a table or the info has changed. */
@@ -59,7 +66,7 @@ function describe(info: ApiInfo, routes: ReadonlyArray<Row<RouteDecl>>, sockets:
     const own = parameterNames(row);
     const names = named.get(row.pattern.shape) ?? own;
     named.set(row.pattern.shape, names);
-    const operation = 'handler' in row.decl ? routeOperation(row.decl, row.owner.id, own, names) : socketOperation(row.decl, row.owner.id, names);
+    const operation = 'handler' in row.decl ? routeOperation(row.decl, row.owner.id, own, names) : socketOperation(row.decl, row.owner.id, own, names);
     const path = writtenPath(row, names);
     const item = paths[path] ?? {};
     // A route at a socket's path answers the same GET; the route says more.
@@ -89,10 +96,10 @@ function routeOperation(decl: RouteDecl, owner: string, own: readonly string[], 
   };
 }
 
-function socketOperation(decl: SocketDecl, owner: string, names: readonly string[]): Json {
+function socketOperation(decl: SocketDecl, owner: string, own: readonly string[], names: readonly string[]): Json {
   const responses: Json = { 101: { description: 'Switching to WebSocket' }, '2XX': { description: 'Never answered: the connection becomes a WebSocket' } };
-  for (const status of [400, ...(decl.auth === 'bearer' ? [401] : []), 404, 426, 429, 500]) responses[status] = failure(status);
-  return { ...common(decl, owner, pathParameters(undefined, names, names)), responses };
+  for (const status of [400, ...bearerOnly(decl), 404, 426, ...ALWAYS]) responses[status] = failure(status);
+  return { ...common(decl, owner, pathParameters(decl.params, own, names)), responses };
 }
 
 const common = (decl: RouteDecl | SocketDecl, owner: string, parameters: Json[]): Json => ({
@@ -103,22 +110,49 @@ const common = (decl: RouteDecl | SocketDecl, owner: string, parameters: Json[])
   ...(parameters.length > 0 ? { parameters } : {}),
 });
 
+/** Any call may meet these, whatever it does. */
+const ALWAYS = [403, 406, 429, 500, 503];
+const ofBody = (decl: RouteDecl): number[] => (decl.body ? [400, 408, 413, 415] : decl.rawBody ? [400, 408, 413] : []);
+const bearerOnly = (decl: RouteDecl | SocketDecl): number[] => (decl.auth === 'bearer' ? [401] : []);
+
 function responsesOf(decl: RouteDecl): Json {
   const responses: Json = {};
   for (const [status, declared] of Object.entries(decl.responses)) responses[status] = success(Number(status), declared);
-  const takesInput = decl.params !== undefined || decl.query !== undefined || decl.body !== undefined;
-  const usual = [...(takesInput ? [400] : []), ...(decl.auth === 'bearer' ? [401] : []), ...(decl.path.includes('{') ? [404] : []), ...(decl.body || decl.rawBody ? [413] : []), 429, 500];
+  if (decl.streamed) {
+    const { description, content } = responses[200] as { description: string; content: Json }; // a route that streams on request answers JSON otherwise
+    responses[200] = { description: `${description}; or ${decl.streamed.description}`, content: { ...content, ...mediaOf(decl.streamed) } };
+  }
+  const takesInput = decl.params !== undefined || decl.query !== undefined;
+  const usual = [...(takesInput ? [400] : []), ...ofBody(decl), ...bearerOnly(decl), ...(decl.path.includes('{') ? [404] : []), ...ALWAYS];
   for (const status of usual) responses[status] ??= failure(status);
   return responses;
 }
 
 function success(status: number, declared: RouteDecl['responses'][number]): Json {
-  if ('contentType' in declared) return { description: String(declared.description), content: { [String(declared.contentType)]: { schema: {} } } };
-  const schema = declared as TSchema; // the other form has a contentType
+  if (isMedia(declared)) return { description: declared.description, content: mediaOf(declared) };
+  const schema = declared;
   const description = schema.description ?? REASONS[status] ?? (status < 300 ? 'Success' : 'Refused');
   if (status === 204 || status === 304) return { description };
   return { description, content: schema.$id === 'ErrorBody' ? ERROR : { 'application/json': { schema: plain(schema) } } };
 }
+
+const isMedia = (declared: TSchema | MediaAnswer): declared is MediaAnswer => 'contentType' in declared;
+
+const mediaOf = ({ contentType, events }: MediaAnswer): Json => ({ [contentType]: { schema: events ? streamOf(events) : { type: 'string' } } });
+
+/** A stream as the list of its events, which is how OpenAPI 3.2 reads sequential media types; 3.1 has no word for it. */
+const streamOf = (events: Readonly<Record<string, TSchema>>): Json => {
+  const [first, ...others] = Object.entries(events).map(([name, data]) => ({
+    type: 'object',
+    required: [...(name === '' ? [] : ['event']), 'data'],
+    properties: { ...(name === '' ? {} : { event: { const: name } }), id: { type: 'string' }, data: plain(data) },
+  }));
+  return {
+    type: 'array',
+    description: 'The events in the order they come; `data` is sent as one line of JSON, `id` names a place from which Last-Event-ID resumes',
+    items: others.length === 0 ? first : { oneOf: [first, ...others] },
+  };
+};
 
 const failure = (status: number): Json => ({ description: REASONS[status] ?? 'Refused', content: ERROR });
 
@@ -153,9 +187,10 @@ const writtenPath = (row: Row<RouteDecl> | Row<SocketDecl>, names: readonly stri
 function plain(schema: TSchema): Json {
   const isShared = schema !== ErrorBody;
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
-    if (typeof value !== 'object' || value === null || !('$id' in value)) return value;
-    if (isShared && value.$id === 'ErrorBody') return { $ref: '#/components/schemas/ErrorBody' };
-    const { $id: _dropped, ...rest } = value;
-    return rest;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    if (isShared && '$id' in value && value.$id === 'ErrorBody') return { $ref: '#/components/schemas/ErrorBody' };
+    // What the handler judges itself is documented like what the validator does.
+    const { $id: _dropped, 'x-format': format, ...rest } = value as Json; // any JSON object
+    return format === undefined ? rest : { ...rest, format };
   }) as Json; // a schema is a JSON object
 }

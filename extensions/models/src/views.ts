@@ -1,0 +1,51 @@
+/** A model as the interface shows it: its row of the catalog, and what is known of it besides. */
+import { Nullable, OneOf, Type } from '@svc/api';
+import type { CatalogModel } from './contract.js';
+
+export const TIERS = ['frontier', 'smart', 'balanced', 'fast', 'local', 'custom'] as const;
+
+export const Model = Type.Object(
+  {
+    id: Type.String({ description: 'May contain slashes' }),
+    provider: Type.String(),
+    display_name: Type.String(),
+    tier: OneOf(TIERS),
+    modality: OneOf(['text'], { description: 'The catalog holds models of text alone' }),
+    context_window: Type.Integer({ description: 'Tokens' }),
+    max_output_tokens: Type.Integer(),
+    input_cost_per_1m: Type.Number({ description: 'USD per million tokens; 0 on this machine, in free tiers and flat plans' }),
+    output_cost_per_1m: Type.Number({ description: 'USD per million tokens' }),
+    input_cost_per_m: Type.Number({ description: 'The same by its other name' }),
+    output_cost_per_m: Type.Number({ description: 'The same by its other name' }),
+    pricing_known: Type.Boolean({ description: 'Whether the catalog has its price' }),
+    supports_tools: Type.Boolean(),
+    supports_vision: Type.Boolean(),
+    supports_streaming: Type.Boolean(),
+    supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it can be told to think before it answers; null while nobody is there to tell it' }),
+    aliases: Type.Array(Type.String(), { description: 'Other names that an agent may use for it' }),
+    available: Type.Boolean({ description: 'Whether its provider can be asked now: it has its key, or needs none and is not known to be off' }),
+    source: OneOf(['builtin', 'catalog'], { description: '`builtin` is part of the daemon, `catalog` stands in the shipped list' }),
+    wire_id: Type.Optional(Type.String({ description: 'What the provider itself calls it, where that differs from id' })),
+  },
+  { $id: 'CatalogModel' },
+);
+
+export interface ModelSurroundings {
+  /** Providers that can be asked now. */
+  readonly usable: ReadonlySet<string>;
+  readonly canThink: (model: CatalogModel) => Promise<boolean | null>;
+  readonly aliasesOf: (modelId: string) => readonly string[];
+}
+
+export const viewOf = async (model: CatalogModel, { usable, canThink, aliasesOf }: ModelSurroundings) => ({
+  ...model,
+  modality: 'text' as const,
+  supports_thinking: await canThink(model),
+  input_cost_per_m: model.input_cost_per_1m,
+  output_cost_per_m: model.output_cost_per_1m,
+  // No row is without a price; test/catalog.test.ts holds the list to it.
+  pricing_known: true,
+  aliases: [...aliasesOf(model.id)],
+  available: usable.has(model.provider),
+  source: model.provider === 'builtin' ? ('builtin' as const) : ('catalog' as const),
+});

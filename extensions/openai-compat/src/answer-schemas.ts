@@ -1,0 +1,48 @@
+/** The fields of what /v1 answers, for whoever writes a client. */
+import { type MediaAnswer, Nullable, Type } from '@svc/api';
+
+const FinishReason = Type.String({ description: '`stop`, `length` or `content_filter`' });
+const Usage = Type.Object({ prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() });
+const head = {
+  id: Type.String({ description: '`chatcmpl-` and the id of the run' }),
+  created: Type.Integer({ description: 'Seconds since 1970' }),
+  model: Type.String({ description: 'As it was asked for' }),
+};
+
+export const Completion = Type.Object(
+  {
+    ...head,
+    object: Type.Literal('chat.completion'),
+    choices: Type.Array(
+      Type.Object({
+        index: Type.Integer(),
+        message: Type.Object({ role: Type.Literal('assistant'), content: Type.String(), refusal: Type.Null() }),
+        finish_reason: FinishReason,
+        logprobs: Type.Null(),
+      }),
+    ),
+    usage: Usage,
+  },
+  { description: 'A chat.completion' },
+);
+
+const Chunk = Type.Object({
+  ...head,
+  object: Type.Literal('chat.completion.chunk'),
+  choices: Type.Array(
+    Type.Object({
+      index: Type.Integer(),
+      delta: Type.Object({ role: Type.Optional(Type.Literal('assistant')), content: Type.Optional(Type.String()) }),
+      finish_reason: Nullable(FinishReason),
+    }),
+  ),
+  usage: Type.Optional(Usage),
+});
+
+const Failure = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String(), code: Type.String(), param: Type.Null() }) });
+
+export const chunkStream: MediaAnswer = {
+  description: 'chunks of one as server-sent events when stream is true, or an error, and [DONE] at the end',
+  contentType: 'text/event-stream',
+  events: { '': Type.Union([Chunk, Failure, Type.Literal('[DONE]')]) },
+};

@@ -1,0 +1,81 @@
+/** A provider as the interface shows it. Never a key: only whether there is one. */
+import { Nullable, OneOf, Type } from '@svc/api';
+import type { CatalogModel } from '@svc/ext-models/contract';
+import { isLoopbackUrl } from './base-url.js';
+import type { ProviderRecord } from './contract.js';
+import type { Tested } from './reach.js';
+
+const fields = {
+  name: Type.String(),
+  id: Type.String({ description: 'The name by its other name' }),
+  display_name: Type.String(),
+  auth_status: OneOf(['configured', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline']),
+  env_var: Type.Optional(Type.String({ description: 'Left out where no key is needed' })),
+  api_key_env: Type.Optional(Type.String({ description: 'The same by its other name' })),
+  base_url: Type.String(),
+  model_count: Type.Integer(),
+  key_required: Type.Boolean(),
+  key_present: Nullable(Type.Boolean(), { description: 'Null where nobody can tell: the store of secrets does not open' }),
+  is_local: Type.Boolean({ description: 'Whether it is on this machine' }),
+  is_custom: Type.Boolean({ description: 'Whether a setting made it: it is not in the shipped list' }),
+  available: Type.Boolean({ description: 'Whether it can be asked now' }),
+  reachable: Nullable(Type.Boolean(), { description: 'Whether anything answered at its address when last asked; null where nobody has asked since the start' }),
+  latency_ms: Nullable(Type.Integer(), { description: 'Of that answer' }),
+  last_tested: Nullable(Type.String({ format: 'date-time' }), { description: 'When that was' }),
+  discovered_models: Nullable(Type.Array(Type.String()), { description: 'Models that a server on this machine lists, by its own names' }),
+  wire: OneOf(['openai', 'anthropic', 'builtin', 'unsupported']),
+  default_model: Type.Optional(Type.String()),
+  is_default: Type.Boolean({ description: 'Whether it answers for `default`' }),
+  error_message: Type.Optional(Type.String({ description: 'Why nobody can tell whether there is a key' })),
+};
+
+export const Provider = Type.Object(fields, { $id: 'Provider' });
+
+const ProviderModel = Type.Object({
+  id: Type.String(),
+  provider: Type.String(),
+  display_name: Type.String(),
+  tier: Type.String(),
+  context_window: Type.Integer(),
+  max_output_tokens: Type.Integer(),
+  input_cost_per_1m: Type.Number({ description: 'USD per million tokens' }),
+  output_cost_per_1m: Type.Number(),
+  supports_tools: Type.Boolean(),
+  supports_vision: Type.Boolean(),
+  supports_streaming: Type.Boolean(),
+  wire_id: Type.Optional(Type.String()),
+});
+
+export const ProviderDetail = Type.Object({ ...fields, models: Type.Array(ProviderModel, { description: 'Its rows of the catalog; GET /api/models?provider= says more of each' }) });
+
+export interface ProviderSurroundings {
+  readonly models: readonly CatalogModel[];
+  readonly isShipped: boolean;
+  readonly isUsable: boolean;
+  readonly isDefault: boolean;
+  readonly tested: Tested | undefined;
+}
+
+export const viewOf = (record: ProviderRecord, { models, isShipped, isUsable, isDefault, tested }: ProviderSurroundings) => ({
+  name: record.name,
+  id: record.name,
+  display_name: record.display_name,
+  auth_status: record.auth_status,
+  ...(record.key_required && record.env_var !== null ? { env_var: record.env_var, api_key_env: record.env_var } : {}),
+  base_url: record.base_url,
+  model_count: models.length,
+  key_required: record.key_required,
+  // One that was refused is there all the same.
+  key_present: record.problem === null ? record.auth_status === 'configured' || record.auth_status === 'invalid_key' : null,
+  is_local: record.wire === 'builtin' || isLoopbackUrl(record.base_url),
+  is_custom: !isShipped,
+  available: isUsable,
+  reachable: tested?.reachable ?? null,
+  latency_ms: tested?.latencyMs ?? null,
+  last_tested: tested?.at ?? null,
+  discovered_models: tested?.models ? [...tested.models] : null,
+  wire: record.wire,
+  ...(record.default_model === null ? {} : { default_model: record.default_model }),
+  is_default: isDefault,
+  ...(record.problem === null ? {} : { error_message: record.problem }),
+});

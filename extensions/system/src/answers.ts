@@ -1,0 +1,106 @@
+/** The fields of what the daemon says of itself. */
+import { Nullable, OneOf, Type, Uuid } from '@svc/api';
+
+const Check = Type.Object({ name: Type.String(), status: Type.String({ description: '`ok`, `warn` or `error`' }) });
+const CheckWithCause = Type.Object({ name: Type.String(), status: Type.String({ description: '`ok`, `warn` or `error`' }), detail: Type.Optional(Type.String()) });
+const Overall = OneOf(['ok', 'degraded']);
+
+export const Health = Type.Object({ status: Overall, version: Type.String(), uptime_seconds: Type.Integer(), checks: Type.Array(Check) });
+
+export const Ready = Type.Object({ status: OneOf(['ready', 'not_ready']), checks: Type.Array(Check) });
+
+const ApiVersions = { current: Type.String(), supported: Type.Array(Type.String()), deprecated: Type.Array(Type.String()) };
+
+export const Version = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  build_date: Type.String(),
+  git_sha: Type.String(),
+  runtime_version: Type.String(),
+  platform: Type.String(),
+  arch: Type.String(),
+  api: Type.Object(ApiVersions),
+});
+
+export const Versions = Type.Object({ ...ApiVersions, details: Type.Array(Type.Object({ version: Type.String(), status: Type.String(), url_prefix: Type.String() })) });
+
+/** The parts of it that no version of OpenAPI leaves out; what stands below `paths` is as deep as the interface. */
+export const OpenApiDocument = Type.Object(
+  {
+    openapi: Type.String(),
+    info: Type.Object({ title: Type.String(), version: Type.String() }),
+    paths: Type.Record(Type.String(), Type.Unknown(), { description: 'Operations by path' }),
+    components: Type.Record(Type.String(), Type.Unknown(), { description: 'Shared schemas and how callers are known' }),
+  },
+  { description: 'An OpenAPI document' },
+);
+
+/** What health/detail and status have in common. */
+const numbers = {
+  version: Type.String(),
+  uptime_seconds: Type.Integer(),
+  agent_count: Type.Integer({ description: 'Agents that the caller may see' }),
+  active_agent_count: Type.Integer({ description: 'Of those, agents with a run that goes on' }),
+  session_count: Nullable(Type.Integer(), { description: 'Sessions in which something was said; null while sessions is off' }),
+  memory_used_mb: Type.Integer({ description: 'Resident memory of the daemon, in MiB' }),
+};
+
+export const HealthDetail = Type.Object({
+  status: Overall,
+  ...numbers,
+  panic_count: Type.Integer({ description: 'Times an extension failed since the start' }),
+  restart_count: Type.Integer(),
+  database: OneOf(['connected', 'error']),
+  config_warnings: Type.Array(Type.String()),
+  config_notices: Type.Array(Type.String(), { description: 'Of settings that wait for their area' }),
+  checks: Type.Array(CheckWithCause),
+  extensions: Type.Array(Type.Object({ id: Type.String(), state: Type.String(), reason: Nullable(Type.String()) }), { description: 'Those that are neither active nor switched off' }),
+  doctor: Type.Array(
+    Type.Object({ check: Type.String(), result: OneOf(['pass', 'warn', 'fail']), message: Type.String(), fix: Type.Optional(Type.String({ description: 'A command or a change that mends it' })) }),
+  ),
+});
+
+const StatusAgent = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  state: Type.String(),
+  mode: Type.String(),
+  created_at: Type.String(),
+  model_provider: Type.String({ description: 'The provider that answers now, where the manifest says `default`' }),
+  model_name: Type.String(),
+  profile: Nullable(Type.String()),
+});
+
+export const Status = Type.Object(
+  {
+    status: OneOf(['running']),
+    ...numbers,
+    preset: Type.String(),
+    default_provider: Nullable(Type.String(), { description: 'Who answers for `default`; null where nobody can tell' }),
+    default_model: Nullable(Type.String()),
+    default_model_why: Nullable(Type.String()),
+    default_model_stand_in: Type.Boolean({ description: 'True while the built-in stand-in answers' }),
+    default_model_chosen_by: Nullable(OneOf(['config', 'person', 'key', 'start'])),
+    default_model_chosen_at: Nullable(Type.String(), { description: 'When it was chosen and kept' }),
+    default_model_problem: Nullable(Type.String(), { description: 'Why it cannot answer at the moment' }),
+    home_dir: Type.String(),
+    data_dir: Type.String(),
+    log_dir: Type.String(),
+    config_file: Type.String(),
+    config_exists: Type.Boolean({ description: 'Whether the file was there when it was last read' }),
+    log_level: OneOf(['trace', 'debug', 'info', 'warn', 'error']),
+    hostname: Type.String(),
+    api_listen: Type.String({ description: 'Address and port' }),
+    runtime_version: Type.String(),
+    platform: Type.String(),
+    arch: Type.String(),
+    pid: Type.Integer(),
+    rss_bytes: Type.Integer(),
+    network_enabled: Type.Boolean({ description: 'Whether peers can be reached: the area for it is there' }),
+    terminal_enabled: Type.Boolean({ description: 'Whether a terminal is offered: the area for it is there' }),
+    config_problems: Type.Array(Type.Object({ file: Type.String(), line: Nullable(Type.Integer()), key: Type.String(), message: Type.String(), severity: Type.String() })),
+    health_problems: Type.Array(Type.String()),
+    agents: Type.Array(StatusAgent),
+  },
+  { description: 'Beside these, counters of the daemon, named `svc_…`' },
+);
