@@ -5,7 +5,7 @@
  *   npm run mutate -- core                          every change in kernel/core/src
  *   npm run mutate -- journal --sample 100          a hundred of them; --seed N draws others
  *   npm run mutate -- runs --file waiting           only in files whose path contains the word
- *   npm run mutate -- core --again                  all but what the last report says was noticed
+ *   npm run mutate -- core --again                  what the last report says was not noticed, the rest counts on
  *   npm run mutate -- core --across 0               seconds of other packages' tests per change (10)
  *
  * An area is a package's folder, or a folder of kernel/platform/src. Works in a copy of the checkout. The report is
@@ -67,8 +67,8 @@ const reportFile = (area) => path.join(DIST, 'mutation', `${area}.json`);
 const isSame = (one, other) => one.file === other.file && one.lineText === other.lineText && one.what === other.what;
 const byPlace = (one, other) => (one.file === other.file ? one.line - other.line : one.file < other.file ? -1 : 1);
 
-/** With --again: what the last report says was noticed, which counts on; without, nothing. */
-const noticedBefore = (area) => (values.again ? JSON.parse(readFileSync(reportFile(area), 'utf8')).results.filter(isNoticed) : []);
+/** What the last report says, with --again. */
+const lastResults = (area) => (values.again ? JSON.parse(readFileSync(reportFile(area), 'utf8')).results : []);
 
 const keep = (measured) => {
   mkdirSync(path.dirname(reportFile(measured.area)), { recursive: true });
@@ -78,7 +78,8 @@ const keep = (measured) => {
 const measureArea = async (area) => {
   const { dir, group } = placeOf(area);
   const startedAt = Date.now();
-  const before = noticedBefore(area);
+  const last = lastResults(area);
+  const before = last.filter(isNoticed);
   const onVerdict = (results, total) => {
     if (results.length % EVERY && results.length !== total) return;
     const minutes = (Date.now() - startedAt) / 60_000;
@@ -89,7 +90,7 @@ const measureArea = async (area) => {
     root: ROOT,
     files: sourcesIn(dir),
     equivalents: readEquivalents(inRoot('tools/mutate/equivalent.json')),
-    isWanted: (change) => !before.some((result) => isSame(result, change)),
+    isWanted: (change) => !values.again || last.some((result) => !isNoticed(result) && isSame(result, change)),
     sample: Number(values.sample ?? 0),
     seed: Number(values.seed),
     build: buildIn(group),

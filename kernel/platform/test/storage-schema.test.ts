@@ -88,6 +88,16 @@ describe('tables in storage', () => {
     expect(await codeOf(storage.migrate(owner, [first, one('0003_next', (m) => m.addColumn('notes', 'x', { kind: 'text' }))]))).to.equal('ok');
   });
 
+  it('say that the disk is full when that is why a migration failed, and keep nothing of it', async () => {
+    const full = one('0001_init', (m) => {
+      m.createTable('notes', { id: { kind: 'text' } });
+      m.sql('PRAGMA max_page_count = 40');
+      m.sql('INSERT INTO {notes} VALUES (hex(zeroblob(1000000)))');
+    });
+    expect(await codeOf(storage.migrate(owner, [full]))).to.equal('storage_full');
+    expect([...storage.appliedMigrations().keys()]).to.deep.equal([]);
+  });
+
   it('remember what was applied and when, across a restart', async () => {
     const first = one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }));
     await storage.migrate(owner, [first]);

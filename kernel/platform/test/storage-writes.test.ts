@@ -174,6 +174,12 @@ describe('writing to storage', () => {
       ]);
     });
 
+    it('count right for a counted commit beside one that says its number itself', async () => {
+      await db.commit([row('a', 1), row('b', 1)]);
+      const [counted] = await Promise.all([db.commit([{ sql: 'UPDATE notes_rows SET n = 2 WHERE n = 1', args: [] }]), db.commit([row('c')])]);
+      expect(counted).to.deep.equal({ changes: [2] });
+    });
+
     it('count right for counted commits beside one that fails', async () => {
       await db.commit([row('a', 1), row('b', 1)]);
       const [counted, failed] = await Promise.allSettled([db.commit([{ sql: 'UPDATE notes_rows SET n = 2 WHERE n = 1', args: [] }]), db.commit([row('a')])]);
@@ -283,5 +289,88 @@ describe('the queue of writes', () => {
     expect([await alone, await failed]).to.deep.equal(['mine', 'own']);
     await queue.close();
     expect([await codeOf(queue.commit(unit())), await codeOf(queue.exclusive(async () => 1))]).to.deep.equal(['storage_closed', 'storage_closed']);
+  });
+});
+
+describe('a batch that fails', () => {
+  let home: string;
+  let connection: SqliteConnection;
+  let texts: string[];
+  let heard: unknown[];
+  let queue: WriteQueue;
+  /** What the connection answers instead of carrying a text out. */
+  let failing: (sql: string) => Error | undefined;
+
+  beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'svc-batch-'));
+    connection = await openSqlite({ file: join(home, 'svc.db'), readOnly: false, maxStatements: 5 });
+    await connection.exec('CREATE TABLE t (id integer PRIMARY KEY); CREATE TABLE temp.svc_changes (unit, write, n);');
+    texts = [];
+    heard = [];
+    failing = () => undefined;
+    const weak: SqliteConnection = {
+      ...connection,
+      exec: (sql) => {
+        texts.push(sql);
+        const error = failing(sql);
+        return error ? Promise.reject(error) : connection.exec(sql);
+      },
+    };
+    const log: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+    queue = createWriteQueue({ connection: weak, clock: virtualClock(0), log, onEvents: (events) => heard.push(...events.map(({ data }) => data)) });
+  });
+
+  afterEach(async () => {
+    await queue.close();
+    await connection.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const sqliteError = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
+  const insert = (id: number): Unit => ({ id, sql: `INSERT INTO t VALUES(${id});`, changes: [1], counted: false, events: [{ event: 'noted', data: id }], rows: 1 });
+  const outcomes = async (...units: Unit[]): Promise<string[]> =>
+    (await Promise.allSettled(units.map((unit) => queue.commit(unit)))).map((one) => (one.status === 'fulfilled' ? 'ok' : (one.reason as { code: string }).code));
+  const stored = async () => ((await connection.all('SELECT id FROM t ORDER BY id', [])) as Array<{ id: number }>).map(({ id }) => id);
+
+  for (const [sqlite, code] of [
+    ['SQLITE_IOERR', 'storage_io'],
+    ['SQLITE_BUSY', 'storage_busy'],
+    ['SQLITE_MISUSE', 'storage_closed'],
+  ] as const) {
+    it(`by ${sqlite} is tried no second time: it is nobody's fault, and what was written is not known`, async () => {
+      failing = (sql) => (sql.includes('INSERT') ? sqliteError(sqlite) : undefined);
+      expect(await outcomes(insert(1), insert(2))).to.deep.equal([code, code]);
+      expect(texts.filter((text) => text.includes('INSERT'))).to.have.length(1);
+      expect([heard, await stored()]).to.deep.equal([[], []]);
+    });
+  }
+
+  it('and cannot be taken apart either is carried out one by one: who fails is told once, and the others are kept', async () => {
+    failing = (sql) => (sql.startsWith('ROLLBACK TO') ? sqliteError('SQLITE_ERROR') : undefined);
+    expect(await outcomes(insert(1), insert(1), insert(2))).to.deep.equal(['ok', 'storage_conflict', 'ok']);
+    expect([heard, await stored()]).to.deep.equal([
+      [1, 2],
+      [1, 2],
+    ]);
+    expect(queue.stats()).to.include({ commits: 2, conflicts: 1, rows: 2 });
+  });
+
+  it('says whether the same can succeed later, and with which status', async () => {
+    const seen: Record<string, [string, number, boolean]> = {};
+    for (const sqlite of ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_CORRUPT', 'SQLITE_READONLY', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_ERROR']) {
+      failing = (sql) => (sql.includes('INSERT') ? sqliteError(sqlite) : undefined);
+      const error = await queue.commit(insert(1)).catch((refusal: { code: string; status: number; retry: boolean }) => refusal);
+      if ('code' in error) seen[sqlite] = [error.code, error.status, error.retry];
+    }
+    expect(seen).to.deep.equal({
+      SQLITE_FULL: ['storage_full', 507, true],
+      SQLITE_IOERR: ['storage_io', 500, false],
+      SQLITE_CORRUPT: ['storage_io', 500, false],
+      SQLITE_READONLY: ['storage_io', 500, false],
+      SQLITE_BUSY: ['storage_busy', 503, true],
+      SQLITE_LOCKED: ['storage_busy', 503, true],
+      SQLITE_MISUSE: ['storage_closed', 503, true],
+      SQLITE_ERROR: ['storage_failed', 500, false],
+    });
   });
 });
