@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { Script } from '../../fixtures/providers/openai-server.js';
 import { openChat } from '../clients/chat-socket.js';
 import { bootWithModel, type ModelKernel, modelConfig, MODEL_KEY, stopModelKernels, until } from '../clients/model-kernel.js';
 import { bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';
@@ -25,7 +26,8 @@ const bootStuck = async (): Promise<Bench> => {
   const home = await mkdtemp(join(tmpdir(), 'svc-shutdown-'));
   homes.push(home);
   let isStuck = true;
-  const svc = await bootWithModel(() => (isStuck ? { hang: true } : { text: 'after all' }), { home, stopDrainMs: DRAIN_MS });
+  const stuck: Script = ({ body }) => (body.messages.at(-1).content === 'look first' ? { text: 'let me look. ', toolCalls: [{ name: 'file_list', args: { path: '.' } }] } : { hang: true });
+  const svc = await bootWithModel((request) => (isStuck ? stuck(request) : { text: 'after all' }), { home, stopDrainMs: DRAIN_MS });
   return {
     svc,
     home,
@@ -94,23 +96,26 @@ describe('a stop while runs take longer than it waits', () => {
     again.socket.close();
   });
 
-  it('answers clients of chat completions with 503 and the run, and ends their streams in their own words', async () => {
+  it('answers clients of chat completions with 503 and the run, and ends a stream that has begun in its own words', async () => {
     const { svc } = await bootStuck();
-    const [other] = await makeAgents(svc.http, 1);
-    const ask = (model: string, stream: boolean) => svc.http.post('/v1/chat/completions', { model, stream, messages: [{ role: 'user', content: 'hi' }] });
-    const blocking = ask(`svc:${svc.agent.id}`, false);
-    const streaming = ask(`svc:${other}`, true);
-    await until(() => svc.model.requests.length === 2);
+    const [second, third] = await makeAgents(svc.http, 2);
+    const ask = (model: string | undefined, stream: boolean, content: string) => svc.http.post('/v1/chat/completions', { model: `svc:${model}`, stream, messages: [{ role: 'user', content }] });
+    const silent = [ask(svc.agent.id, false, 'hi'), ask(second, true, 'hi')];
+    const begun = ask(third, true, 'look first');
+    await until(() => svc.model.requests.length === 4);
 
     await svc.kernel.stop();
 
-    const told = await blocking;
-    expect(told.status).to.equal(503);
-    expect(told.headers.get('x-svc-run')).to.match(/^[0-9a-f-]{36}$/);
-    expect(told.headers.get('retry-after')).to.not.equal(null);
-    const { text } = await streaming;
+    for (const told of await Promise.all(silent)) {
+      expect(told.status).to.equal(503);
+      expect(told.headers.get('x-svc-run')).to.match(/^[0-9a-f-]{36}$/);
+      expect(told.headers.get('retry-after')).to.not.equal(null);
+    }
+    const { status, text } = await begun;
+    expect(status).to.equal(200);
     expect(text)
-      .to.contain('stream_stopping')
+      .to.contain('let me look. ')
+      .and.to.contain('stream_stopping')
       .and.to.match(/data: \[DONE\]\n\n$/);
   });
 
