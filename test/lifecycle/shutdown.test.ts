@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { ScriptedAnswer } from '../../fixtures/providers/openai-server.js';
 import { openChat } from '../clients/chat-socket.js';
 import { bootWithModel, type ModelKernel, modelConfig, MODEL_KEY, stopModelKernels, until } from '../clients/model-kernel.js';
 import { bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';
@@ -21,11 +22,11 @@ interface Bench {
 
 const homes: string[] = [];
 
-const bootStuck = async (): Promise<Bench> => {
+const bootStuck = async (stuck: ScriptedAnswer = { hang: true }): Promise<Bench> => {
   const home = await mkdtemp(join(tmpdir(), 'svc-shutdown-'));
   homes.push(home);
   let isStuck = true;
-  const svc = await bootWithModel(() => (isStuck ? { hang: true } : { text: 'after all' }), { home, stopDrainMs: DRAIN_MS });
+  const svc = await bootWithModel(() => (isStuck ? stuck : { text: 'after all' }), { home, stopDrainMs: DRAIN_MS });
   return {
     svc,
     home,
@@ -94,22 +95,31 @@ describe('a stop while runs take longer than it waits', () => {
     again.socket.close();
   });
 
-  it('answers clients of chat completions with 503 and the run, and ends their streams in their own words', async () => {
+  const complete = (svc: ModelKernel, stream: boolean, agent: string | undefined = svc.agent.id): Promise<Response> =>
+    svc.http.raw('POST', '/v1/chat/completions', { model: `svc:${agent}`, stream, messages: [{ role: 'user', content: 'hi' }] });
+
+  it('answers clients of chat completions that have heard no word with 503 and the run, streamed or not', async () => {
     const { svc } = await bootStuck();
     const [other] = await makeAgents(svc.http, 1);
-    const ask = (model: string, stream: boolean) => svc.http.post('/v1/chat/completions', { model, stream, messages: [{ role: 'user', content: 'hi' }] });
-    const blocking = ask(`svc:${svc.agent.id}`, false);
-    const streaming = ask(`svc:${other}`, true);
+    const asked = [complete(svc, false), complete(svc, true, other)];
     await until(() => svc.model.requests.length === 2);
 
     await svc.kernel.stop();
 
-    const told = await blocking;
-    expect(told.status).to.equal(503);
-    expect(told.headers.get('x-svc-run')).to.match(/^[0-9a-f-]{36}$/);
-    expect(told.headers.get('retry-after')).to.not.equal(null);
-    const { text } = await streaming;
-    expect(text)
+    for (const told of await Promise.all(asked)) {
+      expect(told.status).to.equal(503);
+      expect(told.headers.get('x-svc-run')).to.match(/^[0-9a-f-]{36}$/);
+      expect(told.headers.get('retry-after')).to.not.equal(null);
+    }
+  });
+
+  it('ends streams of chat completions that have begun in their own words', async () => {
+    const { svc } = await bootStuck({ deltas: Array.from({ length: 1_000 }, () => 'and on '), eventDelayMs: 50 });
+    const begun = await complete(svc, true);
+
+    await svc.kernel.stop();
+
+    expect(await begun.text())
       .to.contain('stream_stopping')
       .and.to.match(/data: \[DONE\]\n\n$/);
   });
