@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Script } from '../../fixtures/providers/openai-server.js';
+import type { ScriptedAnswer } from '../../fixtures/providers/openai-server.js';
 import { openChat } from '../clients/chat-socket.js';
 import { bootWithModel, type ModelKernel, modelConfig, MODEL_KEY, stopModelKernels, until } from '../clients/model-kernel.js';
 import { bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';
@@ -22,12 +22,11 @@ interface Bench {
 
 const homes: string[] = [];
 
-const bootStuck = async (): Promise<Bench> => {
+const bootStuck = async (stuck: ScriptedAnswer = { hang: true }): Promise<Bench> => {
   const home = await mkdtemp(join(tmpdir(), 'svc-shutdown-'));
   homes.push(home);
   let isStuck = true;
-  const stuck: Script = ({ body }) => (body.messages.at(-1).content === 'look first' ? { text: 'let me look. ', toolCalls: [{ name: 'file_list', args: { path: '.' } }] } : { hang: true });
-  const svc = await bootWithModel((request) => (isStuck ? stuck(request) : { text: 'after all' }), { home, stopDrainMs: DRAIN_MS });
+  const svc = await bootWithModel(() => (isStuck ? stuck : { text: 'after all' }), { home, stopDrainMs: DRAIN_MS });
   return {
     svc,
     home,
@@ -96,26 +95,32 @@ describe('a stop while runs take longer than it waits', () => {
     again.socket.close();
   });
 
-  it('answers clients of chat completions with 503 and the run, and ends a stream that has begun in its own words', async () => {
+  const complete = (svc: ModelKernel, stream: boolean, agent: string | undefined = svc.agent.id): Promise<Response> =>
+    svc.http.raw('POST', '/v1/chat/completions', { model: `svc:${agent}`, stream, messages: [{ role: 'user', content: 'hi' }] });
+
+  it('answers clients of chat completions that have heard no word with 503 and the run, streamed or not', async () => {
     const { svc } = await bootStuck();
-    const [second, third] = await makeAgents(svc.http, 2);
-    const ask = (model: string | undefined, stream: boolean, content: string) => svc.http.post('/v1/chat/completions', { model: `svc:${model}`, stream, messages: [{ role: 'user', content }] });
-    const silent = [ask(svc.agent.id, false, 'hi'), ask(second, true, 'hi')];
-    const begun = ask(third, true, 'look first');
-    await until(() => svc.model.requests.length === 4);
+    const [other] = await makeAgents(svc.http, 1);
+    const asked = [complete(svc, false), complete(svc, true, other)];
+    await until(() => svc.model.requests.length === 2);
 
     await svc.kernel.stop();
 
-    for (const told of await Promise.all(silent)) {
+    for (const told of await Promise.all(asked)) {
       expect(told.status).to.equal(503);
       expect(told.headers.get('x-svc-run')).to.match(/^[0-9a-f-]{36}$/);
       expect(told.headers.get('retry-after')).to.not.equal(null);
     }
-    const { status, text } = await begun;
-    expect(status).to.equal(200);
-    expect(text)
-      .to.contain('let me look. ')
-      .and.to.contain('stream_stopping')
+  });
+
+  it('ends streams of chat completions that have begun in their own words', async () => {
+    const { svc } = await bootStuck({ deltas: Array.from({ length: 1_000 }, () => 'and on '), eventDelayMs: 50 });
+    const begun = await complete(svc, true);
+
+    await svc.kernel.stop();
+
+    expect(await begun.text())
+      .to.contain('stream_stopping')
       .and.to.match(/data: \[DONE\]\n\n$/);
   });
 
