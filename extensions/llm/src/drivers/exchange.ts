@@ -83,8 +83,11 @@ async function* events(response: FetchResponse, isComplete: () => boolean): Asyn
     },
   });
   const chunks = response.body[Symbol.asyncIterator]();
+  let isLineWhole = false;
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-    parser.feed(lineEnds(decoder.decode(next.value, { stream: true })));
+    const text = lineEnds(decoder.decode(next.value, { stream: true }));
+    if (text !== '') isLineWhole = text.endsWith('\n');
+    parser.feed(text);
     if (broken !== undefined) throw new ModelFailure('garbage', broken, { httpStatus: 200 });
     if (ready.length === 0) continue;
     const batch = ready;
@@ -95,8 +98,8 @@ async function* events(response: FetchResponse, isComplete: () => boolean): Asyn
       return;
     }
   }
-  // Some servers leave out the blank line after their last event.
-  parser.reset({ consume: true });
+  // Some servers leave out the blank line after their last event. A line that does not end was cut off and is none.
+  if (isLineWhole) parser.feed('\n');
   if (ready.length > 0) yield ready;
 }
 
