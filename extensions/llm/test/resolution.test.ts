@@ -118,7 +118,7 @@ describe('from what an agent names to what is called', () => {
   const withCatalog = (entries: readonly CatalogModel[], model: string, records = [LOCAL, provider('paid')]) => {
     const find = async (name: string, of?: string) => entries.find(({ id, provider: by }) => id === name && (of === undefined || by === of));
     // What resolution asks of models.
-    const played = { list: async () => [...entries], find, alias: async () => undefined };
+    const played = { list: async () => [...entries], find, alias: async () => undefined, aliases: async () => new Map<string, string>() };
     return resolveChoice({ models: played, providers: providersOf(records).service }, { provider: entries[0]?.provider ?? 'paid', model });
   };
 
