@@ -33,7 +33,7 @@ export const llmErrors = defineErrors('llm', {
     status: 503,
     retry: false,
     message: (provider: string, why: string) => `The key of ${provider} cannot be read. ${why}`,
-    hint: '`svc doctor` says how to open the vault again.',
+    hint: '`svc vault status` says how to open the vault again, `svc vault reset` begins a new one; keys in the environment work meanwhile.',
   },
   provider_auth: {
     status: 500,
