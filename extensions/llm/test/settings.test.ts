@@ -1,8 +1,7 @@
 import { checkValue } from '@svc/api';
 import { expect } from 'chai';
 import { LlmConfig } from '../src/config.js';
-import { llmErrors } from '../src/errors.js';
-import { quotaErrors } from '../src/quota-errors.js';
+import { llmErrors, quotaErrors } from '../src/errors.js';
 
 describe('[llm] of the config', () => {
   const usual = { request_timeout_secs: 120, idle_timeout_secs: 60, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
