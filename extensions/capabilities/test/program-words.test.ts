@@ -76,6 +76,11 @@ describe('programs', () => {
     }
   });
 
+  it('are granted by a pattern however many blanks stand in and around it', () => {
+    expect(passing('  git   log  * ', ['git log -3'])).to.deep.equal(['git log -3']);
+    expect(passing('  git   log  * ', ['git status'])).to.deep.equal([]);
+  });
+
   it('are named with the word that would run another, a hundred letters of it', () => {
     expect(programRefusal(['find', '.', '-exec'], 1)).to.match(/^find may not be called with -exec, /);
     expect(programRefusal(['timeout', '5', 'git', '-c', 'x'], 3)).to.match(/^git may not be called with -c, /);
