@@ -87,6 +87,8 @@ describe('capability inheritance', () => {
     expect(child({ programs: ['git', 'rm'] })).to.match(/allowed_commands/);
     expect(child({ programs: ['git'] })).to.equal(undefined);
     expect(child({ env: null })).to.match(/allowed_env_vars/);
+    expect(child({ env: ['LANG', 'HOME'] })).to.match(/allowed_env_vars/);
+    expect(child({ env: [] })).to.equal(undefined);
     expect(child({ timeout_secs: 11 })).to.match(/timeout_secs/);
     expect(child({ timeout_secs: null })).to.match(/timeout_secs/);
     expect(child({ max_output_bytes: 5 })).to.equal(undefined);

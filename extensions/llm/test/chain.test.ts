@@ -269,6 +269,7 @@ describe('the chain of one call', () => {
       const outcome = await play({ ...two, resolve, turns: [[STOP]] });
       expect(tried(outcome), refusal.code).to.deep.equal([`one/a ${errorClass} 0`, 'two/b ok 0']);
       expect(outcome.refused, 'the key was not asked for').to.deep.equal([]);
+      expect(outcome.result.attempts[0], refusal.code).to.include({ latencyMs: 0, message: refusal.message });
       const alone = errorOf(await play({ resolve, turns: [[STOP]] }));
       expect(alone).to.include({ code: refusal.code, status: refusal.status });
       expect(alone.details).to.have.property('attempts').with.length(1);

@@ -20,7 +20,7 @@ import { createBuiltinDriver } from '../src/drivers/builtin.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
 import { createQuota } from '../src/quota.js';
-import { createLlmService } from '../src/service.js';
+import { type CallCounters, createLlmService, type LlmDeps } from '../src/service.js';
 import { createUsageStore } from '../src/store.js';
 
 export const CANARY = 'sk-canary-0f9e8d7c6b5a4f3e2d1c';
@@ -48,6 +48,7 @@ export interface Rig {
   readonly logged: () => string;
   context(fields?: Partial<CallContext>): CallContext;
   readonly home: string;
+  readonly counters: CallCounters;
   /** Lets the monotonic clock go on by so much. */
   passes(ms: number): void;
   /** `true` keeps the folder for the next life. */
@@ -67,6 +68,8 @@ export interface RigOptions {
   readonly home?: string;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
+  /** Instead of hooks that nobody taps. */
+  readonly hooks?: Partial<LlmDeps['hooks']>;
   /** Instead of waits that pass at once. */
   readonly sleep?: Clock['sleep'];
 }
@@ -95,6 +98,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const invalid: string[] = [];
   const exchange = { fetch: door.fetch, now: () => clock.now() };
   const none = { isEmpty: () => true };
+  const counters = { calls: 0, failures: 0, retries: 0 };
   const providers = playedProviders(options, invalid);
   const store = createUsageStore(db);
   const llm = createLlmService({
@@ -112,8 +116,8 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     clock,
     ids: seededIds(options.home ?? 'llm'),
     log: log.logger('llm'),
-    hooks: { resolve: { ...none, call: async () => undefined }, request: { ...none, call: async (value) => value }, delta: { ...none, call: () => undefined } },
-    counters: { calls: 0, failures: 0, retries: 0 },
+    hooks: { resolve: { ...none, call: async () => undefined }, request: { ...none, call: async (value) => value }, delta: { ...none, call: () => undefined }, ...options.hooks },
+    counters,
   });
   return {
     llm,
@@ -124,6 +128,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     logged: () => JSON.stringify(log.recent(2_000)),
     context: (fields = {}) => ({ actor: owner, agentId: 'agent-1', runId: 'run-1', purpose: 'run', signal: new AbortController().signal, ...fields }),
     home,
+    counters,
     passes: (ms) => {
       passedMs += ms;
     },

@@ -329,6 +329,20 @@ describe('answers as they stand on the wire', () => {
       expect(sent.map((body) => 'temperature' in body)).to.deep.equal([true, true, false]);
     });
 
+    it('are remembered for two hundred models, and then learned anew', async () => {
+      const driver = createOpenAiDriver(exchange);
+      const learn = (number: number) => ask(driver, [refusal('temperature'), good], everything, { provider: 'x', model: `m${number}` });
+      for (let number = 0; number < 200; number++) await learn(number);
+      const isRemembered = async (number: number) => {
+        sent = [];
+        await ask(driver, good, everything, { provider: 'x', model: `m${number}` });
+        return !('temperature' in (sent[0] ?? {}));
+      };
+      expect([await isRemembered(0), await isRemembered(199)]).to.deep.equal([true, true]);
+      await learn(200);
+      expect([await isRemembered(0), await isRemembered(199), await isRemembered(200)]).to.deep.equal([false, false, true]);
+    });
+
     it("are not waited for where OpenAI's own models are known to", async () => {
       const asked = async (provider: string, model: string) => {
         sent = [];

@@ -135,6 +135,12 @@ describe('what the rehearsal stand-in answers', () => {
     expect(events[1]).to.deep.equal({ type: 'stop', reason: 'tool_calls' });
   });
 
+  it('takes nothing that the assistant said for what the person asked', async () => {
+    const said: ModelMessage = { role: 'assistant', parts: [{ type: 'text', text: 'read b.txt' }, ...called.parts] };
+    const text = await say(user('read a.txt'), said, result('of a'), { role: 'assistant', parts: [{ type: 'text', text: 'read b.txt' }] });
+    expect(text).to.contain('Done: file_read a.txt\nof a').and.not.to.contain('b.txt');
+  });
+
   it('shows long results in part, and long questions too', async () => {
     const text = await say(user('read a.txt'), called, result('y'.repeat(5_000)));
     expect(/y+/.exec(text)?.[0]).to.have.length(4_000);

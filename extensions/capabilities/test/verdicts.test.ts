@@ -1,0 +1,209 @@
+import type { Capabilities, Role, ToolRequest, ToolRisk } from '@svc/api';
+import { virtualClock } from '@svc/platform/clock/clock';
+import { expect } from 'chai';
+import { createCallRate } from '../src/call-rate.js';
+import { createJudge } from '../src/call-verdict.js';
+import { bound, GRANTS, type Grant, grantsOf, reviewOf, whyWithheld } from '../src/grants.js';
+import { type CallToJudge, neverReason, refusalOf } from '../src/judge.js';
+import { listed } from '../src/shell-command.js';
+
+const RICH: Capabilities = {
+  tools: ['*'],
+  network: ['*'],
+  memory_read: [],
+  memory_write: [],
+  shell: ['ls *'],
+  agent_spawn: true,
+  agent_message: ['*'],
+  file_system: true,
+  max_llm_tokens_per_hour: null,
+};
+
+describe('the verdict on one call', () => {
+  interface Asked {
+    readonly name?: string;
+    readonly risk?: ToolRisk;
+    readonly workspace?: boolean;
+    readonly args?: Record<string, unknown>;
+    readonly capabilities?: Partial<Capabilities>;
+    readonly agentId?: string;
+  }
+  const open = (mayGrant: readonly Grant[], role: Role | 'nobody' = 'user', receivers: readonly string[] = []) => {
+    const clock = virtualClock(0);
+    const owners: string[] = [];
+    const judge = createJudge(
+      async (ownerId, capabilities) => {
+        owners.push(ownerId);
+        return { ...bound(capabilities, mayGrant), role: role === 'nobody' ? undefined : role };
+      },
+      async () => receivers,
+      createCallRate(clock),
+    );
+    const ask = async ({ name = 'x', risk = 'read', workspace = false, args = {}, capabilities = {}, agentId = 'a' }: Asked) => {
+      // What a verdict reads of a request.
+      const request = { tool: { name, risk, workspace }, args, call: { agentId, actor: { id: 'user:ann', role: 'user', ownerId: 'user:ann' }, capabilities: { ...RICH, ...capabilities } } };
+      return judge(request as unknown as ToolRequest);
+    };
+    const denied = async (asked: Asked): Promise<string> => {
+      const verdict = await ask(asked);
+      return verdict && 'deny' in verdict ? `${verdict.code}: ${verdict.deny}` : 'nothing';
+    };
+    return { ask, denied, clock, owners };
+  };
+
+  it('is none where nothing speaks against the call', async () => {
+    const { ask, owners } = open(GRANTS);
+    expect(await ask({})).to.equal(undefined);
+    expect(await ask({ risk: 'exec', args: { command: 'ls -l' } })).to.equal(undefined);
+    expect(owners).to.deep.equal(['user:ann', 'user:ann']);
+  });
+
+  it('is that of the manifest where the manifest refuses', async () => {
+    const { denied } = open([]);
+    expect(await denied({ name: 'y', capabilities: { tools: ['x'] } })).to.match(/^capability_denied: This agent may not use y/);
+    expect(await open(GRANTS).denied({ risk: 'exec', args: { command: 'rm x' } })).to.match(/^capability_denied: .*shell allows ls/);
+  });
+
+  it('G1 names the grant that the owner may not give, where that alone is the reason', async () => {
+    const { denied } = open([]);
+    expect(await denied({ risk: 'exec', args: { command: 'ls -l' } })).to.match(/^capability_denied: This call is refused: .*shell = "ls \*" needs the permission shell,/);
+    expect(await denied({ risk: 'network', args: { url: 'https://example.org' } })).to.match(/network = "\*" needs the permission network/);
+    expect(await denied({ risk: 'network', args: { url: 'http://10.0.0.1/' }, capabilities: { network: ['10.0.0.1'] } })).to.match(/needs the permission private_network/);
+    expect(await denied({ risk: 'exec', args: { command: 'x' }, capabilities: { shell: ['*'] } })).to.match(/needs the permission full_shell/);
+    expect(await denied({ name: 'agent_spawn', risk: 'agent' })).to.match(/needs the permission agent_(message|spawn)/);
+    for (const risk of ['read', 'write'] as const) expect(await denied({ risk, workspace: true }), risk).to.match(/needs the permission file_system/);
+    expect(await open([], 'nobody').denied({ risk: 'write', workspace: true })).to.match(/not known to this daemon/);
+  });
+
+  it('G1 names a grant of the right kind, and any that is withheld where none is', async () => {
+    expect(await open(['shell', 'file_system', 'agent_spawn', 'agent_message']).denied({ risk: 'network', args: { url: 'https://example.org' } })).to.match(/permission network/);
+    // A workspace behind a tool of another risk.
+    expect(await open(['shell', 'network', 'agent_spawn', 'agent_message']).denied({ risk: 'exec', workspace: true, args: { command: 'ls -l' } })).to.match(/permission file_system/);
+  });
+
+  it('G3 lets through what needs nothing of what is withheld', async () => {
+    expect(await open([]).denied({})).to.equal('nothing');
+    expect(await open(['file_system']).denied({ risk: 'write', workspace: true })).to.equal('nothing');
+  });
+
+  it('knows a receiver by every name of it', async () => {
+    const send = { name: 'agent_send', risk: 'agent', capabilities: { agent_message: ['writer'] } } as const;
+    expect(await open(GRANTS, 'owner', ['writer', 'id-7']).denied(send)).to.equal('nothing');
+    expect(await open(GRANTS, 'owner', ['reader']).denied(send)).to.match(/may not write to reader/);
+  });
+
+  it('holds an agent to its calls in a minute, and counts none that was refused', async () => {
+    const { denied, clock } = open(GRANTS);
+    const two = { capabilities: { max_tool_calls_per_minute: 2 } };
+    expect([await denied(two), await denied({ ...two, capabilities: { ...two.capabilities, tools: ['y'] } }), await denied(two)].map((text) => text.split(':')[0])).to.deep.equal([
+      'nothing',
+      'capability_denied',
+      'nothing',
+    ]);
+    await clock.advance(500);
+    expect(await denied(two)).to.match(/^capability_rate_limited: This agent has made 2 tool calls.*possible in 60 s/);
+    await clock.advance(1_000);
+    expect(await denied(two)).to.match(/possible in 59 s/);
+    expect(await denied({ ...two, agentId: 'b' })).to.equal('nothing');
+    await clock.advance(58_500);
+    expect(await denied(two)).to.equal('nothing');
+  });
+
+  it('limits no agent without a limit, and no call without an agent', async () => {
+    const { denied } = open(GRANTS);
+    for (let time = 0; time < 5; time++) {
+      expect(await denied({ capabilities: { max_tool_calls_per_minute: 0 } })).to.equal('nothing');
+      expect(await denied({ capabilities: { max_tool_calls_per_minute: 1 }, agentId: '' })).to.equal('nothing');
+    }
+    expect(await denied({ capabilities: { max_tool_calls_per_minute: 1 } })).to.equal('nothing');
+    expect(await denied({ capabilities: { max_tool_calls_per_minute: 1 } })).to.match(/rate_limited/);
+  });
+});
+
+describe('the memory of calls', () => {
+  it('says when the next one is possible, also after the limit was lowered', async () => {
+    const clock = virtualClock(0);
+    const rate = createCallRate(clock);
+    for (let time = 0; time < 3; time++) {
+      rate.take('a', 3);
+      await clock.advance(10_000);
+    }
+    // Of three calls at 0, 10 and 20 s, two have to be over: at 70 s; all but none at 80 s.
+    expect(rate.take('a', 3)).to.equal(30_000);
+    expect(rate.take('a', 2)).to.equal(40_000);
+    expect(rate.take('a', 1)).to.equal(50_000);
+  });
+
+  it('holds ten thousand agents, and forgets the one that called longest ago', () => {
+    const rate = createCallRate(virtualClock(0));
+    rate.take('first', 1);
+    rate.take('second', 1);
+    for (let number = 2; number < 10_000; number++) rate.take(`a${number}`, 1);
+    expect(rate.take('first', 1)).to.equal(60_000);
+    rate.take('one more', 1);
+    expect(rate.take('first', 1)).to.equal(60_000);
+    expect(rate.take('second', 1)).to.equal(undefined);
+  });
+});
+
+describe('what a manifest allows', () => {
+  const refusal = (tool: CallToJudge['tool'], capabilities: Partial<Capabilities>, args: Record<string, unknown> = {}, receivers: string[] = []) =>
+    refusalOf({ tool, args, capabilities: { ...RICH, ...capabilities }, receivers });
+
+  it('C2 looks at a command of any tool that runs one, and at an address of any that fetches', () => {
+    expect(refusal({ name: 'x', risk: 'exec' }, {}, { command: 'rm a' })).to.match(/shell allows/);
+    expect(refusal({ name: 'x', risk: 'exec' }, {}, { command: 7 })).to.equal(undefined);
+    expect(refusal({ name: 'x', risk: 'read' }, {}, { command: 'rm a', url: 'no address' })).to.equal(undefined);
+    expect(refusal({ name: 'x', risk: 'network' }, { network: ['example.org'] }, { url: 'https://other.test' })).to.match(/may not reach other\.test: .*allows example\.org/);
+    expect(refusal({ name: 'x', risk: 'network' }, {}, {})).to.equal(undefined);
+  });
+
+  it('C2 gives the first reason for which a tool can never run', () => {
+    const never = (tool: CallToJudge['tool'], capabilities: Partial<Capabilities>) => neverReason(tool, { ...RICH, ...capabilities });
+    const exec = { mode: 'deny', programs: null, env: null, timeout_secs: null, no_output_timeout_secs: null, max_output_bytes: null } as const;
+    expect(never({ name: 'x', risk: 'exec' }, { exec })).to.match(/exec_policy of its manifest is "deny"/);
+    expect(never({ name: 'x', risk: 'read' }, { exec })).to.equal(undefined);
+    expect(never({ name: 'x', risk: 'exec' }, { exec: { ...exec, mode: 'full' } })).to.equal(undefined);
+    expect(never({ name: 'x', risk: 'read', workspace: false }, { file_system: false })).to.equal(undefined);
+    expect(never({ name: 'x', risk: 'read', workspace: true }, { file_system: false, tools: ['y'] })).to.match(/tools allows y/);
+    expect(never({ name: 'x', risk: 'agent' }, { agent_spawn: false, agent_message: [] })).to.equal(undefined);
+    expect(never({ name: 'agent_send', risk: 'agent' }, { agent_spawn: false })).to.equal(undefined);
+    expect(never({ name: 'agent_spawn', risk: 'agent' }, { agent_message: [] })).to.equal(undefined);
+  });
+
+  it('C2 names the receiver that may not be written to, or says that one', () => {
+    const send = { name: 'agent_send', risk: 'agent' } as const;
+    expect(refusal(send, { agent_message: ['a'] }, {}, [])).to.match(/may not write to that agent: .*allows a\./);
+    expect(refusal({ name: 'agent_list', risk: 'agent' }, { agent_message: ['a'] }, {}, ['b'])).to.equal(undefined);
+  });
+
+  it('G2 is for the daemon itself what it is for an owner', () => {
+    expect(grantsOf('system', { admin: [], user: [], viewer: [] })).to.equal(GRANTS);
+    expect(grantsOf('admin', { admin: ['shell'], user: [], viewer: [] })).to.deep.equal(['shell']);
+    expect(grantsOf('viewer', { admin: [], user: [], viewer: ['network'] })).to.deep.equal(['network']);
+  });
+
+  it('G3 says of nothing that it was withheld where nothing was granted', () => {
+    const poor: Capabilities = { ...RICH, shell: [], network: [], agent_message: [], agent_spawn: false, file_system: false };
+    expect(bound(poor, [])).to.deep.equal({ capabilities: poor, withheld: [] });
+    expect(bound(poor, []).capabilities).to.equal(poor);
+    expect(bound(RICH, ['shell']).withheld.map(({ grant, what }) => `${grant} ${what}`)).to.deep.equal([
+      'network network = "*"',
+      'agent_message agent_message = "*"',
+      'agent_spawn agent_spawn = true',
+      'file_system file_system = true',
+    ]);
+  });
+
+  it('is quoted in part where it is long', () => {
+    expect(whyWithheld({ grant: 'shell', what: 'x'.repeat(300) }, 'user')).to.match(/^\[capabilities\] x{200} needs/);
+    expect(reviewOf({ ...RICH, shell: [`make ${'x'.repeat(300)}`] })[0]).to.match(/^\[capabilities\] shell = "make x{95}" names/);
+  });
+
+  it('is told in at most twenty patterns', () => {
+    const patterns = Array.from({ length: 21 }, (_, index) => `p${index}`);
+    expect(listed([])).to.equal('none');
+    expect(listed(patterns.slice(0, 20))).to.equal(patterns.slice(0, 20).join(', '));
+    expect(listed(patterns)).to.equal(`${patterns.slice(0, 20).join(', ')} and more`);
+  });
+});

@@ -1,0 +1,259 @@
+import { type AnyTool, type Capabilities, type HookHandle, type HookMap, SvcError, type ToolOutput, type ToolRequest } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import { virtualClock } from '@svc/platform/clock/clock';
+import { createTimers } from '@svc/platform/clock/timers';
+import { expect } from 'chai';
+import { callDigest, canonicalJson } from '../src/call-digest.js';
+import { toolErrors } from '../src/errors.js';
+import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from '../src/result-size.js';
+import { createToolsService } from '../src/service.js';
+import { createToolRegistry, exclusionOf } from '../src/tool-registry.js';
+import { AGENT, ALL, call, echo, openTools, toolThat } from './tools-kit.js';
+
+const never = new AbortController().signal;
+const listOf = (fill: (tools: readonly AnyTool[], context: object) => readonly AnyTool[] | undefined): HookHandle<HookMap['tool.list']> => ({
+  isEmpty: () => false,
+  call: async (tools, context) => fill(tools, context) ?? tools,
+});
+const NO_LIST: HookHandle<HookMap['tool.list']> = { isEmpty: () => true, call: async (tools) => tools };
+
+describe('which tools there are', () => {
+  const kernelOf = (owned: ReadonlyArray<{ owner: string; tool: AnyTool }>, bundled: Readonly<Record<string, boolean>> = {}) => ({
+    tools: () => owned,
+    // What the registry reads of an extension.
+    extensions: () => Object.entries(bundled).map(([id, is]) => ({ id, bundled: is })) as never,
+  });
+  const other = toolThat('other', async () => '');
+
+  it('says where each comes from: the daemon, an extension of others, or a list', () => {
+    const { info } = createToolRegistry(
+      kernelOf(
+        [
+          { owner: 'tools', tool: echo },
+          { owner: 'theirs', tool: other },
+        ],
+        { tools: true, theirs: false },
+      ),
+      NO_LIST,
+    );
+    expect(info(echo)).to.deep.equal({ name: 'echo', description: 'Says it back.', input_schema: echo.params, source: 'builtin', risk: 'read', replay: 'safe', parallel: true });
+    expect(info(other).source).to.equal('theirs');
+    expect(info(toolThat('afar', async () => '')).source).to.equal('mcp');
+    expect(info(echo)).to.equal(info(echo));
+  });
+
+  it('looks again at a tool that only a list named, for it may be contributed later', () => {
+    const owned: Array<{ owner: string; tool: AnyTool }> = [];
+    const { info, isContributed } = createToolRegistry(kernelOf(owned), NO_LIST);
+    expect([info(other).source, isContributed('other')]).to.deep.equal(['mcp', false]);
+    owned.push({ owner: 'tools', tool: other });
+    expect([info(other).source, isContributed('other'), isContributed('echo')]).to.deep.equal(['builtin', true, false]);
+  });
+
+  it('asks the list for whom it is, and finds an own tool without asking', async () => {
+    const asked: unknown[] = [];
+    const list = listOf((tools, context) => {
+      asked.push(context);
+      return [...tools, other];
+    });
+    const registry = createToolRegistry(kernelOf([{ owner: 'tools', tool: echo }]), list);
+    const agent = { agentId: AGENT, ownerId: 'owner', capabilities: ALL };
+    expect((await registry.all()).map(({ name }) => name)).to.deep.equal(['echo', 'other']);
+    expect(await registry.all(agent)).to.have.length(2);
+    expect(await registry.find('echo', AGENT)).to.equal(echo);
+    expect(await registry.find('other', AGENT)).to.equal(other);
+    expect(await registry.find('nobody', AGENT)).to.equal(undefined);
+    expect(asked).to.deep.equal([{ agentId: '' }, agent, { agentId: AGENT }, { agentId: AGENT }]);
+  });
+
+  it('are kept from an agent by its manifest, for the first reason of three', () => {
+    const manifest = { tools_disabled: false, tool_blocklist: [] as string[], tool_allowlist: [] as string[], capabilities: ALL };
+    expect(exclusionOf('echo', manifest)).to.equal(undefined);
+    expect(exclusionOf('echo', { ...manifest, tool_allowlist: ['e*'] })).to.equal(undefined);
+    expect(exclusionOf('echo', { ...manifest, tool_allowlist: ['x'], tool_blocklist: ['x'] })).to.match(/not in the tool_allowlist/);
+    expect(exclusionOf('echo', { ...manifest, tool_allowlist: ['e*'], tool_blocklist: ['echo'] })).to.match(/in the tool_blocklist/);
+    expect(exclusionOf('echo', { ...manifest, tools_disabled: true, tool_blocklist: ['echo'] })).to.match(/switches all tools off/);
+  });
+});
+
+describe('the digest of a call', () => {
+  it('is of its JSON with sorted keys at every depth, and without what JSON leaves out', () => {
+    expect(canonicalJson({ b: [{ d: 1, c: 'x' }, null], a: undefined, A: true })).to.equal('{"A":true,"b":[{"c":"x","d":1},null]}');
+    expect([canonicalJson(undefined), canonicalJson(null), canonicalJson('"'), canonicalJson([])]).to.deep.equal(['null', 'null', '"\\""', '[]']);
+    expect(callDigest('t', { a: 1 })).to.match(/^[0-9a-f]{64}$/);
+    // Kept in the journal: an earlier build named the same call so.
+    expect(callDigest('echo', { text: 'x' })).to.equal(callDigest('echo', { text: 'x', gone: undefined }));
+  });
+});
+
+describe('the text of a result', () => {
+  it('is whole up to its limit, counted in bytes', () => {
+    for (const text of ['', 'a'.repeat(300), 'ü'.repeat(150), 'a'.repeat(100)]) expect(capText(text, 300)).to.equal(text);
+    expect(capText('a'.repeat(301), 300)).to.match(/^a+\n\n\[cut: 301 bytes in all/);
+    expect(capText('ü'.repeat(151), 300)).to.match(/^ü+\n\n\[cut: 302 bytes in all/);
+  });
+
+  it('is cut so that all of it, note included, has no more bytes, and no character is halved', () => {
+    for (const letter of ['a', 'ü', '語', '🚀'])
+      for (let limit = 200; limit < 208; limit++) {
+        const text = capText(letter.repeat(300), limit);
+        expect(Buffer.byteLength(text), `${letter} ${limit}`).to.be.within(limit - 4, limit);
+        expect(text, letter).not.to.contain('\uFFFD');
+      }
+    expect(capText('a'.repeat(300), 5)).to.match(/^\n\n\[cut/);
+  });
+
+  it('leaves room for what taps add', () => {
+    expect([TOOL_TEXT_BYTES, RESULT_BYTES]).to.deep.equal([63_488, 65_536]);
+  });
+});
+
+describe('the one way to an effect', () => {
+  it('T1 tells what a call would be, whatever becomes of it', async () => {
+    const keyed = toolThat('keyed', async () => '', { replay: 'keyed', parallel: false });
+    const { service, taps } = openTools([echo, keyed]);
+    const judged = (name: string, args: unknown) => service.judge(call(name, args));
+    expect(await judged('echo', { text: 'x' })).to.deep.equal({ verdict: 'run', digest: callDigest('echo', { text: 'x' }), replay: 'safe', parallel: true });
+    expect(await judged('keyed', { text: 5 })).to.include({ verdict: 'deny', replay: 'keyed', parallel: false });
+    expect(await judged('nobody', {})).to.include({ verdict: 'deny', replay: 'never', parallel: false, code: 'tools_unknown' });
+    taps.before = () => ({ deny: 'no' });
+    expect(await judged('echo', { text: 'x' })).to.include({ verdict: 'deny', reason: 'no', code: 'tool_denied' });
+    taps.before = () => undefined;
+    expect(await judged('echo', { text: 'x' })).to.include({ verdict: 'run' });
+  });
+
+  it('T1 names the place of a bad argument, or the whole, and what the model sent that is no JSON', async () => {
+    const { service } = openTools([echo]);
+    const reason = async (args: unknown, more = {}) => (await service.judge(call('echo', args, more))).reason;
+    expect(await reason({})).to.equal("The arguments of echo cannot be used: /text is required. Send one JSON object that fits the tool's schema.");
+    expect(await reason([])).to.match(/cannot be used: the whole must be/);
+    expect(await reason({ text: 'x' }, { argsError: 'y'.repeat(600) })).to.match(/: y{500}\. /);
+  });
+
+  it('T1 asks the manifest before the taps and the arguments, and no manifest where there is no agent', async () => {
+    const { service, taps } = openTools([echo]);
+    let asked = 0;
+    taps.before = () => void asked++;
+    taps.manifest = { tools_disabled: true };
+    expect(await service.judge(call('echo', { text: 5 }))).to.include({ code: 'tools_not_offered' });
+    const direct = call('echo', { text: 'x' });
+    expect(asked).to.equal(0);
+    expect(await service.judge({ ...direct, call: { ...direct.call, agentId: '' } })).to.include({ verdict: 'run' });
+    expect(asked).to.equal(1);
+  });
+
+  interface More {
+    readonly agents?: AgentsService['get'];
+    readonly elsewhere?: (name: string) => ToolOutput | undefined;
+    readonly list?: readonly AnyTool[];
+  }
+  const serviceOf = (tools: readonly AnyTool[], { agents, elsewhere, list }: More = {}) => {
+    const clock = virtualClock(0);
+    const logged: string[] = [];
+    const manifest = { tools_disabled: false, tool_allowlist: [], tool_blocklist: [], capabilities: ALL };
+    const service = createToolsService({
+      registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', tool })), extensions: () => [] }, list ? listOf((all) => [...all, ...list]) : NO_LIST),
+      // The one method of agents that tools calls.
+      agents: { get: agents ?? (async () => ({ manifest })) } as unknown as AgentsService,
+      before: { isEmpty: () => true, call: async () => undefined },
+      grants: { isEmpty: () => true, call: async (capabilities: Capabilities) => capabilities },
+      after: { isEmpty: () => true, call: async (output: ToolOutput) => output },
+      elsewhere: { isEmpty: () => elsewhere === undefined, call: async ({ name }) => elsewhere?.(name) },
+      timers: createTimers({ clock, onError: () => undefined }),
+      log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message) => void logged.push(message) },
+    });
+    return { service, clock, logged };
+  };
+
+  it('T1 refuses a call whose agent has gone, and lets other troubles of agents through', async () => {
+    const gone = new SvcError('agent_not_found', 'gone', { status: 404 });
+    expect(await serviceOf([echo], { agents: () => Promise.reject(gone) }).service.judge(call('echo', { text: 'x' }))).to.include({ verdict: 'deny', code: 'tools_not_offered' });
+    for (const error of [new SvcError('storage_full', 'x', { status: 507 }), new TypeError('agent_not_found')])
+      expect(
+        await serviceOf([echo], { agents: () => Promise.reject(error) })
+          .service.judge(call('echo', { text: 'x' }))
+          .catch((caught: unknown) => caught),
+      ).to.equal(error);
+  });
+
+  it('T2 answers a call that cannot run with a result, and runs nothing', async () => {
+    let ran = 0;
+    const { service } = serviceOf([toolThat('counts', async () => String(++ran))]);
+    expect(await service.execute(call('nobody', {}), never)).to.include({ isError: true, status: 'error' });
+    expect((await service.execute(call('counts', { text: 5 }), never)).content).to.match(/\/text must be string/);
+    expect((await service.execute(call('counts', { text: 'x' }, { argsError: 'broken' }), never)).content).to.match(/broken/);
+    expect(ran).to.equal(0);
+  });
+
+  it('T2 tells a result from a failure, in the words of the tool', async () => {
+    const outcome = (output: string | ToolOutput) => serviceOf([toolThat('says', async () => output)]).service.execute(call('says', { text: '' }), never);
+    expect(await outcome('plain')).to.deep.equal({ content: 'plain', isError: false, status: 'completed' });
+    expect(await outcome({ content: 'bad', isError: true })).to.deep.equal({ content: 'bad', isError: true, status: 'error' });
+    expect(await outcome({ content: 'odd', status: 'denied' })).to.deep.equal({ content: 'odd', isError: false, status: 'denied' });
+  });
+
+  it('T5 shows an error that was made to be shown, and of one from inside nothing but that it was', async () => {
+    const inside = new SvcError('storage_broken', '/home/svc/secret', { status: 500 });
+    const { service, logged } = serviceOf([toolThat('inside', () => Promise.reject(inside)), toolThat('shown', () => Promise.reject(toolErrors.cancelled('shown')))]);
+    expect((await service.execute(call('inside', { text: '' }), never)).content).to.match(/^inside failed for a reason inside/);
+    expect(logged).to.have.length(1);
+    expect((await service.execute(call('shown', { text: '' }), never)).content).to.equal('shown was cancelled.');
+    expect(logged).to.have.length(1);
+    await serviceOf([toolThat('text', () => Promise.reject('only a text'))]).service.execute(call('text', { text: '' }), never);
+  });
+
+  it('T3 ends a call after two minutes where the tool says nothing else, and leaves no timer behind', async () => {
+    const { service, clock } = serviceOf([toolThat('stuck', () => new Promise(() => undefined)), echo]);
+    const running = service.execute(call('stuck', { text: '' }), never);
+    while (clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+    let isDone = false;
+    void running.then(() => {
+      isDone = true;
+    });
+    await clock.advance(119_999);
+    expect(isDone).to.equal(false);
+    await clock.advance(1);
+    expect((await running).content).to.match(/did not end within 120 s/);
+    await service.execute(call('echo', { text: 'x' }), never);
+    expect(clock.pending()).to.equal(0);
+  });
+
+  it('T3 gives the limit as the reason when the tool heeds its signal with an error of its own', async () => {
+    const heeds = toolThat('heeds', (_args, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))), { timeoutMs: 1_000 });
+    const { service, clock, logged } = serviceOf([heeds]);
+    const running = service.execute(call('heeds', { text: '' }), never);
+    while (clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(1_000);
+    expect((await running).content).to.match(/heeds did not end within 1 s/);
+    expect(logged).to.deep.equal([]);
+  });
+
+  it('lets an area answer a tool that it only lists, and no tool that is contributed', async () => {
+    const afar = toolThat('afar', async () => 'by itself');
+    const answer = (answered: ToolOutput | undefined) => serviceOf([echo], { list: [afar], elsewhere: () => answered }).service;
+    const content = async (service: ReturnType<typeof answer>, name: string) => (await service.execute(call(name, { text: 'said' }), never)).content;
+    expect(await content(answer({ content: 'elsewhere' }), 'afar')).to.equal('elsewhere');
+    expect(await content(answer(undefined), 'afar')).to.equal('by itself');
+    expect(await content(answer({ content: 'elsewhere' }), 'echo')).to.equal('said');
+  });
+
+  it('shows taps of tool.after the call as it was judged, and takes what they make of it', async () => {
+    const { service, taps } = openTools([echo]);
+    let seen: ToolRequest | undefined;
+    taps.after = (output, request) => {
+      seen = request;
+      return { content: `${output.content}!`, isError: true };
+    };
+    const earlier = [{ digest: 'd', status: 'completed' }];
+    expect(await service.execute(call('echo', { text: 'x' }, { earlier }), never)).to.deep.equal({ content: 'x!', isError: true, status: 'error' });
+    expect(seen).to.deep.include({ args: { text: 'x' }, digest: callDigest('echo', { text: 'x' }), earlier, tool: echo });
+    expect(seen?.call.signal).to.equal(never);
+  });
+
+  it('lists for an agent with its owner and its grants', async () => {
+    const { service, taps, manifest } = openTools([echo]);
+    taps.list = (tools) => tools.filter(({ name }) => name !== 'echo');
+    const { actor, agentId } = call('echo', {}).call;
+    expect(await service.list(actor, agentId, manifest())).to.deep.equal([]);
+  });
+});
