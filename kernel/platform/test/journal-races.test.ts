@@ -63,7 +63,7 @@ describe('journal races', () => {
   it('keep a run within reach of an interruption after each step', async () => {
     const run = await rig.held({ id: 'r' });
     await rig.journal.advance(run, {});
-    expect(rig.journal.interrupt('r', 'stop')).to.equal(true);
+    expect(rig.journal.interrupt('r', new Error('stop'))).to.equal(true);
   });
 
   it('for a lane are judged by the database: behind who runs there, and behind who is queued there', async () => {
