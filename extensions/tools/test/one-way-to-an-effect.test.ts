@@ -250,6 +250,16 @@ describe('the one way to an effect', () => {
     expect(seen?.call.signal).to.equal(never);
   });
 
+  it('lists tools by name, in whatever order they came', async () => {
+    const named = (...names: string[]) => names.map((name) => toolThat(name, async () => ''));
+    for (const order of [named('b', 'd', 'a', 'c'), named('d', 'c', 'b', 'a'), named('a', 'b', 'c', 'd')]) {
+      const { service, manifest } = openTools(order);
+      const { actor, agentId } = call('a', {}).call;
+      expect((await service.all()).map(({ name }) => name)).to.deep.equal(['a', 'b', 'c', 'd']);
+      expect((await service.list(actor, agentId, manifest())).map(({ name }) => name)).to.deep.equal(['a', 'b', 'c', 'd']);
+    }
+  });
+
   it('lists for an agent with its owner and its grants', async () => {
     const { service, taps, manifest } = openTools([echo]);
     taps.list = (tools) => tools.filter(({ name }) => name !== 'echo');
