@@ -62,6 +62,7 @@ describe('what a role may grant', () => {
     const remarks = (...shell: string[]) => reviewOf({ ...RICH, shell });
     expect(remarks('ls *', 'cat notes.txt', '/opt/tool *')).to.deep.equal([]);
     expect(remarks('*')[0]).to.match(/whole shell.*keys included/);
+    expect(remarks('*', 'ls *')).to.have.length(1);
     expect(remarks('make *')[0]).to.match(/"make \*" names a program that runs whatever/);
     expect(remarks('git *')[0]).to.match(/"git \*" names a program that can run others/);
     expect(remarks('./run.sh *')[0]).to.match(/in the workspace, which the agent may rewrite/);

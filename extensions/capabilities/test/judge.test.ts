@@ -45,6 +45,7 @@ describe('capabilities', () => {
     expect(refusal(fetch, granted, { url: 'https://example.org.evil.test/' })).to.match(/may not reach example.org.evil.test/);
     expect(refusal(fetch, granted, { url: 'https://evil.test/?x=a.example.org' })).to.match(/may not reach evil.test/);
     expect(refusal(fetch, granted, { url: 'no address' })).to.match(/not an address/);
+    expect(refusal(fetch, granted, { url: 'x'.repeat(300) })).to.match(/^"x{200}" is not/);
   });
 
   it('C2 matches a receiver by its name or its id', () => {

@@ -19,6 +19,7 @@ describe('options that a program would run another by', () => {
     for (const word of ['-x', '-vx', '-vIf', '-x=1']) expect(isRefused(options, word, 1), word).to.equal(true);
     for (const word of ['-v', '-v=x', '--x', 'x', '-', '-v.x']) expect(isRefused(options, word, 1), word).to.equal(false);
     expect(isRefused({ ...options, bundled: true }, 'cxf', 1)).to.equal(true);
+    expect(isRefused({ ...options, bundled: true }, 'cx-', 1)).to.equal(true);
     expect(isRefused({ ...options, bundled: true }, 'cxf', 2)).to.equal(false);
     expect(isRefused({ ...options, bundled: true }, '--x', 1)).to.equal(false);
   });

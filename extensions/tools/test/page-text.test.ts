@@ -6,6 +6,11 @@ import { shapeOf } from '../src/workers/page-shape.js';
 import pageText from '../src/workers/page-text.js';
 import { plainPage } from '../src/workers/plain-page.js';
 import { call } from './tools-kit.js';
+import { checkValue } from '@svc/api';
+import { applyPatchTool } from '../src/builtin/apply-patch.js';
+import { fileTools } from '../src/builtin/file-tools.js';
+import { shellTool } from '../src/builtin/shell-exec.js';
+import type { Workspaces } from '../src/builtin/workspace.js';
 
 describe('the shape of a page', () => {
   it('is how deep its elements stand in each other, how many cells it has, and whether one stretches', () => {
@@ -197,5 +202,42 @@ describe('fetching a page', () => {
   it('makes bare text of the first million letters alone', async () => {
     const busy = () => Promise.reject(new SvcError('workers_busy', 'x', { status: 503 }));
     expect((await open({ type: 'text/html', body: `<!--${'x'.repeat(999_992)}-->ab` }, busy).fetch()).content).to.match(/\]\na$/);
+  });
+});
+
+// Nothing here runs a tool: what they would need is never asked for.
+const nothing = undefined as never;
+const noWorkspaces: Workspaces = { of: () => nothing, made: () => nothing, checkpoint: async () => undefined };
+const allTools = [...fileTools(noWorkspaces), applyPatchTool(noWorkspaces), shellTool(noWorkspaces, nothing), webFetchTool({ fetch: nothing, workers: nothing, clock: nothing })];
+
+const isTaken = async (name: string, args: object): Promise<boolean> => {
+  const tool = allTools.find((one) => one.name === name);
+  if (!tool) throw new Error(`no tool ${name}`);
+  return (await checkValue(tool.params, args)).ok;
+};
+
+describe('what a tool takes', () => {
+  it('has a beginning and an end', async () => {
+    const table: ReadonlyArray<readonly [tool: string, taken: object, refused: object]> = [
+      ['file_read', { path: 'a' }, { path: '' }],
+      ['file_read', { path: 'a'.repeat(1_000) }, { path: 'a'.repeat(1_001) }],
+      ['file_read', { path: 'a', offset: 1, limit: 1 }, { path: 'a', offset: 0 }],
+      ['file_read', { path: 'a', limit: 1 }, { path: 'a', limit: 0 }],
+      ['file_write', { path: 'a', content: 'x'.repeat(4_000_000) }, { path: 'a', content: 'x'.repeat(4_000_001) }],
+      ['file_write', { path: 'a', content: '' }, { path: 'a' }],
+      ['file_list', {}, { path: '' }],
+      ['apply_patch', { patch: 'x' }, { patch: '' }],
+      ['apply_patch', { patch: 'x'.repeat(2_000_000) }, { patch: 'x'.repeat(2_000_001) }],
+      ['shell_exec', { command: 'x' }, { command: '' }],
+      ['shell_exec', { command: 'x'.repeat(100_000) }, { command: 'x'.repeat(100_001) }],
+      ['shell_exec', { command: 'x', timeout_seconds: 1 }, { command: 'x', timeout_seconds: 0 }],
+      ['shell_exec', { command: 'x', timeout_seconds: 600 }, { command: 'x', timeout_seconds: 601 }],
+      ['web_fetch', { url: 'x' }, { url: '' }],
+      ['web_fetch', { url: 'x'.repeat(4_000) }, { url: 'x'.repeat(4_001) }],
+    ];
+    for (const [index, [tool, taken, refused]] of table.entries()) {
+      expect(await isTaken(tool, taken), `${tool} ${index}`).to.equal(true);
+      expect(await isTaken(tool, refused), `${tool} ${index}`).to.equal(false);
+    }
   });
 });

@@ -78,6 +78,14 @@ describe('the text of a patch', () => {
     expect(hunksOf('@@', '-a', '*** End of File', '@@', '-b').map(({ atEnd }) => atEnd)).to.deep.equal([true, false]);
   });
 
+  it('may have several blank lines between its last hunk and the next section', () => {
+    for (const blanks of [[''], ['', ''], ['', ' ', '']])
+      expect(
+        parsePatch(patchOf('*** Update File: a', '*** Move to: b', ...blanks, '*** Delete File: c')).map(({ path }) => path),
+        `${blanks.length}`,
+      ).to.deep.equal(['a', 'c']);
+  });
+
   it('may move a file without a hunk, and update none without either', () => {
     expect(parsePatch(patchOf('*** Update File: a', '*** Move to: b'))).to.deep.equal([{ kind: 'update', path: 'a', moveTo: 'b', hunks: [] }]);
     expect(problem(patchOf('*** Update File: a'))).to.match(/line 3: the update of a has no hunk/);
@@ -139,6 +147,10 @@ describe('a hunk in its file', () => {
     expect(patched('a\nb\n', '@@', '-c')).to.equal('problem: hunk 1 of 1: its lines were not found, beginning with "c"');
     expect(patched('a\nb\n', '@@ b', '-a')).to.equal('problem: hunk 1 of 1: its lines were not found after line 2, beginning with "a"');
     expect(patched('a\n', '@@', ' ', `-  ${'long'.repeat(50)}`)).to.match(/beginning with "(long){30}"$/);
+  });
+
+  it('keeps the spaces of every line that stays, before and after what goes', () => {
+    expect(patched('a  \nb\nc  \nd\ne  \n', '@@', ' a', '-b', ' c', '-d', ' e')).to.equal('a  \nc  \ne  \n');
   });
 
   it('keeps a file’s line ends also where the last one is missing', () => {
