@@ -64,7 +64,7 @@ const buildIn = (group) => async (dir) => {
 
 const reportFile = (area) => path.join(DIST, 'mutation', `${area}.json`);
 
-const isSame = (one, other) => one.file === other.file && one.lineText === other.lineText && one.what === other.what;
+const isSame = (one, other) => one.file === other.file && one.lineText === other.lineText && one.what === other.what && one.nth === other.nth;
 const byPlace = (one, other) => (one.file === other.file ? one.line - other.line : one.file < other.file ? -1 : 1);
 
 /** What the last report says, with --again. */

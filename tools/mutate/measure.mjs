@@ -24,12 +24,18 @@ const difference = (from, to) => {
   return `${around(from)} → ${around(to)}`;
 };
 
+/** `nth` tells changes apart that read alike. */
 const changesOf = (root, file) => {
   const text = readFileSync(path.join(root, file), 'utf8');
   const lines = text.split('\n');
+  const alike = new Map();
   return findChanges(text).map((change) => {
     const line = text.slice(0, change.start).split('\n').length;
-    return { ...change, file, line, lineText: lines[line - 1].trim(), what: difference(oneLine(text.slice(change.start, change.end)), oneLine(change.to)) };
+    const lineText = lines[line - 1].trim();
+    const what = difference(oneLine(text.slice(change.start, change.end)), oneLine(change.to));
+    const nth = alike.get(`${lineText} ${what}`) ?? 0;
+    alike.set(`${lineText} ${what}`, nth + 1);
+    return { ...change, file, line, lineText, what, nth };
   });
 };
 
@@ -57,7 +63,7 @@ const judgeAll = async (judge, changes, found, { isOwn, budgetMs, onVerdict }) =
   for (const change of changes) {
     const stages = testsFor(change.id, found, isOwn, budgetMs);
     const result = await judgeOne(judge, change.id, stages, filesOf, found.atLoad.has(change.id));
-    results.push({ file: change.file, line: change.line, lineText: change.lineText, kind: change.kind, what: change.what, ...result, tests: stages.flat().length });
+    results.push({ file: change.file, line: change.line, lineText: change.lineText, kind: change.kind, what: change.what, nth: change.nth, ...result, tests: stages.flat().length });
     onVerdict(results, changes.length);
   }
   return results;
