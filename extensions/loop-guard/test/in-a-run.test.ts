@@ -1,6 +1,6 @@
 /** The loop guard inside runs: it counts what the run did before, from whichever life. */
 import { Type, defineTool } from '@svc/api';
-import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
+import { OPEN_RATE, OWNER, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { type AskedModel, type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
 
@@ -82,6 +82,38 @@ describe('the loop guard in a run', () => {
 
     expect(outcomes(last)).to.deep.equal(['run', 'run', 'run', 'warned', 'warned', 'blocked']);
     expect(looks).to.equal(5);
+  });
+
+  it('says the how-manieth call it was, in words that people use', async () => {
+    const { answered } = await boot();
+    (await model.asked()).answer({ toolCalls: Array.from({ length: 24 }, () => ({ name: 'look', args: { at: 'here' } })) });
+    const last = await model.asked();
+    last.answer({ text: 'I stop' });
+    await answered;
+
+    const said = JSON.stringify(last.request.body.messages).match(/this is the \w+ time/g) ?? [];
+    expect(said.map((words) => words.split(' ')[3])).to.deep.equal('5th 6th 7th 8th 9th 10th 11th 12th 13th 14th 15th 16th 17th 18th 19th 20th 21st 22nd 23rd 24th'.split(' '));
+  });
+
+  it('ends the run at the thirtieth blocked call and says why', async () => {
+    const { kernel } = await boot();
+    (await model.asked()).answer({ toolCalls: Array.from({ length: 33 }, () => ({ name: 'look', args: { at: 'here' } })) });
+    (await model.asked()).answer({ toolCalls: [{ name: 'look', args: { at: 'here' } }] });
+
+    const agent = (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents[0].id;
+    let session = '';
+    for (let tries = 0; tries < 500 && !session.includes('The run was ended'); tries++) {
+      session = JSON.stringify(await kernel.daemon.parts.journal.list({ actor: OWNER, kind: 'agent' }));
+      await kernel.http.get(`/api/agents/${agent}/session`);
+    }
+    expect(session).to.contain('run_loop_guard_break').and.to.contain('30 of its tool calls were blocked');
+    expect([looks, model.inFlight()]).to.deep.equal([4, 0]);
+  });
+
+  it('reports what it would do to calls that repeat themselves', async () => {
+    const kernel = await bootTestKernel();
+    const report = (await kernel.daemon.parts.hooks.slot('security.report')?.call(undefined)) as Array<{ owner: string; value: unknown }>;
+    expect(report.find(({ owner }) => owner === 'loop-guard')?.value).to.deep.equal({ name: 'loop_guard', state: 'active' });
   });
 
   it('forgets the calls of one run in the next', async () => {
