@@ -25,6 +25,9 @@ describe('an agent that asks another', () => {
     const [x, y] = [await spawn(svc, 'x'), await spawn(svc, 'y')];
     return { svc, x, y, say: async (message) => (await svc.http.expect(200, 'POST', `/api/agents/${x}/message`, { message })).body.response };
   };
+  /** Whether what it was told is shown as an error, call by call. */
+  const shownAsErrors = async (svc: ModelKernel, agent: string): Promise<boolean[]> =>
+    (await svc.http.expect(200, 'GET', `/api/agents/${agent}/session`)).body.messages.flatMap(({ tools = [] }: { tools?: Array<{ is_error: boolean }> }) => tools.map((tool) => tool.is_error));
   const runsOf = (svc: ModelKernel) => svc.kernel.daemon.parts.journal.list({ actor: OWNER, kind: 'agent' });
 
   it('by name or by id is told its answer, and each time anew', async () => {
@@ -46,17 +49,19 @@ describe('an agent that asks another', () => {
   });
 
   it('who is not there, or is itself, is told so, and no run begins', async () => {
-    const { svc, say } = await boot(() => ({ text: 'hello' }));
+    const { svc, x, say } = await boot(() => ({ text: 'hello' }));
     expect(await say('ask nobody: hi')).to.contain('There is no agent "nobody"');
     expect(await say('ask x: hi')).to.contain('itself');
     expect(await runsOf(svc)).to.have.length(2);
+    expect(await shownAsErrors(svc, x)).to.deep.equal([true, true]);
   });
 
   it('is told why the other one could not answer', async () => {
-    const { say } = await boot(() => ({ status: 400, message: 'this is refused' }));
+    const { svc, x, say } = await boot(() => ({ status: 400, message: 'this is refused' }));
     expect(await say('ask y: hi'))
       .to.contain('y could not answer')
       .and.contain('this is refused');
+    expect(await shownAsErrors(svc, x)).to.deep.equal([true]);
   });
 
   it('may go as deep as max_depth, and is told so beyond', async () => {
@@ -72,7 +77,7 @@ describe('an agent that asks another', () => {
     const isOpen = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const { svc, say, y } = await boot(
+    const { svc, say, x, y } = await boot(
       async () => {
         await isOpen;
         return { text: 'too late' };
@@ -89,6 +94,7 @@ describe('an agent that asks another', () => {
     expect(isAnswered).to.equal(false);
     await clock.advance(200);
     expect(await answer).to.contain('y has not answered yet');
+    expect(await shownAsErrors(svc, x)).to.deep.equal([true]);
     open();
     await until(async () => JSON.stringify((await svc.http.get(`/api/agents/${y}/session`)).body).includes('too late'));
   });

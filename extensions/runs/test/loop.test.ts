@@ -83,6 +83,8 @@ describe('the agent loop', () => {
     expect(body).to.not.have.any.keys('provider', 'model', 'waiting');
     const run = await svc.kernel.daemon.parts.journal.get(body.run_id);
     expect(run?.result).to.deep.include({ provider: 'openai', model: 'gpt-4o' });
+    // The message stands in the session: the row need not keep it.
+    expect(run?.input).to.not.have.property('parts');
     expect(ended).to.deep.equal(['done']);
   });
 
@@ -104,6 +106,15 @@ describe('the agent loop', () => {
     expect([temperature, max_tokens]).to.deep.equal([0.25, 321]);
   });
 
+  it('asks with as much of the conversation as the window of the model has room for, beside the answer', async () => {
+    const svc = await boot(() => ({ text: 'ok' }));
+    const agent = await spawn(svc, '[model]\ncontext_window = 3000\nmax_tokens = 1000\n');
+    // 754 tokens each: two and the answer between them have room, three have not.
+    for (const letter of 'abc') await send(svc, agent, letter.repeat(3_000));
+    const asked = svc.model.requests.at(-1)?.body.messages.filter(({ role }: { role: string }) => role !== 'system');
+    expect(asked.map(({ content }: { content: string }) => content.slice(0, 2))).to.deep.equal(['bb', 'ok', 'cc']);
+  });
+
   it('shows the model its tools, and none where the agent has none', async () => {
     const svc = await boot([{ text: 'ok' }]);
     await send(svc);
@@ -122,6 +133,7 @@ describe('the agent loop', () => {
       const agent = await spawn(svc, manifest);
       const { status, body } = await send(svc, agent);
       expect([status, body.code]).to.deep.equal([500, 'run_iteration_limit']);
+      expect(body.hint).to.contain('max_iterations');
       expect(svc.model.requests).to.have.length(3);
       expect((await history(svc, agent)).at(-1)).to.include({ role: 'System', content: `The run failed: ${body.error}` });
       expect(ended).to.deep.equal(['failed']);
