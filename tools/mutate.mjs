@@ -68,7 +68,20 @@ const isSame = (one, other) => one.file === other.file && one.lineText === other
 const byPlace = (one, other) => (one.file === other.file ? one.line - other.line : one.file < other.file ? -1 : 1);
 
 /** What the last report says, with --again. */
-const lastResults = (area) => (values.again ? JSON.parse(readFileSync(reportFile(area), 'utf8')).results : []);
+const lastResults = (area) => {
+  if (!values.again) return [];
+  if (!existsSync(reportFile(area))) throw new Error(`there is no report of ${area} yet; measure it once without --again`);
+  return JSON.parse(readFileSync(reportFile(area), 'utf8')).results;
+};
+
+/** A report whose survivors are not found any more would pass for one that has none. */
+const refuseOutdated = (area, last, measured) => {
+  const missed = last.filter((result) => !isNoticed(result)).length;
+  const lost = missed - measured.results.length;
+  if (lost <= 0) return;
+  if (lost === missed) throw new Error(`the last report of ${area} does not fit its source any more; measure it without --again`);
+  say(`${area}: ${lost} of ${missed} changes of the last report are not in the source any more`);
+};
 
 const keep = (measured) => {
   mkdirSync(path.dirname(reportFile(measured.area)), { recursive: true });
@@ -99,6 +112,7 @@ const measureArea = async (area) => {
     onPhase: (text) => say(`${area}: ${text}`),
     onVerdict,
   });
+  refuseOutdated(area, last, measured);
   for (const { file, line, change } of measured.stale) say(`equivalent.json names what is not there any more: ${file}: ${line}: ${change}`);
   const all = { area, ...measured, results: [...before, ...measured.results].sort(byPlace) };
   keep(all);
