@@ -2,13 +2,18 @@
 import { type MediaAnswer, OneOf, type TSchema, Type, Uuid } from '@svc/api';
 import type { RunFrames } from './contract.js';
 
-const Result = Type.Object({
+/** What every answer of a run says, whatever the door. */
+export const answerFields = {
   response: Type.String(),
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
   iterations: Type.Integer(),
   cost_usd: Type.Number(),
   session_id: Uuid,
+};
+
+const Result = Type.Object({
+  ...answerFields,
   finish: OneOf(['stop', 'length', 'content_filter', 'cancelled']),
   provider: Type.String({ description: 'Who answered, after `default` and fallbacks were resolved' }),
   model: Type.String(),

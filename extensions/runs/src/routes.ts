@@ -4,7 +4,7 @@ import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Door, RunDraft, RunFrames, RunsService, Submitted } from './contract.js';
 import { runErrors } from './errors.js';
-import { eventStream } from './frame-schemas.js';
+import { answerFields, eventStream } from './frame-schemas.js';
 import { sseEncoder } from './frames.js';
 import { after, findResumed } from './resume.js';
 import { attach } from './service.js';
@@ -32,12 +32,7 @@ const MessageBody = Type.Object({
 });
 type MessageBody = Static<typeof MessageBody>;
 const Answer = Type.Object({
-  response: Type.String(),
-  input_tokens: Type.Integer(),
-  output_tokens: Type.Integer(),
-  iterations: Type.Integer(),
-  cost_usd: Type.Number(),
-  session_id: Uuid,
+  ...answerFields,
   run_id: Uuid,
   finish: Type.Optional(Type.String()),
   waiting: Type.Optional(Type.Object({ run_id: Uuid, approval_id: Type.String() })),

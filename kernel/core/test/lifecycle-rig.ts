@@ -155,3 +155,13 @@ const installedOf = (id: string, fixture: Fixture): Installed => ({
   contributions: { routes: [], sockets: [], tools: [], migrations: [], config: {}, ...fixture.contributions },
   load: async () => (fixture.code ?? (() => code(() => undefined)))(),
 });
+
+/** The message that `work` fails with. */
+export const rejection = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work;
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('it did not fail');
+};

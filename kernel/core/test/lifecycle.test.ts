@@ -1,7 +1,7 @@
 import { NotReady } from '@svc/api';
 import { expect } from 'chai';
 import { type Owner, currentOwner, runAs } from '../src/owner.js';
-import { area, code, createRig, type Fixture, type RigContext } from './lifecycle-rig.js';
+import { area, code, createRig, type Fixture, rejection, type RigContext } from './lifecycle-rig.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const broken = (what: string) => (): never => {
@@ -25,15 +25,6 @@ const memory = (vary: (ctx: RigContext, load: number) => void | Promise<void> = 
       },
     },
   ];
-};
-
-const rejection = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work;
-  } catch (error) {
-    return (error as Error).message;
-  }
-  throw new Error('it did not fail');
 };
 
 describe('the lifecycle', () => {

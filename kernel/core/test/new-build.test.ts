@@ -1,21 +1,12 @@
 /** A reload takes what lies on disk now; whatever fails, what ran before is what is installed. */
 import { expect } from 'chai';
-import { area, code, createRig, type Fixture } from './lifecycle-rig.js';
+import { area, code, createRig, type Fixture, rejection } from './lifecycle-rig.js';
 
 const failing = (what: string) => (): never => {
   throw new Error(what);
 };
 
 const memory: [string, Fixture] = ['memory', { contributions: { routes: ['GET /memory'] }, code: () => code((ctx) => ctx.route('GET /memory')) }];
-
-const rejection = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work;
-  } catch (error) {
-    return (error as Error).message;
-  }
-  throw new Error('it did not fail');
-};
 
 describe('a newer build on disk', () => {
   const llm = (provides: string): Fixture => ({

@@ -291,7 +291,7 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   const { home, log, release, relay, startedAt, state } = ground;
   const sweeping = startHousekeeping(parts, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
-  const settings = watchConfig(home.configFile, () => applySettings(ground, lifecycle, 'config.toml was saved'), log.logger('config'));
+  const settings = await watchConfig({ file: home.configFile, clock: parts.clock, log: log.logger('config'), reload: () => applySettings(ground, lifecycle, 'config.toml was saved') });
   own.lifetime.add('watch of config.toml', () => settings.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
   // Who is connected was judged by the keys and roles of then.
@@ -301,7 +301,6 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   own.lifetime.add('watch of choices', () => watch.dispose());
   relay.poke();
   const kernelLog = log.logger('kernel');
-  for (const { what, path } of await exposedPaths(home)) kernelLog.warn(`${what}.`, { path, fix: 'svc doctor --fix' });
   // Their runs wait for the end of their own; nobody waits for the rest.
   const survivors = parts.execDoor.endSurvivors().catch((cause: unknown) => kernelLog.warn('children of an earlier life could not be looked for', { cause }));
   own.lifetime.add('end of children of an earlier life', async () => void (await survivors));
@@ -310,6 +309,8 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));
   state.phase = 'ready';
   void parts.hooks.slot('kernel.ready')?.call(undefined);
+  // Nobody's first answer waits for this.
+  for (const { what, path } of await exposedPaths(home)) kernelLog.warn(`${what}.`, { path, fix: 'svc doctor --fix' });
 }
 
 const gateNow = ({ config, preset, state }: Ground) => gateOf(state.phase, config.closed(), missingSecurity(state.lifecycle, preset.preset, config));

@@ -5,41 +5,34 @@
  * disks and containers' mounts all change it, and none of them tells a watcher reliably.
  */
 import { stat } from 'node:fs/promises';
-import type { Logger } from '@svc/api';
+import type { Disposable, Logger } from '@svc/api';
+import type { TimerClock } from '@svc/platform/clock/clock';
+import { createTimers } from '@svc/platform/clock/timers';
 
 const LOOK_EVERY_MS = 1_000;
 
-export interface ConfigWatch {
-  dispose(): void;
+export interface ConfigWatchDeps {
+  readonly file: string;
+  readonly clock: TimerClock;
+  readonly log: Logger;
+  /** Applies a good save and reports a bad one; called once a change has stood still for one look. */
+  reload(): Promise<void>;
 }
 
-/** `reload` applies a good save and reports a bad one; it is called once a change has stood still for one look. */
-export const watchConfig = (file: string, reload: () => Promise<void>, log: Logger, everyMs = LOOK_EVERY_MS): ConfigWatch => {
-  let applied: string | undefined;
-  let seen: string | undefined;
-  let isBusy = false;
-  const look = async (): Promise<void> => {
-    if (isBusy) return;
-    isBusy = true;
-    try {
-      const now = await stateOf(file);
-      applied ??= now;
-      // Half-written files change again: only what two looks saw alike is read.
-      if (now !== applied && now === seen) {
-        applied = now;
-        await reload();
-      }
-      seen = now;
-    } catch (cause) {
-      log.error('the settings could not be read again', { file, cause });
-    } finally {
-      isBusy = false;
-    }
-  };
-  const timer = setInterval(() => void look(), everyMs);
-  timer.unref();
-  void look();
-  return { dispose: () => clearInterval(timer) };
+/** Resolves when it has seen the file as it is now. */
+export const watchConfig = async ({ clock, file, log, reload }: ConfigWatchDeps): Promise<Disposable> => {
+  let applied = await stateOf(file);
+  let seen = applied;
+  const timers = createTimers({ clock, onError: (cause) => log.error('the settings could not be read again', { file, cause }) });
+  return timers.every(LOOK_EVERY_MS, async () => {
+    const now = await stateOf(file);
+    // Half-written files change again: only what two looks saw alike is read.
+    const isSettled = now !== applied && now === seen;
+    seen = now;
+    if (!isSettled) return;
+    applied = now;
+    await reload();
+  });
 };
 
 /** Changes with every save: another file, another size or another time. */
