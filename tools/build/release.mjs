@@ -1,4 +1,5 @@
 /** dist/release.json: what the daemon finds at boot. And the schema files that are made from code. */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { workerSources } from './bundler.mjs';
@@ -22,8 +23,21 @@ const entryOf = (target) => {
   return { id: target.id, version, description, bundle: `ext/${target.id}/index.js`, workers: Object.fromEntries(workers), manifest, contributions };
 };
 
+const contractFiles = (extensions) => {
+  const api = readdirSync(inRoot('kernel/api/src'), { recursive: true }).filter((file) => file.endsWith('.ts'));
+  return [...api.map((file) => `kernel/api/src/${file}`), ...extensions.map((target) => `${target.dir}/src/contract.ts`)].filter((file) => existsSync(inRoot(file)));
+};
+
+/** Names what the extensions were compiled against: the API and every contract. */
+const contractHash = (extensions) => {
+  const hash = createHash('sha256');
+  for (const file of contractFiles(extensions).sort()) hash.update(`${file}\n`).update(readFileSync(inRoot(file)));
+  return hash.digest('hex').slice(0, 16);
+};
+
 /** Files that release.json repeats: when one changes, it is written anew. */
 export const releaseInputs = (extensions) => [
+  ...contractFiles(extensions),
   'package.json',
   ...presetFiles().map((file) => `schemas/presets/${file}`),
   ...extensions.flatMap((target) => ['extension.json', 'package.json', 'contributions.json'].map((file) => `${target.dir}/${file}`)),
@@ -31,7 +45,7 @@ export const releaseInputs = (extensions) => [
 
 export const writeRelease = (extensions) => {
   const presets = Object.fromEntries(presetFiles().map((file) => [path.basename(file, '.json'), readJson(`schemas/presets/${file}`)]));
-  const release = { version: readJson('package.json').version, extensions: extensions.map(entryOf), presets };
+  const release = { version: readJson('package.json').version, build: contractHash(extensions), extensions: extensions.map(entryOf), presets };
   mkdirSync(path.join(DIST, 'ext'), { recursive: true });
   // The root says `type: module`; the bundles of extensions are CommonJS.
   writeFileSync(path.join(DIST, 'ext/package.json'), '{ "type": "commonjs" }\n');

@@ -1,4 +1,7 @@
 /** The doors: the only ways to cause an effect (principles P2), and the clock and ids that make time testable (P12). */
+import type { Plain } from './declare/plain.js';
+import type { WorkerDecl } from './declare/work.js';
+import type { TSchema } from './schema.js';
 
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void;
@@ -135,5 +138,5 @@ export interface Secrets {
 
 export interface Workers {
   /** Runs a pure worker function of this extension in the pool. Input and output are structured-cloneable. */
-  run<T = unknown>(worker: string, input: unknown, options?: { signal?: AbortSignal }): Promise<T>;
+  run<I extends TSchema, O extends TSchema>(worker: WorkerDecl<I, O>, input: Plain<I>, options?: { signal?: AbortSignal }): Promise<Plain<O>>;
 }

@@ -1,24 +1,22 @@
 /** What an extension is, and all it can see. */
 import type { Disposable } from './disposable.js';
 import type { Clock, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
-import type { Events } from './events.js';
-import type { Hooks } from './hooks.js';
+import type { Events } from './declare/event.js';
+import type { Hooks } from './declare/hook.js';
+import type { Plain } from './declare/plain.js';
+import type { Services } from './declare/service.js';
+import type { ConfigDecl } from './declare/work.js';
 import type { Connection, RouteDecl, SocketDecl } from './http.js';
 import type { Journal } from './journal.js';
 import type { TSchema } from './schema.js';
-import type { Services } from './services.js';
 import type { Db, Migration } from './storage.js';
 import type { Streams } from './streams.js';
 import type { AnyTool } from './tools.js';
 
-/** Filled by contracts: the type of each config section, `interface ConfigMap { memory: MemoryConfig }`. */
-// biome-ignore lint/suspicious/noEmptyInterface: merged into by contracts
-export interface ConfigMap {}
-
 export interface ConfigHandle {
-  /** The section as validated, with defaults filled; frozen. Ask each time: it may have changed. */
-  get<K extends keyof ConfigMap & string>(section: K): ConfigMap[K];
-  onChange(section: keyof ConfigMap & string, fn: () => void): Disposable;
+  /** The section as validated, with defaults filled; frozen. Ask each time: it may have changed. Only sections that this extension claims. */
+  get<S extends TSchema>(config: ConfigDecl<S>): Plain<S>;
+  onChange(config: ConfigDecl, fn: () => void): Disposable;
 }
 
 /** A claim on `long work is going on here`: a reload waits for its release, up to `drainMs`. */
@@ -131,8 +129,8 @@ export interface ExtensionContext {
 
 export interface ExtensionDefinition {
   readonly migrations?: readonly Migration[];
-  /** The schema of each config section that extension.json claims. */
-  readonly config?: Readonly<Record<string, TSchema>>;
+  /** The config sections that extension.json claims. */
+  readonly config?: readonly ConfigDecl[];
   /** Registers only: no I/O, no waiting on others. */
   activate(ctx: ExtensionContext): void | Promise<void>;
   /** After migrations and registration: open listeners, warm caches. May throw `notReady`. */

@@ -1,8 +1,9 @@
 /** Routes and sockets: one declaration gives validation, types, OpenAPI, the auth rule, the rate cost and the audit mark. */
 import type { Actor } from './actor.js';
 import type { Logger } from './doors.js';
+import type { AnswerProjection, FramesDecl, StreamProjection } from './declare/frames.js';
+import { type Plain, declaredAs } from './declare/plain.js';
 import type { ErrorBody, Infer, TSchema } from './schema.js';
-import type { Frame, FrameEncoder } from './streams.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Headers = Readonly<Record<string, string>>;
@@ -24,24 +25,17 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
   readonly log: Logger;
 }
 
+/** Plain data: what code it needs is named. */
 export type Reply =
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers: Headers }
   | { readonly kind: 'bytes'; readonly status: number; readonly contentType: string; readonly body: string | Uint8Array; readonly headers: Headers }
-  | { readonly kind: 'follow'; readonly topic: string; readonly after: string | number; readonly encoder: FrameEncoder; readonly headers: Headers; readonly onLeave?: () => void }
-  | {
-      readonly kind: 'wait';
-      readonly topic: string;
-      readonly until: (frame: Frame) => boolean;
-      readonly answer: (frame: Frame) => Reply;
-      readonly headers: Headers;
-      readonly late?: LateReply;
-      readonly onLeave?: () => void;
-    };
+  | { readonly kind: 'follow'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly after: string | number; readonly headers: Headers }
+  | { readonly kind: 'wait'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly headers: Headers; readonly late?: LateReply };
 
 /** What is answered when no such frame has come after so long. */
 export interface LateReply {
   readonly afterMs: number;
-  readonly reply: () => Reply;
+  readonly reply: Reply;
 }
 
 export const reply = (status: number, body: unknown, headers: Headers = {}): Reply => ({ kind: 'json', status, body, headers });
@@ -49,24 +43,21 @@ export const reply = (status: number, body: unknown, headers: Headers = {}): Rep
 export const bytes = (status: number, contentType: string, body: string | Uint8Array, headers: Headers = {}): Reply => ({ kind: 'bytes', status, contentType, body, headers });
 
 /** Answers with the frames of a topic as they come. The stream belongs to the platform: it survives a reload of the area that answered. */
-export const follow = (topic: string, encoder: FrameEncoder, options: { after?: string | number; headers?: Headers; onLeave?: () => void } = {}): Reply => ({
-  kind: 'follow',
-  topic,
-  after: options.after ?? 0,
-  encoder,
-  headers: options.headers ?? {},
-  ...(options.onLeave ? { onLeave: options.onLeave } : {}),
-});
+export const follow = <D extends FramesDecl, A extends TSchema>(
+  topic: string,
+  projection: StreamProjection<D, A>,
+  args: Plain<A>,
+  options: { after?: string | number; headers?: Headers } = {},
+): Extract<Reply, { kind: 'follow' }> => ({ kind: 'follow', topic, projection: declaredAs(projection), args, after: options.after ?? 0, headers: options.headers ?? {} });
 
-/** Answers when the topic's final frame comes, or an earlier one that `until` accepts, or with `late` when none did in time; holds no generation meanwhile. All must be pure. */
-export const waitFor = (topic: string, answer: (frame: Frame) => Reply, options: { until?: (frame: Frame) => boolean; headers?: Headers; late?: LateReply; onLeave?: () => void } = {}): Reply => ({
+/** Answers when the topic's final frame comes, or an earlier one that the projection takes, or with `late` when none did in time; holds no generation meanwhile. */
+export const waitFor = <D extends FramesDecl, A extends TSchema>(topic: string, projection: AnswerProjection<D, A>, args: Plain<A>, options: { headers?: Headers; late?: LateReply } = {}): Reply => ({
   kind: 'wait',
   topic,
-  until: options.until ?? ((frame) => frame.final),
-  answer,
+  projection: declaredAs(projection),
+  args,
   headers: options.headers ?? {},
   ...(options.late ? { late: options.late } : {}),
-  ...(options.onLeave ? { onLeave: options.onLeave } : {}),
 });
 
 /** How the errors of a route look to some of its callers, where a protocol has its own form. Must be pure: it may outlive the generation that made it. */
@@ -143,8 +134,8 @@ export interface Connection {
   readonly log: Logger;
   /** Sends a text as it is, anything else as JSON; a client that reads too slowly is closed. */
   send(frame: unknown): void;
-  /** Pumps a topic's frames through the encoder to this socket until its final frame or the socket's end. */
-  follow(topic: string, encoder: FrameEncoder, after?: string | number): void;
+  /** Pumps a topic's frames to this socket until its final frame or the socket's end: `follow` says which and how. */
+  follow(reply: Extract<Reply, { kind: 'follow' }>): void;
   close(code: number, reason: string): void;
 }
 

@@ -14,7 +14,7 @@ export const Manifest = Type.Object(
     activation: Type.Optional(Type.Union([Type.Literal('onStartup'), Type.Literal('onFirstUse')])),
     replace: Type.Optional(Type.Union([Type.Literal('overlap'), Type.Literal('stop-first')])),
     drainMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
-    provides: Type.Optional(Type.Record(Type.String(), Range)),
+    provides: Type.Optional(Type.Record(Type.String(), Type.Union([Range, Type.Array(Range, { minItems: 1 })]))),
     requires: Type.Optional(Type.Record(Type.String(), Range)),
     optional: Type.Optional(Type.Record(Type.String(), Range)),
     after: Type.Optional(Type.Array(Id)),

@@ -7,6 +7,8 @@
  * S3  A write that expected a row and did not find it rolls the whole commit back (`storage_conflict`).
  */
 
+import { Type } from './schema.js';
+
 export type Scalar = string | number | null;
 export type Row = Record<string, Scalar>;
 
@@ -21,6 +23,9 @@ export type Write =
   | { sql: string; args: readonly Scalar[]; expect?: number }
   /** A fact that becomes known when this commit does (built by `ctx.events.event`). */
   | { event: string; data: unknown };
+
+/** Writes that one area hands another, to join its commit. */
+export const SealedWrites = Type.Array(Type.Unsafe<Write>({ type: 'object' }));
 
 export interface CommitResult {
   /** Rows changed, one number per write in order (`event` writes give 0). */

@@ -1,43 +1,14 @@
 /**
  * Streams belong to runs, not to sockets (principles P8). A topic has a ring of
- * numbered frames; whoever follows gets those after the number it names.
+ * numbered frames of one declared format; whoever follows gets those after the number it names.
  */
+import type { Plain } from './declare/plain.js';
+import type { AnswerCode, AnswerProjection, FrameOf, FramesDecl, StreamCode, StreamProjection } from './declare/frames.js';
+import type { Disposable } from './disposable.js';
+import type { TSchema } from './schema.js';
 
-/** One numbered piece of a stream. `id` is `<topic>.<attempt>.<seq>`. */
-export interface Frame<T = unknown> {
-  readonly id: string;
-  readonly seq: number;
-  readonly attempt: number;
-  readonly type: string;
-  readonly data: T;
-  /** The last frame of the topic: exactly one, `done` or `error`. */
-  readonly final: boolean;
-}
-
-export interface FrameDraft {
-  type: string;
-  data: unknown;
-  /**
-   * Frames of one type whose `data[merge]` is text may be joined while they wait to be sent:
-   * the first goes out at once, later ones together every 40 to 50 ms.
-   */
-  merge?: string;
-  final?: boolean;
-}
-
-export interface FrameStream extends AsyncIterable<Frame> {
+export interface FrameStream<F> extends AsyncIterable<F> {
   close(): void;
-}
-
-/** Turns frames into the bytes of one protocol. Must be pure: it may outlive the generation that made it. */
-export interface FrameEncoder {
-  readonly contentType: string;
-  /** Sent before the first frame. */
-  readonly preamble?: string;
-  /** The text of one frame, or undefined to leave it out. */
-  encode(frame: Frame): string | undefined;
-  /** Sent after the final frame. */
-  readonly epilogue?: string;
 }
 
 export interface TopicState {
@@ -51,13 +22,17 @@ export interface TopicState {
 
 export interface Streams {
   /** Begins a topic, or a new attempt of it after a restart; `startSeq` continues numbers that clients have seen. */
-  open(topic: string, options?: { attempt?: number; startSeq?: number }): void;
-  publish(topic: string, frame: FrameDraft): void;
+  open(format: FramesDecl, topic: string, options?: { attempt?: number; startSeq?: number }): void;
+  /** Throws `stream_format` where the topic has another format, or the format no such type. What comes after the final frame is dropped. */
+  publish<D extends FramesDecl, T extends keyof D['frames'] & string>(format: D, topic: string, type: T, data: Plain<D['frames'][T]>): void;
   /** Sends what waits to be joined; afterwards `state(topic).seq` counts every published frame. */
   flush(topic: string): void;
   state(topic: string): TopicState | undefined;
   /** Frames after `after` (a frame id, or 0 for all that the ring still holds), then live ones until the final frame. */
-  follow(topic: string, after?: string | number): FrameStream;
+  follow<D extends FramesDecl>(format: D, topic: string, after?: string | number): FrameStream<FrameOf<D>>;
   /** Resolves with the final frame of the topic. */
-  final(topic: string, signal?: AbortSignal): Promise<Frame>;
+  final<D extends FramesDecl>(format: D, topic: string, signal?: AbortSignal): Promise<FrameOf<D>>;
+  /** The code behind a projection that replies name. */
+  project<D extends FramesDecl, A extends TSchema>(projection: StreamProjection<D, A>, code: StreamCode<D, A>): Disposable;
+  answer<D extends FramesDecl, A extends TSchema>(projection: AnswerProjection<D, A>, code: AnswerCode<D, A>): Disposable;
 }

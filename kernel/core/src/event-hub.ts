@@ -1,5 +1,6 @@
 /** Live events: facts after commit, each listener hears them in order, one at a time, and never inside the call that caused them. */
-import type { Disposable, Events, Write } from '@svc/api';
+import type { Disposable, EventDecl, Plain } from '@svc/api';
+import { type ContractJudge, noJudge } from './contract-judge.js';
 import { ContributionRegistry } from './contribution-registry.js';
 import { type Owner, runAs } from './owner.js';
 
@@ -23,10 +24,12 @@ export interface EventWatch {
 export class EventHub {
   readonly listeners: ContributionRegistry<Listener>;
   readonly #watch: EventWatch;
+  readonly #judge: ContractJudge;
   readonly #queues = new Map<Listener, { waiting: unknown[]; busy: boolean }>();
 
-  constructor(watch: EventWatch) {
+  constructor(watch: EventWatch, judge: ContractJudge = noJudge) {
     this.#watch = watch;
+    this.#judge = judge;
     this.listeners = new ContributionRegistry<Listener>('listener', {
       describe: ({ event }) => event,
       changed: (active) => {
@@ -36,14 +39,14 @@ export class EventHub {
     });
   }
 
-  facade(owner: Owner): Events {
-    const facade = {
-      event: (event: string, data: unknown): Write => ({ event, data }),
-      publish: (event: string, data: unknown): void => this.emit(event, data),
-      on: (event: string, fn: Listen): Disposable => this.listeners.add(owner, { event, fn }),
-    };
-    // EventMap's types belong to contracts; the hub only knows names.
-    return facade as unknown as Events;
+  on<E extends EventDecl>(owner: Owner, event: E, fn: (data: Plain<E['data']>) => void | Promise<void>): Disposable {
+    // What is emitted under this name was declared under it.
+    return this.listeners.add(owner, { event: event.name, fn: fn as Listen });
+  }
+
+  /** Throws `contract_mismatch` where what this owner says has to be looked at and does not fit. */
+  judge(owner: Owner, event: EventDecl, data: unknown): void {
+    if (this.#judge.isNeeded(owner)) this.#judge.check(event.data, data, `The event ${event.name} of ${owner.id}`);
   }
 
   emit(event: string, data: unknown): void {

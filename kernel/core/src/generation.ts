@@ -5,7 +5,7 @@
  * G2  Conflicts with what is visible are judged in the same step as the swap. The swap of routes, taps, tools, services and timers is one synchronous step; a start that fails swaps back.
  * G3  A retired generation leaves no row and no label; what remains is reported as a leak.
  */
-import type { ExtensionContext, ExtensionDefinition, StopReason } from '@svc/api';
+import { type ExtensionContext, type ExtensionDefinition, type StopReason, declaredAs } from '@svc/api';
 import type { AnyRegistry } from './contribution-registry.js';
 import type { Installed } from './installed.js';
 import { Lifetime } from './lifetime.js';
@@ -44,7 +44,7 @@ const FAILED_DRAIN_MS = 5_000;
 
 /** Loads, migrates and activates a candidate that nobody sees yet. On failure nothing of it is left. */
 export async function prepare(deps: GenerationDeps, installed: Installed, number: number, onPhase: (phase: Phase) => void): Promise<Generation> {
-  const owner: Owner = { id: installed.id, generation: number, lifetime: new Lifetime(`${installed.id}@${number}`) };
+  const owner: Owner = { id: installed.id, generation: number, lifetime: new Lifetime(`${installed.id}@${number}`), ...(installed.build === undefined ? {} : { build: installed.build }) };
   let phase: Phase = 'load';
   const enter = (next: Phase) => {
     phase = next;
@@ -124,7 +124,7 @@ function compareWithManifest(registries: readonly AnyRegistry[], owner: Owner, i
     route: { rows: contributions.routes, exact: true, where: 'contributions.json' },
     socket: { rows: contributions.sockets, exact: true, where: 'contributions.json' },
     tool: { rows: contributions.tools.map((tool) => tool.name), exact: true, where: 'contributions.json' },
-    service: { rows: Object.keys(manifest.provides ?? {}), exact: true, where: 'provides in extension.json' },
+    service: { rows: Object.entries(manifest.provides ?? {}).flatMap(([name, versions]) => [versions].flat().map((version) => declaredAs({ name, version }))), exact: true, where: 'provides in extension.json' },
     tap: { rows: (manifest.hooks ?? []).map((hook) => hook.name), exact: false, where: 'hooks in extension.json' },
     hook: { rows: manifest.defines ?? [], exact: true, where: 'defines in extension.json' },
     listener: { rows: manifest.events?.listens ?? [], exact: false, where: 'events.listens in extension.json' },

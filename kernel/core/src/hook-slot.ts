@@ -8,8 +8,9 @@
  * H4  null, and a verdict that is none, are faults of the tap: tapable would take null as a value.
  * H5  An empty slot costs one comparison.
  */
-import { type HookSpec, type SvcError, type TapControl, type Verdict, isSvcError } from '@svc/api';
-import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable';
+import { type HookDecl, type SvcError, type TapControl, type Verdict, isSvcError } from '@svc/api';
+import { type ContractJudge, noJudge } from './contract-judge.js';
+import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { Owner } from './owner.js';
 import { currentRequest, runAs } from './owner.js';
 
@@ -38,16 +39,16 @@ const SKIPPED = Symbol('skipped');
 const INTERNAL_ERROR = 500;
 
 export class HookSlot {
-  readonly name: string;
-  readonly spec: HookSpec;
+  readonly hook: HookDecl;
   readonly #watch: HookWatch;
+  readonly #judge: ContractJudge;
   #taps: readonly Tap[] = [];
   #invoke: Invoke | undefined;
 
-  constructor(name: string, spec: HookSpec, watch: HookWatch) {
-    this.name = name;
-    this.spec = spec;
+  constructor(hook: HookDecl, watch: HookWatch, judge: ContractJudge = noJudge) {
+    this.hook = hook;
     this.#watch = watch;
+    this.#judge = judge;
   }
 
   get isEmpty(): boolean {
@@ -71,36 +72,28 @@ export class HookSlot {
   }
 
   #answerOfNobody(args: readonly unknown[]): unknown {
-    switch (this.spec.kind) {
+    switch (this.hook.kind) {
       case 'pipe':
         return Promise.resolve(args[0]);
-      case 'pipe-sync':
-        return args[0];
       case 'gather':
         return Promise.resolve([]);
-      case 'note':
-        return undefined;
       default:
         return Promise.resolve(undefined);
     }
   }
 
   #compile(): Invoke {
-    switch (this.spec.kind) {
+    switch (this.hook.kind) {
       case 'veto':
         return this.#veto();
       case 'pipe':
         return this.#pipe();
-      case 'pipe-sync':
-        return this.#pipeSync();
       case 'step':
         return this.#step();
       case 'ask':
         return this.#ask();
       case 'gather':
         return this.#gather();
-      case 'note':
-        return this.#note();
     }
   }
 
@@ -135,9 +128,9 @@ export class HookSlot {
 
   #denyOf(error: unknown): Verdict | undefined {
     if (isRefusal(error)) return { deny: error.message, code: error.code, status: error.status, headers: error.headers };
-    if (this.spec.policy !== 'closed') return undefined;
+    if (this.hook.policy !== 'closed') return undefined;
     // Whoever is refused may be a stranger: what went wrong stands in the log.
-    return { deny: `A check of ${this.name} could not be made, so it is refused; the log says why.`, code: 'hook_failed' };
+    return { deny: `A check of ${this.hook.name} could not be made, so it is refused; the log says why.`, code: 'hook_failed' };
   }
 
   #pipe(): Invoke {
@@ -149,17 +142,6 @@ export class HookSlot {
       });
     }
     return this.#held(([value, context]) => hook.promise(value, context));
-  }
-
-  #pipeSync(): Invoke {
-    const hook = new SyncWaterfallHook<[unknown, unknown]>(['value', 'context']);
-    for (const tap of this.#taps) {
-      hook.tap(tap.name, (value, context) => {
-        const next = this.#guardedSync(tap, [value, context]);
-        return next === SKIPPED || next === undefined ? value : next;
-      });
-    }
-    return ([value, context]) => hook.call(value, context);
   }
 
   #step(): Invoke {
@@ -205,19 +187,9 @@ export class HookSlot {
     });
   }
 
-  #note(): Invoke {
-    const hook = new SyncHook<[unknown]>(['fact']);
-    for (const tap of this.#taps) {
-      hook.tap(tap.name, (fact) => {
-        this.#guardedSync(tap, [fact]);
-      });
-    }
-    return ([fact]) => hook.call(fact);
-  }
-
   #held(invoke: (args: readonly unknown[]) => Promise<unknown>): Invoke {
     const taps = this.#taps;
-    const label = `hook ${this.name}`;
+    const label = `hook ${this.hook.name}`;
     return async (args) => {
       const leaves = taps.map((tap) => tap.owner.lifetime.enterAnyway(label));
       try {
@@ -231,37 +203,32 @@ export class HookSlot {
   /** Runs one tap as its owner within the budget; `failed` turns its fault into what the policy says. */
   async #guarded(tap: Tap, args: readonly unknown[], failed: (error: unknown) => unknown): Promise<unknown> {
     // Only who was stopped by force, or held up its own end too long, is gone in the middle of a call.
-    if (isGone(tap)) return this.spec.policy === 'closed' ? failed(goneError(tap, this.name)) : SKIPPED;
+    if (isGone(tap)) return this.hook.policy === 'closed' ? failed(goneError(tap, this.hook.name)) : SKIPPED;
     const started = performance.now();
     try {
       const control = new BudgetControl();
       const given = runAs(tap.owner, currentRequest(), () => (tap.fn as (...a: readonly unknown[]) => unknown)(...args, control));
-      const result = isThenable(given) ? await withinBudget(given, control, this.spec.budgetMs, this.name) : given;
-      if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.name}; undefined means "no change"`);
-      if (this.spec.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.name} with something that neither denies nor suspends`);
+      const result = isThenable(given) ? await withinBudget(given, control, this.hook.budgetMs, this.hook.name) : given;
+      if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.hook.name}; undefined means "no change"`);
+      if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with something that neither denies nor suspends`);
+      if (result !== undefined && this.#judge.isNeeded(tap.owner)) this.#judgeAnswer(tap, result);
       return result;
     } catch (error) {
-      if (isFault(error)) this.#watch.strike(tap.owner, this.name, error);
+      if (isFault(error)) this.#watch.strike(tap.owner, this.hook.name, error);
       return failed(error);
     } finally {
-      this.#watch.timing(tap.owner, this.name, performance.now() - started);
+      this.#watch.timing(tap.owner, this.hook.name, performance.now() - started);
     }
   }
 
-  #guardedSync(tap: Tap, args: readonly unknown[]): unknown {
-    if (isGone(tap)) return this.#rethrowIfClosed(goneError(tap, this.name));
-    try {
-      const result = runAs(tap.owner, currentRequest(), () => (tap.fn as (...a: readonly unknown[]) => unknown)(...args));
-      if (result === null || isThenable(result)) throw new Error(`${tap.owner.id} returned ${result === null ? 'null' : 'a promise'} from ${this.name}, which is synchronous`);
-      return result;
-    } catch (error) {
-      if (isFault(error)) this.#watch.strike(tap.owner, this.name, error);
-      return this.#rethrowIfClosed(error);
-    }
+  #judgeAnswer(tap: Tap, result: unknown): void {
+    const { kind, subject, answer, name } = this.hook;
+    const schema = kind === 'pipe' ? subject : answer;
+    if (schema) this.#judge.check(schema, result, `What ${tap.owner.id} answered to the hook ${name}`);
   }
 
   #rethrowIfClosed(error: unknown): typeof SKIPPED {
-    if (this.spec.policy === 'closed') throw error;
+    if (this.hook.policy === 'closed') throw error;
     return SKIPPED;
   }
 }

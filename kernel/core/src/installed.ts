@@ -6,6 +6,8 @@ export interface Installed {
   readonly version: string;
   readonly description: string;
   readonly bundled: boolean;
+  /** Names the build that made it, together with what it was compiled against; undefined for what came from elsewhere. */
+  readonly build?: string;
   readonly manifest: Manifest;
   readonly contributions: Contributions;
   /** Evaluates the code anew, so that two generations share nothing. */

@@ -431,7 +431,7 @@ export class Lifecycle {
       generation: generation?.owner.generation ?? 0,
       essential: this.#deps.intents().preset.essential.includes(installed.id),
       intent: this.#intent(installed.id),
-      provides: installed.manifest.provides ?? {},
+      provides: Object.fromEntries(Object.entries(installed.manifest.provides ?? {}).map(([name, versions]) => [name, [versions].flat().join(', ')])),
       requires: Object.keys(installed.manifest.requires ?? {}),
       optional: Object.keys(installed.manifest.optional ?? {}),
       contributes,

@@ -37,8 +37,7 @@ export function resolve(enabled: readonly Manifest[], installed: readonly Manife
 /** Who provides a service among these, in a version the range accepts. */
 export const providerOf = (service: string, range: string, among: readonly Manifest[]): Manifest | undefined =>
   among.find((manifest) => {
-    const version = manifest.provides?.[service];
-    return version !== undefined && satisfies(version, range);
+    return [manifest.provides?.[service] ?? []].flat().some((version) => satisfies(version, range));
   });
 
 /** Ids that cannot run without `id`, directly or through others. */

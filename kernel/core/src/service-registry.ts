@@ -1,8 +1,15 @@
 /**
- * Services. The facade a consumer holds is stable for ever: each call goes to
- * the provider's current generation and holds it for as long as the call lasts.
+ * Services. The facade a consumer holds is stable for ever: each call goes to the provider's current generation and
+ * holds it for as long as the call lasts.
+ *
+ * V1  A service is known by name and major version: two majors stand side by side.
+ * V2  Whoever was built against a newer minor than is provided is told so at the call, and never gets half an answer.
+ * V3  What crosses fits the declaration wherever the judge says that it is to be looked at.
  */
-import { type Disposable, type OptionalHandle, type Services, SvcError } from '@svc/api';
+import { type AnyMethodDecl, type CallControl, type CallOptions, type Disposable, type OptionalHandle, type Service, type ServiceDecl, type ServiceMethods, SvcError, declaredAs, isOptional } from '@svc/api';
+import satisfies from 'semver/functions/satisfies.js';
+import { deadlineOf, NEVER } from './call-control.js';
+import { type ContractJudge, noJudge } from './contract-judge.js';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
 import { type Owner, currentRequest, runAs } from './owner.js';
 
@@ -10,116 +17,179 @@ type Method = (...args: unknown[]) => unknown;
 type Impl = Readonly<Record<string, unknown>>;
 
 interface Provided {
-  readonly name: string;
+  readonly decl: ServiceDecl;
   readonly impl: Impl;
+}
+
+type Row = Contribution<Provided>;
+
+/** One facade: of a declaration, for the callers of one build. */
+interface Facade {
+  readonly decl: ServiceDecl;
+  readonly caller: Owner;
+  /** Whether what crosses is looked at: known with the provider. */
+  isJudged: boolean;
+  readonly methods: Readonly<Record<string, Method>>;
+  /** The provider that was found to fit. */
+  fits: Row | undefined;
 }
 
 interface Listener {
   readonly owner: Owner;
-  readonly name: string;
-  readonly fn: (value: unknown) => void;
+  readonly key: string;
+  readonly notify: () => void;
 }
 
 export class ServiceRegistry {
   readonly provided: ContributionRegistry<Provided>;
-  readonly #facades = new Map<string, Record<string, Method>>();
+  readonly #facades = new Map<string, Facade>();
   readonly #listeners = new Set<Listener>();
   readonly #failed: (owner: Owner, service: string, error: unknown) => void;
-  #current = new Map<string, Contribution<Provided>>();
+  readonly #judge: ContractJudge;
+  #current = new Map<string, Row>();
 
   /** `failed` hears what a watcher of a service threw: whoever comes and goes is not disturbed by it. */
-  constructor(failed: (owner: Owner, service: string, error: unknown) => void) {
+  constructor(failed: (owner: Owner, service: string, error: unknown) => void, judge: ContractJudge = noJudge) {
     this.#failed = failed;
+    this.#judge = judge;
     this.provided = new ContributionRegistry<Provided>('service', {
-      describe: ({ name }) => name,
+      describe: ({ decl }) => declaredAs(decl),
       check: (candidate, others) => {
-        const other = others.find((row) => row.value.name === candidate.value.name);
-        if (other) throw new Error(`the service ${candidate.value.name} is already provided by ${other.owner.id}`);
+        const key = declaredAs(candidate.value.decl);
+        const other = others.find((row) => declaredAs(row.value.decl) === key);
+        if (other) throw new Error(`the service ${key} is already provided by ${other.owner.id}`);
       },
       changed: (active) => this.#changed(active),
     });
   }
 
-  has(name: string): boolean {
-    return this.#current.has(name);
+  has(decl: ServiceDecl): boolean {
+    return this.#current.has(declaredAs(decl));
   }
 
-  facade(owner: Owner): Services {
-    const facade = {
-      provide: (name: string, impl: Impl): Disposable => this.provided.add(owner, { name, impl }),
-      require: (name: string): unknown => this.#facadeOf(name),
-      optional: (name: string): OptionalHandle<unknown> => this.#optional(owner, name),
-    };
-    // ServiceMap's types belong to contracts; the registry only knows names.
-    return facade as unknown as Services;
+  provide<D extends ServiceDecl>(owner: Owner, decl: D, impl: ServiceMethods<D>): Disposable {
+    const missing = Object.keys(decl.methods).find((name) => typeof Reflect.get(impl, name) !== 'function');
+    if (missing !== undefined) throw new Error(`the service ${declaredAs(decl)} declares ${missing}, which ${owner.id} does not provide`);
+    return this.provided.add(owner, { decl, impl });
   }
 
-  #optional(owner: Owner, name: string): OptionalHandle<unknown> {
-    const registry = this;
+  require<D extends ServiceDecl>(owner: Owner, decl: D): Service<D> {
+    // The methods were made from the declaration, which the type derives from.
+    return this.#facadeOf(owner, decl).methods as Service<D>;
+  }
+
+  optional<D extends ServiceDecl>(owner: Owner, decl: D): OptionalHandle<Service<D>> {
+    const value = (): Service<D> | undefined => (this.has(decl) ? this.require(owner, decl) : undefined);
     return {
       get value() {
-        return registry.#current.has(name) ? registry.#facadeOf(name) : undefined;
+        return value();
       },
       onChange: (fn) => {
-        const listener: Listener = { owner, name, fn };
+        const listener: Listener = { owner, key: declaredAs(decl), notify: () => fn(value()) };
         this.#listeners.add(listener);
-        return owner.lifetime.add(`watch of service ${name}`, () => {
+        return owner.lifetime.add(`watch of service ${listener.key}`, () => {
           this.#listeners.delete(listener);
         });
       },
     };
   }
 
-  #facadeOf(name: string): Record<string, Method> {
-    let facade = this.#facades.get(name);
-    if (!facade) {
-      facade = {};
-      this.#facades.set(name, facade);
+  #facadeOf(owner: Owner, decl: ServiceDecl): Facade {
+    const key = `${decl.name}@${decl.version} of ${owner.build ?? 'elsewhere'}`;
+    const known = this.#facades.get(key);
+    if (known) return known;
+    const methods: Record<string, Method> = {};
+    const facade: Facade = { decl, caller: owner, isJudged: true, methods, fits: undefined };
+    for (const [name, method] of Object.entries(decl.methods)) {
+      const call: Method = 'frame' in method ? (...args) => this.#stream(facade, name, method, args) : (...args) => this.#invoke(facade, name, method, args);
+      // All consumers share the facade: none may put its own method in another's way.
+      Object.defineProperty(methods, name, { value: call, enumerable: true });
     }
-    const impl = this.#current.get(name)?.value.impl;
-    if (impl) this.#fill(name, facade, impl);
+    this.#facades.set(key, facade);
     return facade;
   }
 
-  #fill(name: string, facade: Record<string, Method>, impl: Impl): void {
-    for (const [method, value] of Object.entries(impl)) {
-      if (typeof value !== 'function' || Object.hasOwn(facade, method)) continue;
-      // All consumers share the facade: none may put its own method in another's way.
-      Object.defineProperty(facade, method, { value: (...args: unknown[]) => this.#invoke(name, method, args), enumerable: true });
-    }
+  /** The provider of now, its method, and what was asked of it; throws when nobody can answer. */
+  #open(facade: Facade, name: string, method: AnyMethodDecl, args: readonly unknown[]): { row: Row; fn: Method; leave: () => void; options: CallOptions | undefined; given: unknown[] } {
+    const row = this.#current.get(declaredAs(facade.decl));
+    const fn = row?.value.impl[name];
+    if (!row || typeof fn !== 'function') throw serviceGone(facade.decl, name);
+    if (facade.fits !== row) this.#fit(facade, row);
+    const count = method.args.length;
+    const given = args.slice(0, count);
+    if (facade.isJudged) this.#judgeArgs(facade.decl, name, method, given);
+    const leave = row.owner.lifetime.enterAnyway(`service ${facade.decl.name}.${name}`);
+    if (!leave) throw serviceGone(facade.decl, name);
+    while (given.length < count) given.push(undefined);
+    // Behind the declared arguments the type allows nothing else.
+    return { row, fn: fn as Method, leave, options: args[count] as CallOptions | undefined, given };
   }
 
   /** A message makes some twenty of these calls: one promise each, beside the method's own. */
-  #invoke(name: string, method: string, args: unknown[]): Promise<unknown> {
-    const row = this.#current.get(name);
-    const fn = row?.value.impl[method];
-    const leave = row?.owner.lifetime.enterAnyway(`service ${name}.${method}`);
-    if (!row || typeof fn !== 'function' || !leave) return Promise.reject(serviceGone(name, method));
-    let result: unknown;
+  #invoke(facade: Facade, name: string, method: AnyMethodDecl, args: readonly unknown[]): Promise<unknown> {
     try {
-      result = runAs(row.owner, currentRequest(), () => (fn as Method)(...args));
+      const { row, fn, leave, options, given } = this.#open(facade, name, method, args);
+      const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
+      try {
+        given.push(control ?? NEVER);
+        const result = runAs(row.owner, currentRequest(), () => fn(...given));
+        // A promise comes back as it is; anything else, other thenables too, as a promise.
+        const answer = leaveAfter(control ? control.race(Promise.resolve(result)) : Promise.resolve(result), leave);
+        return facade.isJudged && 'result' in method ? answer.then((value) => this.#judged(facade.decl, name, method.result, value)) : answer;
+      } catch (error) {
+        control?.end();
+        leave();
+        throw error;
+      }
     } catch (error) {
-      leave();
       return Promise.reject(error);
     }
-    // A promise comes back as it is; anything else, other thenables too, as a promise.
-    return leaveAfter(Promise.resolve(result), leave);
   }
 
-  #changed(active: ReadonlyArray<Contribution<Provided>>): void {
-    const before = this.#current;
-    this.#current = new Map(active.map((row) => [row.value.name, row]));
-    for (const [name, row] of this.#current) {
-      const facade = this.#facades.get(name);
-      if (facade) this.#fill(name, facade, row.value.impl);
+  async *#stream(facade: Facade, name: string, method: Extract<AnyMethodDecl, { frame: unknown }>, args: readonly unknown[]): AsyncGenerator<unknown> {
+    const { row, fn, leave, options, given } = this.#open(facade, name, method, args);
+    const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
+    try {
+      const call: CallControl = control ?? NEVER;
+      // What a streaming method gives is an async iterable: `ServiceMethods` says so.
+      const frames = runAs(row.owner, currentRequest(), () => fn(...given, call)) as AsyncIterable<unknown>;
+      for await (const frame of frames) {
+        yield facade.isJudged ? this.#judged(facade.decl, name, method.frame, frame) : frame;
+      }
+    } finally {
+      control?.end();
+      leave();
     }
+  }
+
+  #judged(decl: ServiceDecl, name: string, schema: AnyMethodDecl['args'][number], value: unknown): unknown {
+    this.#judge.check(schema, value, `What ${decl.name}.${name} answers`);
+    return value;
+  }
+
+  #judgeArgs(decl: ServiceDecl, name: string, method: AnyMethodDecl, given: readonly unknown[]): void {
+    for (const [index, schema] of method.args.entries()) {
+      if (given[index] === undefined && isOptional(schema)) continue;
+      this.#judge.check(schema, given[index], `Argument ${index + 1} of ${decl.name}.${name}`);
+    }
+  }
+
+  #fit(facade: Facade, row: Row): void {
+    const { version } = row.value.decl;
+    if (!satisfies(version, `^${facade.decl.version}`)) throw versionUnfit(facade.decl, version, row.owner.id);
+    facade.fits = row;
+    facade.isJudged = this.#judge.isNeeded(facade.caller, row.owner);
+  }
+
+  #changed(active: readonly Row[]): void {
+    const before = this.#current;
+    this.#current = new Map(active.map((row) => [declaredAs(row.value.decl), row]));
     for (const listener of [...this.#listeners]) {
-      if (before.get(listener.name) === this.#current.get(listener.name)) continue;
-      const facade = this.#current.has(listener.name) ? this.#facadeOf(listener.name) : undefined;
+      if (before.get(listener.key) === this.#current.get(listener.key)) continue;
       try {
-        runAs(listener.owner, undefined, () => listener.fn(facade));
+        runAs(listener.owner, undefined, listener.notify);
       } catch (error) {
-        this.#failed(listener.owner, listener.name, error);
+        this.#failed(listener.owner, listener.key, error);
       }
     }
   }
@@ -137,10 +207,16 @@ const leaveAfter = <T>(result: Promise<T>, leave: () => void): Promise<T> =>
     },
   );
 
-const serviceGone = (name: string, method: string): SvcError =>
-  new SvcError('service_gone', `${name}.${method} cannot be called now: no extension provides ${name}.`, {
+const serviceGone = (decl: ServiceDecl, method: string): SvcError =>
+  new SvcError('service_gone', `${decl.name}.${method} cannot be called now: no extension provides ${declaredAs(decl)}.`, {
     status: 503,
     retry: true,
     hint: `See who would provide it with "svc ext graph".`,
     headers: { 'retry-after': '1' },
+  });
+
+const versionUnfit = (decl: ServiceDecl, provided: string, by: string): SvcError =>
+  new SvcError('service_version', `${decl.name} ${provided}, which ${by} provides, is older than the ${decl.version} that its caller was built against.`, {
+    status: 503,
+    hint: `Update ${by}, or use a version of the caller that was built for ${decl.name} ${provided}.`,
   });

@@ -21,6 +21,7 @@ import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { type LimitSettings, limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
 import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
+import { createProjections } from '@svc/platform/streams/projections';
 import { createStreams } from '@svc/platform/streams/streams';
 import { watchChoices } from './choice-watch.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
@@ -39,7 +40,7 @@ import { createDoors, type PartFactories, type PlatformParts, standardFactories 
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
-import { createLifecycle, createWiring, needHook, type Wiring } from './wiring.js';
+import { createLifecycle, createWiring, type Wiring } from './wiring.js';
 
 export interface BootOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -161,7 +162,8 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const keys = watchKeys(env, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
-  const wiring: Wiring = createWiring(clock, strays, (id, event) => relay.isDurable(id, event));
+  const wiring: Wiring = createWiring(clock, strays, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
+  if (options.checkReplies) await wiring.judge.load();
   const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
   return {
     options,
@@ -194,16 +196,16 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
       trustedProxies: () => (config.get('/trusted_proxies') as readonly string[] | undefined) ?? [],
     },
     hooks: {
-      declare: needHook(wiring.hooks, 'route.declare'),
-      admit: needHook(wiring.hooks, 'http.admit'),
-      authenticate: needHook(wiring.hooks, 'http.authenticate'),
-      authorize: needHook(wiring.hooks, 'http.authorize'),
-      upgrade: needHook(wiring.hooks, 'socket.upgrade'),
+      admit: wiring.hooks.handle(api.HttpAdmit),
+      authenticate: wiring.hooks.handle(api.HttpAuthenticate),
+      authorize: wiring.hooks.handle(api.HttpAuthorize),
+      upgrade: wiring.hooks.handle(api.SocketUpgrade),
     },
     log: ground.log.logger('http'),
     ids: options.ids,
     clock: options.clock,
     streams,
+    projections: createProjections((name) => wiring.projections.active().find(({ value }) => api.declaredAs(value.decl) === name)?.value),
     limits: () => limitsOf(config.get('api') as LimitSettings), // the platform's own section
     checkReplies: options.checkReplies ?? false,
     gate: () => gateNow(ground),
@@ -295,7 +297,7 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   own.lifetime.add('watch of config.toml', () => settings.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
   // Who is connected was judged by the keys and roles of then.
-  ground.wiring.events.facade(own).on('auth.changed', () => parts.http.judgeCallers());
+  ground.wiring.events.on(own, api.AuthChanged, () => parts.http.judgeCallers());
   ground.wiring.events.listeners.swap(undefined, own);
   const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());
@@ -308,7 +310,7 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   // Whole or not at all: commands read it while it is written.
   await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));
   state.phase = 'ready';
-  void parts.hooks.slot('kernel.ready')?.call(undefined);
+  void parts.hooks.handle(api.KernelReady).call(undefined);
   // Nobody's first answer waits for this.
   for (const { what, path } of await exposedPaths(home)) kernelLog.warn(`${what}.`, { path, fix: 'svc doctor --fix' });
 }
@@ -329,7 +331,7 @@ const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, ker
   installed: ground.installed,
   parts,
   stop,
-  greeting: async () => (await needHook(ground.wiring.hooks, 'kernel.greet').call(undefined)).flatMap((row) => row.value ?? []),
+  greeting: async () => (await ground.wiring.hooks.handle(api.KernelGreet).call(undefined)).flatMap((row) => row.value ?? []),
   caught: ground.strays.caught,
   lastEntered: lastEnteredId,
   reloadConfig: (why) => applySettings(ground, lifecycle, why ?? 'asked for'),
@@ -340,7 +342,6 @@ async function applySettings(ground: Ground, lifecycle: Lifecycle, why: string):
   const { config, log, wiring } = ground;
   const { changed, problems } = await config.reload();
   setLogLevel(log, config);
-  await wiring.hooks.slot('config.changed')?.call({ sections: changed });
   wiring.events.emit('config.changed', { sections: changed });
   await lifecycle.converge();
   log.logger('config').info(problems.length === 0 ? 'settings read again' : 'settings read again; what does not hold keeps its last good value', { why, changed, problems: problems.length });

@@ -58,5 +58,12 @@ export const daemonErrors = defineErrors('daemon', {
     hint: 'With the daemon running, "svc ext list" names all.',
   },
   not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}" in its extension.json.` },
+  not_declared: {
+    status: 403,
+    retry: false,
+    message: (id: string, name: string, field: string) => `${id} may not use "${name}": its extension.json does not name it under "${field}".`,
+    hint: 'Add it there, build again and reload the extension.',
+  },
+  foreign_name: { status: 403, retry: false, message: (id: string, name: string) => `${id} may not register "${name}": what it registers begins with "${id}.".`, hint: 'Rename it.' },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

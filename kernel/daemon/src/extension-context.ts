@@ -1,10 +1,16 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
 import { join } from 'node:path';
-import type { AnyTool, ConfigHandle, Db, Disposable, ExtensionContext, Files, FetchInit, KernelView, Streams } from '@svc/api';
-import { type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
+import type { AnyTool, Db, Disposable, ExtensionContext, Files, FetchInit, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
+import { type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
 import { daemonErrors } from './errors.js';
+import { eventsGate } from './gate/events.js';
+import { hooksGate } from './gate/hooks.js';
+import { servicesGate } from './gate/services.js';
+import { settingsGate } from './gate/settings.js';
+import { streamsGate } from './gate/streams.js';
 import { journalFacade } from './journal-facade.js';
+import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
 import type { InstalledFiles } from './release.js';
 
@@ -15,13 +21,15 @@ export interface ContextParts extends PlatformParts {
   readonly tools: ContributionRegistry<AnyTool>;
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
+  readonly projections: ContributionRegistry<Projection>;
+  readonly judge: ContractJudge;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
   stray(owner: Owner, place: string, error: unknown): void;
 }
 
 export function createContext(parts: ContextParts, owner: Owner, installed: InstalledFiles): ExtensionContext {
-  const { id } = installed;
+  const { id, manifest } = installed;
   const { lifetime } = owner;
   const grants = (installed.manifest.grants ?? []).map((one) => one.grant);
   const need = (grant: string): void => {
@@ -37,18 +45,18 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     generation: owner.generation,
     signal: lifetime.signal,
     log: parts.log.logger(id).child({ ext: id, generation: owner.generation }),
-    config: configHandle(parts, owner),
+    config: settingsGate(parts.config, owner, manifest),
     routes: { add: (...decls) => together(decls.map((decl) => parts.http.routes.add(owner, decl))) },
     sockets: {
       add: (...decls) => together(decls.map((decl) => parts.http.sockets.add(owner, decl))),
       connections: (socketId) => parts.http.connections(socketId),
     },
     tools: { add: (...decls) => together(decls.map((decl) => parts.tools.add(owner, decl))) },
-    hooks: parts.hooks.facade(owner),
-    services: parts.services.facade(owner),
-    events: parts.events.facade(owner),
+    hooks: hooksGate(parts.hooks, owner, manifest),
+    services: servicesGate(parts.services, owner, manifest),
+    events: eventsGate(parts.events, owner, manifest, (event, data) => ({ event, data })),
     journal: journalFacade(parts.journal, owner, parts.ready),
-    streams: streamsFacade(parts.streams),
+    streams: streamsGate(parts.streams, parts.projections, owner, parts.judge),
     timers: timersFacade(parts, owner),
     db: dbFacade(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [], carriesOthers: installed.bundled }), alive),
     fetch: (url: string, init: FetchInit) => {
@@ -87,20 +95,6 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
   return Object.freeze(context);
 }
 
-function configHandle(parts: ContextParts, owner: Owner): ConfigHandle {
-  // A claimed top-level key is called by its name alone: `get('api_key')`.
-  const nameOf = (section: string): string => (parts.claims()[`/${section}`] ? `/${section}` : section);
-  const handle = {
-    get: (section: string): unknown => parts.config.get(nameOf(section)),
-    onChange: (section: string, fn: () => void): Disposable => {
-      const listening = parts.config.onChange(nameOf(section), () => runAs(owner, undefined, fn));
-      return owner.lifetime.add(`watch of [${section}]`, () => listening.dispose());
-    },
-  };
-  // ConfigMap's types belong to the areas; the platform validated the value against their schema.
-  return handle as ConfigHandle;
-}
-
 function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['timers'] {
   const timers = (label: string) => createTimers({ clock: parts.clock, onError: (error) => parts.stray(owner, label, error) });
   const guarded = (label: string, fn: () => void | Promise<void>) => async (): Promise<void> => {
@@ -125,15 +119,6 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
     },
   };
 }
-
-const streamsFacade = (streams: Streams): Streams => ({
-  open: (topic, options) => streams.open(topic, options),
-  publish: (topic, frame) => streams.publish(topic, frame),
-  flush: (topic) => streams.flush(topic),
-  state: (topic) => streams.state(topic),
-  follow: (topic, after) => streams.follow(topic, after),
-  final: (topic, signal) => streams.final(topic, signal),
-});
 
 const dbFacade = (db: Db, alive: () => void): Db => ({
   table: (name) => db.table(name),
@@ -160,12 +145,12 @@ function filesOf(parts: ContextParts, id: string): Files {
   };
 }
 
-async function runWorker<T>(parts: ContextParts, installed: InstalledFiles, worker: string, input: unknown, signal: AbortSignal | undefined): Promise<T> {
-  const spec = installed.manifest.workers?.[worker];
-  const file = installed.workers[worker];
-  if (!spec || !file) throw daemonErrors.not_granted(installed.id, `worker ${worker}`);
-  // The worker function's own type is what the caller names; input and output cross a thread as plain data.
-  return (await parts.workers.run(file, 'default', input, { lane: spec.lane, timeoutMs: spec.timeoutMs, ...(signal ? { signal } : {}) })) as T;
+async function runWorker<O extends TSchema>(parts: ContextParts, installed: InstalledFiles, worker: WorkerDecl<TSchema, O>, input: unknown, signal: AbortSignal | undefined): Promise<Plain<O>> {
+  const spec = installed.manifest.workers?.[worker.name];
+  const file = installed.workers[worker.name];
+  if (!spec || !file) throw daemonErrors.not_declared(installed.id, worker.name, 'workers');
+  // Input and output cross a thread as the plain data that the worker declares.
+  return (await parts.workers.run(file, 'default', input, { lane: spec.lane, timeoutMs: spec.timeoutMs, ...(signal ? { signal } : {}) })) as Plain<O>;
 }
 
 const together = (handles: readonly Disposable[]): Disposable => ({

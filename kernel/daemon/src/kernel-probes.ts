@@ -1,5 +1,5 @@
 /** What the kernel itself reports: the database, the settings, the listen address. */
-import type { DoctorFinding, KernelView } from '@svc/api';
+import { DoctorCheck, type DoctorFinding, HealthProbe, KernelGreet, type KernelView } from '@svc/api';
 import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
 import { isLoopbackName } from '@svc/platform/http/access';
 import { type ShownByAncestor, shownByAncestors } from '@svc/platform/config/own-environment';
@@ -10,7 +10,7 @@ const PRIVACY_FIX = 'svc doctor --fix';
 const MAX_NAMED = 20;
 
 /** The kernel as an owner of taps. It is never unloaded. */
-export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel') });
+export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel'), build: 'kernel' });
 
 export function tapProbes(
   owner: Owner,
@@ -19,20 +19,19 @@ export function tapProbes(
   view: () => KernelView,
   listen: () => { host: string; hasKey: boolean },
 ): void {
-  const facade = hooks.facade(owner);
-  facade.tap('health.probe', async () => {
+  hooks.tap(owner, HealthProbe, async () => {
     await parts.storage.ping();
     const problem = parts.storage.identityProblem();
     return problem === undefined ? { name: 'database', status: 'ok' } : { name: 'database', status: 'warn', detail: problem };
   });
-  facade.tap('doctor.check', async () => [
+  hooks.tap(owner, DoctorCheck, async () => [
     configFinding(view()),
     listenFinding(listen()),
     environmentFinding(await shownByAncestors(parts.env)),
     privacyFinding(await exposedPaths(parts.home)),
     identityFinding(parts.storage.identityProblem()),
   ]);
-  facade.tap('kernel.greet', async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
+  hooks.tap(owner, KernelGreet, async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
   hooks.taps.swap(undefined, owner);
 }
 

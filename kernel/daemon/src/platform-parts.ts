@@ -1,6 +1,6 @@
 /** The platform's parts, made in order. Each factory can be replaced by the program that composes a daemon. */
 import { join } from 'node:path';
-import type { Dir, Ids, Streams } from '@svc/api';
+import { type Dir, type Ids, SecretChange, SecretResolve } from '@svc/api';
 import type { HookRegistry } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Config } from '@svc/platform/config/config';
@@ -14,7 +14,7 @@ import type { Http } from '@svc/platform/http/http-server';
 import { createJournal, type PlatformJournal } from '@svc/platform/journal/journal';
 import type { Log } from '@svc/platform/log/log';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
-import type { StreamsAdmin } from '@svc/platform/streams/streams';
+import type { StreamsAdmin, Topics } from '@svc/platform/streams/streams';
 import { createWorkers, type WorkerPools } from '@svc/platform/workers/workers';
 
 /** The doors and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
@@ -38,7 +38,7 @@ export interface PlatformParts {
   readonly claims: () => SectionClaims;
   readonly storage: Storage;
   readonly journal: PlatformJournal;
-  readonly streams: Streams & StreamsAdmin;
+  readonly streams: Topics & StreamsAdmin;
   readonly http: Http;
   readonly secrets: SecretsDoor;
   readonly fetchDoor: FetchDoor;
@@ -62,8 +62,8 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
   const secrets = createSecrets({
     env,
     log,
-    ask: (name) => hooks.slot('secret.resolve')?.call({ name }) as Promise<{ value: string } | undefined>, // the hook's answer type
-    change: (change) => hooks.slot('secret.change')?.call(change) as Promise<{ changed: boolean; names?: readonly string[] } | undefined>, // the hook's answer type
+    ask: (name) => hooks.handle(SecretResolve).call({ name }),
+    change: (change) => hooks.handle(SecretChange).call(change),
   });
   return {
     secrets,

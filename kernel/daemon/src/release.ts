@@ -34,6 +34,8 @@ interface ReleaseEntry {
 
 interface ReleaseFile {
   readonly version: string;
+  /** Names the declarations that its extensions were compiled against. */
+  readonly build: string;
   readonly extensions: readonly ReleaseEntry[];
   readonly presets: Readonly<Record<string, Preset>>;
 }
@@ -47,7 +49,7 @@ export async function readRelease(file: string, api: unknown): Promise<Release> 
     throw daemonErrors.release_broken(file).with({ cause });
   }
   const root = dirname(file);
-  return { version: release.version, presets: release.presets, extensions: release.extensions.map((entry) => toInstalled(root, entry, api)) };
+  return { version: release.version, presets: release.presets, extensions: release.extensions.map((entry) => toInstalled(root, entry, api, release.build)) };
 }
 
 /** Looks for a newer build of one extension in the same file; undefined while nobody wrote it anew. */
@@ -69,11 +71,12 @@ export const releaseWatcher = (file: string, api: unknown): ((id: string) => Pro
   };
 };
 
-const toInstalled = (root: string, entry: ReleaseEntry, api: unknown): InstalledFiles => ({
+const toInstalled = (root: string, entry: ReleaseEntry, api: unknown, build: string): InstalledFiles => ({
   id: entry.id,
   version: entry.version,
   description: entry.description,
   bundled: true,
+  build,
   manifest: entry.manifest,
   contributions: entry.contributions,
   workers: Object.fromEntries(Object.entries(entry.workers).map(([name, path]) => [name, join(root, path)])),

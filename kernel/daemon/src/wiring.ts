@@ -1,9 +1,11 @@
 /** The registries of the wiring, and the lifecycle over them. */
 import * as api from '@svc/api';
-import { ContributionRegistry, EventHub, type GenerationDeps, HookRegistry, type InstalledStore, Lifecycle, type LifecycleDeps, LiveRegistry, ServiceRegistry, StrikeBook } from '@svc/core';
+import { type ContractJudge, ContributionRegistry, createContractJudge, EventHub, type GenerationDeps, HookRegistry, type InstalledStore, Lifecycle, type LifecycleDeps, LiveRegistry, type Misfit, ServiceRegistry, StrikeBook } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Log } from '@svc/platform/log/log';
 import { type ContextParts, createContext } from './extension-context.js';
+import { createProjectionRegistry } from './gate/streams.js';
+import type { Projection } from '@svc/platform/streams/projections';
 import type { InstalledFiles } from './release.js';
 import type { StrayHandler } from './stray-errors.js';
 
@@ -18,17 +20,23 @@ export interface Wiring {
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
   readonly strikes: StrikeBook;
+  readonly projections: ContributionRegistry<Projection>;
+  readonly judge: ContractJudge & { load(): Promise<void> };
 }
 
-export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable: (extensionId: string, event: string) => boolean): Wiring {
+export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable: (extensionId: string, event: string) => boolean, judgesAll: boolean): Wiring {
+  const judge = createContractJudge(loadChecker, judgesAll);
   return {
-    hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }),
-    services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error)),
-    events: new EventHub({
+    judge,
+    projections: createProjectionRegistry(),
+    hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }, judge),
+    services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error), judge),
+    events: new EventHub(
+      {
       failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
       dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
       isDurable,
-    }),
+    }, judge),
     tools: new ContributionRegistry<api.AnyTool>('tool', {
       describe: (tool) => tool.name,
       check: (candidate, others) => {
@@ -50,9 +58,11 @@ export function createLifecycle(
 ): Lifecycle {
   const generations: GenerationDeps = {
     // Services last: whoever is called through one finds its routes, tools and timers in place.
-    registries: [wiring.hooks.definitions, wiring.hooks.taps, parts.http.routes, parts.http.sockets, wiring.tools, wiring.events.listeners, wiring.services.provided, wiring.timers, wiring.ready],
+    registries: [wiring.hooks.definitions, wiring.hooks.taps, parts.http.routes, parts.http.sockets, wiring.tools, wiring.events.listeners, wiring.projections, wiring.services.provided, wiring.timers, wiring.ready],
     createContext: (owner, one) => createContext(parts, owner, one as InstalledFiles), // all that the store holds, and so all that is ever started
     migrate: async (one, definition) => {
+      // What another build made is held to the contracts at each crossing.
+      if (one.build === undefined) await wiring.judge.load();
       if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations);
     },
   };
@@ -87,6 +97,5 @@ function pointer(parts: ContextParts, path: string): unknown {
   return value;
 }
 
-export const needHook = <N extends api.HookName>(hooks: HookRegistry, name: N) =>
-  // The registry is generic; the name fixes the type.
-  hooks.handle(name) as api.HookHandle<api.HookMap[N] extends api.AnyHook ? api.HookMap[N] : never>;
+/** Loaded with the first extension that has to be judged. */
+const loadChecker = async (): Promise<Misfit> => (await import('@svc/platform/schema/misfit')).loadMisfit();

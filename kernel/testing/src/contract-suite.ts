@@ -57,10 +57,10 @@ function codeClaims(id: string, boot: Boot): void {
     const kernel = await boot();
     const { manifest } = await installedOf(kernel, id);
     const taps = kernel.daemon.parts.hooks.taps.active().flatMap((row) => (row.owner.id === id ? [row.value] : []));
-    expect([...new Set(taps.map((tap) => tap.hook))].sort()).to.deep.equal((manifest.hooks ?? []).map((hook) => hook.name).sort());
+    expect([...new Set(taps.map((tap) => tap.hook.name))].sort()).to.deep.equal((manifest.hooks ?? []).map((hook) => hook.name).sort());
     for (const { name, stage } of manifest.hooks ?? []) {
       if (typeof stage !== 'number') continue;
-      for (const { hook, tap } of taps) if (hook === name) expect(tap.stage, name).to.equal(stage);
+      for (const { hook, tap } of taps) if (hook.name === name) expect(tap.stage, name).to.equal(stage);
     }
   });
 

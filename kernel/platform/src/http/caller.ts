@@ -5,7 +5,7 @@
  * I2  Every call is charged once, and before it is answered: with its row's cost, or with REFUSAL_COST where it came to no row.
  */
 import type { IncomingMessage } from 'node:http';
-import { type Actor, type Admission, type HookHandle, type HookMap, SvcError, type Verdict } from '@svc/api';
+import { type Actor, type Admission, type HookHandle, type HttpAdmit, type HttpAuthenticate, type HttpAuthorize, SvcError, type Verdict } from '@svc/api';
 import type { Call } from './call.js';
 import { isLoopbackCaller } from './client-address.js';
 import { httpErrors } from './errors.js';
@@ -16,9 +16,9 @@ export const REFUSAL_COST = 1;
 const NO_ROUTE = 'none';
 
 export interface CallerHooks {
-  readonly admit: HookHandle<HookMap['http.admit']>;
-  readonly authenticate: HookHandle<HookMap['http.authenticate']>;
-  readonly authorize: HookHandle<HookMap['http.authorize']>;
+  readonly admit: HookHandle<typeof HttpAdmit>;
+  readonly authenticate: HookHandle<typeof HttpAuthenticate>;
+  readonly authorize: HookHandle<typeof HttpAuthorize>;
 }
 
 /** What of a row judges its callers. */

@@ -4,8 +4,9 @@
  * S1  Messages of one socket are handled one after another, in order.
  * S2  Memory per socket is bounded: what waits to be handled stops the reading, what the client does not read closes it.
  */
-import type { Actor, Connection, FrameEncoder, Logger, Streams } from '@svc/api';
+import type { Actor, Connection, Logger, Reply } from '@svc/api';
 import type { WebSocket } from 'ws';
+import type { Projections } from '../streams/projections.js';
 import type { StreamsAdmin } from '../streams/streams.js';
 import { streamErrors } from '../streams/errors.js';
 import { lastWords } from '../streams/last-words.js';
@@ -39,14 +40,15 @@ export class SocketConnection implements Connection {
   readonly state: Record<string, unknown>;
   readonly log: Logger;
   readonly #ws: WebSocket;
-  readonly #streams: Streams & StreamsAdmin;
+  readonly #streams: StreamsAdmin;
+  readonly #projections: Projections;
   /** Places in the topics that are pumped to this socket. */
   readonly #places = new Set<{ close(): void }>();
   #work: Promise<void> = Promise.resolve();
   #waiting = 0;
   #missedPings = 0;
 
-  constructor(init: ConnectionInit, ws: WebSocket, streams: Streams & StreamsAdmin) {
+  constructor(init: ConnectionInit, ws: WebSocket, streams: StreamsAdmin, projections: Projections) {
     this.id = init.id;
     this.actor = init.actor;
     this.ip = init.ip;
@@ -56,6 +58,7 @@ export class SocketConnection implements Connection {
     this.log = init.log;
     this.#ws = ws;
     this.#streams = streams;
+    this.#projections = projections;
     ws.on('pong', () => {
       this.#missedPings = 0;
     });
@@ -68,7 +71,8 @@ export class SocketConnection implements Connection {
     else this.#ws.send(typeof frame === 'string' || frame instanceof Uint8Array ? frame : JSON.stringify(frame), { binary: false });
   }
 
-  follow(topic: string, encoder: FrameEncoder, after: string | number = 0): void {
+  follow({ topic, projection, args, after }: Extract<Reply, { kind: 'follow' }>): void {
+    const encoder = this.#projections.encoder(projection, args);
     const place = this.#streams.cursor(topic, after, () => write());
     if (!place) throw streamErrors.not_found(topic);
     let isBlocked = false;
@@ -91,6 +95,7 @@ export class SocketConnection implements Connection {
       if (place.state === 'closed') this.send(encoder.encode(lastWords(place)) ?? '');
     };
     this.#places.add(place);
+    if (encoder.preamble) this.send(encoder.preamble);
     write();
   }
 

@@ -3,7 +3,8 @@
  * client costs a place in it, and one that falls behind the ring is hung up on and resumes.
  */
 import type { ServerResponse } from 'node:http';
-import type { FrameEncoder, Reply, Streams } from '@svc/api';
+import type { Headers } from '@svc/api';
+import type { FrameEncoder } from '../streams/encoder.js';
 import type { StreamsAdmin } from '../streams/streams.js';
 import { streamErrors } from '../streams/errors.js';
 import { lastWords } from '../streams/last-words.js';
@@ -11,9 +12,17 @@ import { type Head, headersOf } from './answer.js';
 
 const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
+/** A reply whose projection was found. */
+export interface Follow {
+  readonly topic: string;
+  readonly after: string | number;
+  readonly encoder: FrameEncoder;
+  readonly headers: Headers;
+}
+
 export interface Followers {
   /** Throws when there is no such topic: nothing is written then. What it returns hangs up. */
-  start(res: ServerResponse, head: Head, reply: Extract<Reply, { kind: 'follow' }>): () => void;
+  start(res: ServerResponse, head: Head, reply: Follow): () => void;
   count(): number;
   /** Ends every response; clients connect again and resume. */
   close(): void;
@@ -24,7 +33,7 @@ interface Following {
   readonly isEvents: boolean;
 }
 
-export const createFollowers = (streams: Streams & StreamsAdmin, keepAliveMs: number): Followers => {
+export const createFollowers = (streams: StreamsAdmin, keepAliveMs: number): Followers => {
   const open = new Set<Following>();
   let timer: NodeJS.Timeout | undefined;
   const beat = () => {
@@ -36,10 +45,7 @@ export const createFollowers = (streams: Streams & StreamsAdmin, keepAliveMs: nu
   return {
     start: (res, head, reply) => {
       // Gone before the first byte: no event will tell any more.
-      if (res.closed || res.destroyed) {
-        reply.onLeave?.();
-        return () => undefined;
-      }
+      if (res.closed || res.destroyed) return () => undefined;
       const following: Following = { res, isEvents: reply.encoder.contentType.startsWith('text/event-stream') };
       const stop = pump(streams, res, head, reply, () => {
         open.delete(following);
@@ -59,11 +65,10 @@ export const createFollowers = (streams: Streams & StreamsAdmin, keepAliveMs: nu
   };
 };
 
-function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, reply: Extract<Reply, { kind: 'follow' }>, left: () => void): () => void {
+function pump(streams: StreamsAdmin, res: ServerResponse, head: Head, reply: Follow, left: () => void): () => void {
   const { encoder } = reply;
   let isBlocked = false;
   let isOver = false;
-  let isStopped = false;
   /** False when the client has more than it takes for now. */
   const writeSome = (): boolean => {
     let isFull = false;
@@ -88,7 +93,6 @@ function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, 
     else if (place.state === 'lost') res.destroy();
     else {
       // Not the client left but the service stops: what it follows goes on.
-      isStopped = true;
       res.end((encoder.encode(lastWords(place)) ?? '') + (encoder.epilogue ?? ''));
     }
   };
@@ -99,10 +103,8 @@ function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, 
     write();
   });
   res.once('close', () => {
-    const isFinished = place.state === 'ended' || isStopped;
     place.close();
     left();
-    if (!isFinished) reply.onLeave?.();
   });
   // The client learns at once that it is connected, also where the first frame takes long.
   if (encoder.preamble) res.write(encoder.preamble);
@@ -114,7 +116,7 @@ function pump(streams: Streams & StreamsAdmin, res: ServerResponse, head: Head, 
   };
 }
 
-function placeOf(streams: Streams & StreamsAdmin, reply: { topic: string; after: string | number; encoder: FrameEncoder }, wake: () => void) {
+function placeOf(streams: StreamsAdmin, reply: { topic: string; after: string | number; encoder: FrameEncoder }, wake: () => void) {
   const place = streams.cursor(reply.topic, reply.after, wake);
   if (!place) throw streamErrors.not_found(reply.topic);
   return place;

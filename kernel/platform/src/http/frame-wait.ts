@@ -7,10 +7,10 @@ import type { StreamsAdmin } from '../streams/streams.js';
 /**
  * Looks at the newest frame that is there, then at those that come: what an older frame
  * said (that a run waits for a person, say) may be over by now.
- * Resolves with `late` when none came within `lateMs`.
+ * Resolves with nothing when none came within `lateMs`.
  * Rejects with the signal's reason when it aborts, and when the service stops.
  */
-export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, topic: string, accepts: (frame: Frame) => boolean, signal: AbortSignal, lateMs?: number): Promise<Frame | 'late'> =>
+export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, topic: string, accepts: (frame: Frame) => boolean, signal: AbortSignal, lateMs?: number): Promise<Frame | undefined> =>
   new Promise((resolve, reject) => {
     const newest = streams.newest(topic);
     const place = streams.cursor(topic, newest ? newest.seq - 1 : 0, () => look());
@@ -38,7 +38,7 @@ export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, t
     if (lateMs !== undefined)
       timer = setTimeout(() => {
         leave();
-        resolve('late');
+        resolve(undefined);
       }, lateMs);
     look();
   });

@@ -2,8 +2,9 @@
  * The HTTP face of the daemon: opens the port, hands over to koa when it is loaded, keeps
  * the tables of routes and sockets, and ends without cutting what it answers.
  */
-import type { Clock, Connection, HookHandle, HookMap, Ids, Logger, RouteDecl, SocketDecl, Streams } from '@svc/api';
+import type { Clock, Connection, HookHandle, Ids, Logger, RouteDecl, SocketDecl, SocketUpgrade } from '@svc/api';
 import { ContributionRegistry } from '@svc/core';
+import type { Projections } from '../streams/projections.js';
 import type { StreamsAdmin } from '../streams/streams.js';
 import type { Access } from './access.js';
 import type { Application } from './application.js';
@@ -26,11 +27,12 @@ const PING_MS = 30_000;
 
 export interface HttpOptions {
   readonly access: Access;
-  readonly hooks: CallerHooks & { readonly declare: HookHandle<HookMap['route.declare']>; readonly upgrade: HookHandle<HookMap['socket.upgrade']> };
+  readonly hooks: CallerHooks & { readonly upgrade: HookHandle<typeof SocketUpgrade> };
   readonly log: Logger;
   readonly ids: Ids;
   readonly clock: Pick<Clock, 'sleep' | 'mono'>;
-  readonly streams: Streams & StreamsAdmin;
+  readonly streams: StreamsAdmin;
+  readonly projections: Projections;
   readonly gate: () => Gate;
   /** Asked for each connection and each body; those of time are set once, when the server is made. */
   readonly limits?: () => HttpLimits;
@@ -143,31 +145,12 @@ export const createHttp = (options: HttpOptions): Http => {
   };
 };
 
-/** `route.declare` may change a declaration (its cost, its audit mark); what it made is what stands in the table. */
 function routeRegistry(parts: Parts): ContributionRegistry<RouteDecl> {
-  const { declare } = parts.options.hooks;
-  const final = new WeakMap<RouteDecl, RouteDecl>();
-  const finalOf = (decl: RouteDecl): RouteDecl => {
-    const known = final.get(decl);
-    if (known) return known;
-    const made = declare.isEmpty() ? decl : declare.call(decl, undefined);
-    final.set(decl, made);
-    return made;
-  };
   return new ContributionRegistry<RouteDecl>('route', {
     describe: (decl) => `${methodOf(decl)} ${decl.path}`,
-    check: (candidate, others) => {
-      const value = finalOf(candidate.value);
-      checkRow(
-        { owner: candidate.owner, value },
-        others.map((other) => ({ owner: other.owner, value: finalOf(other.value) })),
-      );
-    },
+    check: checkRow,
     changed: (active) => {
-      parts.routes = nextTable(
-        parts.routes,
-        active.map((row) => ({ owner: row.owner, value: final.get(row.value) ?? row.value })),
-      );
+      parts.routes = nextTable(parts.routes, active);
     },
   });
 }

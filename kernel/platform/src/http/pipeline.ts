@@ -4,9 +4,10 @@
  * What is refused before it has matched is charged by the boundary.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Actor, type Frame, type Headers, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl, type Streams } from '@svc/api';
+import { type Actor, type Frame, type Headers, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl } from '@svc/api';
 import { runAs } from '@svc/core';
 import type { Context, Next } from 'koa';
+import type { Projections } from '../streams/projections.js';
 import type { StreamsAdmin } from '../streams/streams.js';
 import { type Access, admitOrigin } from './access.js';
 import { describeError, type Head, sendBytes, sendJson } from './answer.js';
@@ -35,7 +36,8 @@ export interface PipelineDeps {
   readonly hooks: CallerHooks;
   readonly log: Logger;
   readonly ids: Ids;
-  readonly streams: Streams & StreamsAdmin;
+  readonly streams: StreamsAdmin;
+  readonly projections: Projections;
   readonly gate: () => Gate;
   readonly routes: () => RouteTable<RouteDecl>;
   readonly sockets: () => RouteTable<SocketDecl>;
@@ -207,36 +209,36 @@ async function send(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerReq
   else if (answer.kind === 'bytes') sendBytes(res, head, answer.status, answer.contentType, answer.body, answer.headers);
   else if (answer.kind === 'follow') {
     if (res.req.method !== 'HEAD') {
-      const stop = deps.followers.start(res, head, answer);
+      const stop = deps.followers.start(res, head, { topic: answer.topic, after: answer.after, headers: answer.headers, encoder: deps.projections.encoder(answer.projection, answer.args) });
       const left = deps.standing.add({ row, request, req: res.req, end: stop });
       if (res.closed) left();
       else res.once('close', left);
       return;
     }
-    sendBytes(res, head, 200, answer.encoder.contentType, '', answer.headers);
-    answer.onLeave?.();
+    sendBytes(res, head, 200, deps.projections.encoder(answer.projection, answer.args).contentType, '', answer.headers);
   } else {
-    const frame = await framePatiently(deps, row, request, res.req, answer);
-    if (!frame) return;
-    const last = frame === 'late' && answer.late ? answer.late.reply() : answer.answer(frame as Frame); // 'late' comes only where it was asked for
+    const last = await answerPatiently(deps, row, request, res.req, answer);
+    if (!last) return;
     await send(deps, row, request, res, head, { ...last, headers: { ...answer.headers, ...last.headers } });
   }
 }
 
 /** Undefined when nobody is left to be told. */
-async function framePatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, answer: Extract<Reply, { kind: 'wait' }>): Promise<Frame | 'late' | undefined> {
+async function answerPatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, answer: Extract<Reply, { kind: 'wait' }>): Promise<Reply | undefined> {
   const { signal } = request;
+  const projection = deps.projections.answer(answer.projection, answer.args);
   const left = deps.standing.add({ row, request, req, end: (refusal) => request.end(refusal) });
+  let frame: Frame | undefined;
   try {
-    return await waitForFrame(deps.streams, answer.topic, answer.until, signal, answer.late?.afterMs);
+    frame = await waitForFrame(deps.streams, answer.topic, projection.until, signal, answer.late?.afterMs);
   } catch (error) {
     if (!signal.aborted) throw namedError(error, answer.headers);
-    answer.onLeave?.();
     if (isSvcError(error)) throw error;
     return undefined;
   } finally {
     left();
   }
+  return frame ? projection.answer(frame) : answer.late?.reply;
 }
 
 /** Who waited in vain is told what it waited for, and when to ask again. */

@@ -10,7 +10,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Actor, type HookHandle, type HookMap, isSvcError, type SocketDecl } from '@svc/api';
+import { type Actor, type HookHandle, isSvcError, type SocketDecl, type SocketUpgrade } from '@svc/api';
 import { runAs } from '@svc/core';
 import type { App } from 'koa-websocket';
 import type { WebSocket, WebSocketServer } from 'ws';
@@ -50,7 +50,7 @@ export interface SocketHub {
 }
 
 export interface SocketDeps extends PipelineDeps {
-  readonly upgradeHook: HookHandle<HookMap['socket.upgrade']>;
+  readonly upgradeHook: HookHandle<typeof SocketUpgrade>;
   readonly pingMs: number;
 }
 
@@ -193,7 +193,7 @@ function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
   const { id, actor, ip } = request;
   // As the upgrade made them: text.
   const texts = { params: request.params as Record<string, string>, query: request.query as Record<string, string> };
-  const connection = new SocketConnection({ id, actor, ip, ...texts, state, log: hub.deps.log }, ws, hub.deps.streams);
+  const connection = new SocketConnection({ id, actor, ip, ...texts, state, log: hub.deps.log }, ws, hub.deps.streams, hub.deps.projections);
   const open: Open = { connection, socketId: row.decl.id, ownerId: row.owner.id, accepted, req };
   hub.open.add(open);
   hub.perNetwork.set(call.network, (hub.perNetwork.get(call.network) ?? 0) + 1);

@@ -6,12 +6,13 @@
  * R3  A topic has one final frame; what is published after it is counted and dropped.
  * R4  Frames, bytes and topics are bounded. A live topic is never dropped: the next one is refused.
  */
-import type { Clock, Frame, FrameDraft, FrameEncoder, FrameStream, Streams } from '@svc/api';
+import { type Clock, type Frame, type FramesDecl, type FrameStream, type Streams, declaredAs } from '@svc/api';
 import { Cursor } from './cursor.js';
+import type { FrameEncoder } from './encoder.js';
 import { streamErrors } from './errors.js';
 import { Flusher } from './flusher.js';
 import type { RingLimits } from './ring.js';
-import { Topic } from './topic.js';
+import { type FrameDraft, Topic } from './topic.js';
 
 const DEFAULT_MAX_FRAMES = 4_096;
 const DEFAULT_MAX_BYTES = 1_048_576;
@@ -37,7 +38,13 @@ export interface StreamsStats {
   readonly lateFrames: number;
 }
 
-/** What the platform itself uses beside `Streams`. */
+/** The topics; projections are registered elsewhere. */
+export type Topics = Omit<Streams, 'project' | 'answer' | 'follow' | 'final'> & {
+  follow(format: FramesDecl, topic: string, after?: string | number): FrameStream<Frame>;
+  final(format: FramesDecl, topic: string, signal?: AbortSignal): Promise<Frame>;
+};
+
+/** What the platform itself uses beside that. */
 export interface StreamsAdmin {
   stats(): StreamsStats;
   /** A place in the topic, or undefined when there is no such topic; throws `stream_stopping` when the service stops. `wake` is called when a frame has come or the service stops. */
@@ -64,7 +71,7 @@ interface State {
   closed: boolean;
 }
 
-export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin => {
+export const createStreams = (options: StreamsOptions): Topics & StreamsAdmin => {
   const state: State = {
     clock: options.clock,
     limits: { maxFrames: options.maxFramesPerTopic ?? DEFAULT_MAX_FRAMES, maxBytes: options.maxBytesPerTopic ?? DEFAULT_MAX_BYTES },
@@ -78,15 +85,15 @@ export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin =
     closed: false,
   };
   return {
-    open: (topic, where) => open(state, topic, where?.attempt ?? 1, where?.startSeq ?? 0),
-    publish: (topic, draft) => publish(state, topic, draft),
+    open: (format, topic, where) => open(state, format, topic, where?.attempt ?? 1, where?.startSeq ?? 0),
+    publish: (format, topic, type, data) => publish(state, format, topic, type, data),
     flush: (topic) => void find(state, topic)?.release(),
     state: (topic) => {
       const found = find(state, topic);
       return found && { attempt: found.attempt, seq: found.seq, ended: found.final !== undefined, unwatchedMs: found.unwatchedMs };
     },
-    follow: (topic, after) => follow(state, topic, after ?? 0),
-    final: (topic, signal) => final(state, topic, signal),
+    follow: (format, topic, after) => follow(state, format, topic, after ?? 0),
+    final: (format, topic, signal) => final(state, format, topic, signal),
     cursor: (topic, after, wake) => cursor(state, topic, after, wake),
     newest: (topic) => {
       const found = find(state, topic);
@@ -98,10 +105,11 @@ export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin =
   };
 };
 
-function open(state: State, name: string, attempt: number, startSeq: number): void {
+function open(state: State, format: FramesDecl, name: string, attempt: number, startSeq: number): void {
   sweep(state);
   const known = state.topics.get(name);
   if (known) {
+    held(known, format, 'any');
     // The same attempt opened twice goes on: who opens it again after a reload must not void what readers have.
     if (known.attempt === attempt && !known.final) return;
     state.flusher.forget(known);
@@ -114,26 +122,35 @@ function open(state: State, name: string, attempt: number, startSeq: number): vo
     if (!oldest) throw streamErrors.too_many(state.maxTopics);
     drop(state, oldest);
   }
-  state.topics.set(name, new Topic(name, state.limits, attempt, startSeq, state.clock.mono));
+  state.topics.set(name, new Topic(name, format, state.limits, attempt, startSeq, state.clock.mono));
 }
 
-function publish(state: State, name: string, draft: FrameDraft): void {
+function publish(state: State, format: FramesDecl, name: string, type: string, data: unknown): void {
   const topic = state.topics.get(name);
   if (!topic) throw streamErrors.not_found(name);
+  held(topic, format, type);
+  if (!Object.hasOwn(format.frames, type)) throw streamErrors.wrong_format(name, type, declaredAs(format), declaredAs(topic.format));
   if (topic.final) {
     state.lateFrames++;
     return;
   }
-  const data = draft.data;
-  const text = draft.merge !== undefined && !draft.final && isRecord(data) ? data[draft.merge] : undefined;
-  if (draft.merge === undefined || typeof text !== 'string' || !isRecord(data)) {
+  const isFinal = format.final.includes(type);
+  const merge = isFinal ? undefined : format.joins[type];
+  const draft: FrameDraft = { type, data, final: isFinal, merge };
+  const text = merge !== undefined && isRecord(data) ? data[merge] : undefined;
+  if (merge === undefined || typeof text !== 'string' || !isRecord(data)) {
     topic.release();
     topic.append(draft);
-    if (draft.final) end(state, topic);
+    if (isFinal) end(state, topic);
     return;
   }
-  if (state.flusher.joins(topic)) topic.hold(draft, draft.merge, text, data);
+  if (state.flusher.joins(topic)) topic.hold(type, merge, text, data);
   else topic.append(draft);
+}
+
+/** A topic has one format from its beginning to its end. */
+function held(topic: Topic, format: FramesDecl, type: string): void {
+  if (topic.format !== format && declaredAs(topic.format) !== declaredAs(format)) throw streamErrors.wrong_format(topic.name, type, declaredAs(format), declaredAs(topic.format));
 }
 
 function end(state: State, topic: Topic): void {
@@ -167,7 +184,9 @@ function cursor(state: State, name: string, after: string | number, wake: () => 
   return topic ? new Cursor(topic, after, wake) : undefined;
 }
 
-function follow(state: State, name: string, after: string | number): FrameStream {
+function follow(state: State, format: FramesDecl, name: string, after: string | number): FrameStream<Frame> {
+  const topic = find(state, name);
+  if (topic) held(topic, format, 'any');
   if (state.closed) throw streamErrors.stopping();
   let wake: () => void = () => undefined;
   const place = cursor(state, name, after, () => wake());
@@ -196,10 +215,11 @@ function follow(state: State, name: string, after: string | number): FrameStream
   };
 }
 
-function final(state: State, name: string, signal: AbortSignal | undefined): Promise<Frame> {
+function final(state: State, format: FramesDecl, name: string, signal: AbortSignal | undefined): Promise<Frame> {
   return new Promise((resolve, reject) => {
     const topic = find(state, name);
     if (!topic) return reject(streamErrors.not_found(name));
+    held(topic, format, 'any');
     if (topic.final) return resolve(topic.final);
     if (state.closed) return reject(streamErrors.stopping());
     if (signal?.aborted) return reject(signal.reason);

@@ -1,9 +1,17 @@
 /** One topic: its ring, what waits to be joined, and who follows it. */
-import type { Frame, FrameDraft } from '@svc/api';
+import type { Frame, FramesDecl } from '@svc/api';
 import { FrameRing, type RingLimits } from './ring.js';
 
 /** A draft's share of a ring beside its text, in bytes. */
 const FRAME_OVERHEAD_BYTES = 96;
+
+export interface FrameDraft {
+  readonly type: string;
+  readonly data: unknown;
+  /** The member whose text is joined with that of frames after it. */
+  readonly merge?: string | undefined;
+  readonly final?: boolean;
+}
 
 /** Text that waits to be joined into one frame. */
 interface Pending {
@@ -22,6 +30,7 @@ export interface Follower {
 
 export class Topic {
   readonly name: string;
+  readonly format: FramesDecl;
   readonly #limits: RingLimits;
   readonly #mono: () => number;
   readonly #followers = new Set<Follower>();
@@ -37,8 +46,9 @@ export class Topic {
   dueAt = 0;
   #pending: Pending | undefined;
 
-  constructor(name: string, limits: RingLimits, attempt: number, startSeq: number, mono: () => number) {
+  constructor(name: string, format: FramesDecl, limits: RingLimits, attempt: number, startSeq: number, mono: () => number) {
     this.name = name;
+    this.format = format;
     this.#mono = mono;
     this.#leftAt = mono();
     this.#limits = limits;
@@ -86,14 +96,14 @@ export class Topic {
   }
 
   /** Keeps the draft's text to be sent with what comes after it. Whatever cannot be joined to it goes first. */
-  hold(draft: FrameDraft, merge: string, text: string, data: Record<string, unknown>): void {
+  hold(type: string, merge: string, text: string, data: Record<string, unknown>): void {
     const waiting = this.#pending;
-    if (waiting && waiting.type === draft.type && waiting.merge === merge && sameBesides(waiting.data, data, merge)) {
+    if (waiting && waiting.type === type && waiting.merge === merge && sameBesides(waiting.data, data, merge)) {
       waiting.parts.push(text);
       return;
     }
     this.release();
-    this.#pending = { type: draft.type, merge, data, parts: [text] };
+    this.#pending = { type, merge, data, parts: [text] };
   }
 
   /** Sends what waits. False when nothing did. */
