@@ -15,11 +15,11 @@ const presetFiles = () =>
         .sort()
     : [];
 
-const entryOf = (target) => {
+const entryOf = (target, namesOf) => {
   const manifest = readJson(`${target.dir}/extension.json`);
   const { version, description } = readJson(`${target.dir}/package.json`);
   const workers = Object.entries(workerSources(target, manifest)).map(([name, source]) => [name, `ext/${target.id}/workers/${path.basename(source, '.ts')}.js`]);
-  const contributions = readJson(`${target.dir}/contributions.json`);
+  const contributions = namesOf(readJson(`${target.dir}/contributions.json`));
   return { id: target.id, version, description, bundle: `ext/${target.id}/index.js`, workers: Object.fromEntries(workers), manifest, contributions };
 };
 
@@ -43,9 +43,9 @@ export const releaseInputs = (extensions) => [
   ...extensions.flatMap((target) => ['extension.json', 'package.json', 'contributions.json'].map((file) => `${target.dir}/${file}`)),
 ];
 
-export const writeRelease = (extensions) => {
+export const writeRelease = (extensions, installer) => {
   const presets = Object.fromEntries(presetFiles().map((file) => [path.basename(file, '.json'), readJson(`schemas/presets/${file}`)]));
-  const release = { version: readJson('package.json').version, build: contractHash(extensions), extensions: extensions.map(entryOf), presets };
+  const release = { version: readJson('package.json').version, build: contractHash(extensions), extensions: extensions.map((target) => entryOf(target, installer.namesOf)), presets };
   mkdirSync(path.join(DIST, 'ext'), { recursive: true });
   // The root says `type: module`; the bundles of extensions are CommonJS.
   writeFileSync(path.join(DIST, 'ext/package.json'), '{ "type": "commonjs" }\n');

@@ -60,7 +60,7 @@ export const summariesOf = async (deps: SummaryDeps, actor: Actor, agents: reado
       agents.map(({ manifest }) => manifest.model),
     ),
     deps.providers.value?.list() ?? [],
-    deps.providers.value?.usable() ?? new Set<string>(),
+    deps.providers.value?.usable(),
     deps.sessions.value?.counts(actor, ids, since),
     deps.llm.value?.spending(actor, ids, since),
     deps.store.children(actor, ids),
@@ -69,14 +69,14 @@ export const summariesOf = async (deps: SummaryDeps, actor: Actor, agents: reado
   return Promise.all(
     agents.map(async (agent, index) => {
       const model = shown[index] ?? agent.manifest.model; // as many as there are agents
-      const sessions = counts && (counts.get(agent.id) ?? { all: 0, recent: 0 });
+      const sessions = counts && (counts[agent.id] ?? { all: 0, recent: 0 });
       return {
         ...own(agent, deps.lastActive.waiting(agent.id)),
         ...(await modelFields(deps, model, byName.get(model.provider))),
-        ready: agent.state === 'Running' && usable.has(model.provider),
+        ready: agent.state === 'Running' && (usable?.includes(model.provider) ?? false),
         session_count: sessions?.all ?? null,
         sessions_24h: sessions?.recent ?? null,
-        cost_24h: spending ? (spending.get(agent.id) ?? 0) / MICROS_PER_USD : null,
+        cost_24h: spending ? (spending[agent.id] ?? 0) / MICROS_PER_USD : null,
         children: children.get(agent.id) ?? [],
       };
     }),

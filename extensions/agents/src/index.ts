@@ -1,9 +1,14 @@
 // For the event run.started.
-import type {} from '@svc/ext-runs/contract';
-import { type Actor, defineExtension, type ExtensionContext } from '@svc/api';
+import { Sessions } from '@svc/ext-sessions/contract';
+import { Llm } from '@svc/ext-llm/contract';
+import { Models } from '@svc/ext-models/contract';
+import { Providers } from '@svc/ext-providers/contract';
+import { RunStarted } from '@svc/ext-runs/contract';
+import { type Actor, type ExtensionContext, KernelReady, StoragePurge, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { createAgentCache } from './agent-cache.js';
-import type { SpawnRequest } from './contract.js';
+import { AgentChanged, AgentKilled, AgentReview, AgentSpawning, Agents, type SpawnRequest } from './contract.js';
+import * as contract from './contract.js';
 import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './last-active.js';
 import { shownModels } from './model-shown.js';
@@ -17,13 +22,14 @@ const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
 const FORGET_KEYS_EVERY_MS = 60 * 60 * 1000;
 
 export default defineExtension({
+  contract,
   migrations: [init],
   activate(ctx) {
     const store = createStore(ctx.db);
     const cache = createAgentCache(ctx.clock);
-    const spawning = ctx.hooks.define('agent.spawning', { kind: 'veto', policy: 'closed', budgetMs: 2_000 });
-    const review = ctx.hooks.define('agent.review', { kind: 'gather', policy: 'observe', budgetMs: 500 });
-    const about = { providers: ctx.services.optional('providers'), models: ctx.services.optional('models'), llm: ctx.services.optional('llm') };
+    const spawning = ctx.hooks.define(AgentSpawning);
+    const review = ctx.hooks.define(AgentReview);
+    const about = { providers: ctx.services.optional(Providers), models: ctx.services.optional(Models), llm: ctx.services.optional(Llm) };
     const modelsOf: AgentsDeps['modelsOf'] = (listed) =>
       shownModels(
         about,
@@ -36,7 +42,7 @@ export default defineExtension({
       review,
       providers: about.providers,
       modelsOf,
-      purge: ctx.hooks.use('storage.purge'),
+      purge: ctx.hooks.use(StoragePurge),
       ids: ctx.ids,
       clock: ctx.clock,
       events: ctx.events,
@@ -50,17 +56,17 @@ export default defineExtension({
       store,
       lastActive,
       clock: ctx.clock,
-      sessions: ctx.services.optional('sessions'),
+      sessions: ctx.services.optional(Sessions),
       spawn: (actor: Actor, request: SpawnRequest) => spawnAgent(deps, actor, request),
     };
 
-    ctx.services.provide('agents', agents);
+    ctx.services.provide(Agents, agents);
     ctx.routes.add(...agentRoutes(surface));
     ctx.tools.add(...agentTools(surface));
-    ctx.hooks.tap('kernel.ready', () => finishKills(deps));
-    ctx.hooks.tap('storage.purge', ({ ownerId, agentId }) => (ownerId !== undefined && agentId === undefined ? purgeOwner(deps, ownerId) : undefined));
-    ctx.events.on('agent.changed', ({ agentId }) => cache.changed(agentId));
-    ctx.events.on('agent.killed', ({ agentId }) => cache.changed(agentId));
+    ctx.hooks.tap(KernelReady, () => finishKills(deps));
+    ctx.hooks.tap(StoragePurge, ({ ownerId, agentId }) => (ownerId !== undefined && agentId === undefined ? purgeOwner(deps, ownerId) : undefined));
+    ctx.events.on(AgentChanged, ({ agentId }) => cache.changed(agentId));
+    ctx.events.on(AgentKilled, ({ agentId }) => cache.changed(agentId));
     ctx.timers.every(FORGET_KEYS_EVERY_MS, () => store.commit([store.forgetKeysBefore(new Date(ctx.clock.now() - KEY_KEPT_MS).toISOString())]));
   },
   start: (ctx) => ensureFirstAgent({ store: createStore(ctx.db), ids: ctx.ids, clock: ctx.clock, events: ctx.events }),
@@ -68,7 +74,7 @@ export default defineExtension({
 
 const rememberActivity = (ctx: ExtensionContext, store: AgentStore): LastActive => {
   const active = createLastActive(store, ctx.clock);
-  ctx.events.on('run.started', ({ agentId }) => active.touch(agentId));
+  ctx.events.on(RunStarted, ({ agentId }) => active.touch(agentId));
   ctx.timers.every(FLUSH_EVERY_MS, () => active.flush());
   ctx.onDispose('write when agents were last active', () => active.flush());
   return active;

@@ -7,9 +7,9 @@
  * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, isSvcError, type OptionalHandle } from '@svc/api';
+import { type Actor, type Clock, type Events, type HookHandle, type Ids, isSvcError, type OptionalHandle } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import type { Agent, AgentManifest, SpawnRequest } from './contract.js';
+import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
 import { readManifest } from './manifest-reader.js';
 import { checkManifestSize, parseManifestToml, plainManifest } from './manifest-toml.js';
@@ -23,8 +23,8 @@ export interface SpawnDeps {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly events: Events;
-  readonly spawning: HookHandle<HookMap['agent.spawning']>;
-  readonly review: HookHandle<HookMap['agent.review']>;
+  readonly spawning: HookHandle<typeof AgentSpawning>;
+  readonly review: HookHandle<typeof AgentReview>;
   readonly providers: OptionalHandle<ProvidersService>;
 }
 
@@ -81,7 +81,7 @@ const commitSpawn = async (deps: SpawnDeps, agent: Agent, key: string | undefine
     await deps.store.commit([
       ...(key === undefined ? [] : [deps.store.insertKey(agent.ownerId, key, record, agent.createdAt)]),
       deps.store.insert(agent),
-      deps.events.event('agent.spawned', { agentId: agent.id, name: agent.name, ownerId: agent.ownerId }),
+      deps.events.event(AgentSpawned, { agentId: agent.id, name: agent.name, ownerId: agent.ownerId }),
     ]);
   } catch (error) {
     if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;

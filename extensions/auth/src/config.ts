@@ -1,6 +1,6 @@
-import { OneOf, type Static, Type } from '@svc/api';
+import { OneOf, Type, defineConfig } from '@svc/api';
 
-export const ApiKey = Type.String({
+const ApiKey = Type.String({
   default: '',
   maxLength: 1_024,
   description: 'When not empty, every route but GET / and GET /api/health needs it as a bearer token; sha256:<hex> of the key serves as well',
@@ -8,7 +8,7 @@ export const ApiKey = Type.String({
   'x-hash-serves': true,
   'x-security': true,
 });
-export const ApiKeyHash = Type.String({ default: '', pattern: '^\\s*$|^sha256:[0-9a-fA-F]{64}$', description: 'sha256:<hex> of the key, so that the file need not hold it', 'x-security': true });
+const ApiKeyHash = Type.String({ default: '', pattern: '^\\s*$|^sha256:[0-9a-fA-F]{64}$', description: 'sha256:<hex> of the key, so that the file need not hold it', 'x-security': true });
 export const Users = Type.Array(
   Type.Object(
     {
@@ -21,10 +21,6 @@ export const Users = Type.Array(
   { default: [], maxItems: 1_000, description: 'People with keys of their own; each sees only their own rows unless admin or owner', 'x-security': true },
 );
 
-declare module '@svc/api' {
-  interface ConfigMap {
-    api_key: string;
-    api_key_hash: string;
-    users: Static<typeof Users>;
-  }
-}
+export const ApiKeySetting = defineConfig('/api_key', ApiKey);
+export const ApiKeyHashSetting = defineConfig('/api_key_hash', ApiKeyHash);
+export const UsersSetting = defineConfig('/users', Users);

@@ -110,6 +110,7 @@ export type DriverEvent = Plain<typeof DriverEvent>;
 
 /** What a driver throws as `details` of its error, so that the gateway knows whether to ask again. */
 export const DriverFailure = Type.Object({ errorClass: ModelErrorClass, retryAfterMs: Type.Optional(Nullable(Type.Number())) });
+export type DriverFailure = Plain<typeof DriverFailure>;
 
 const Driver = defineService('model-driver', '1.0.0', {
   /** One exchange with one model. Cancelled by the call's signal. Ends with `stop`, or throws. */
@@ -140,9 +141,6 @@ export const Llm = defineService('llm', '1.0.0', {
   /** Micro-dollars that these agents' calls have cost since then, by agent; agents without a call are left out. */
   spending: method([Actor, Type.Array(Type.String()), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), Type.Number())),
   /** Tokens and cost so far, of an agent or a session's runs. */
-  usage: method(
-    [Actor, Type.Object({ agentId: Type.Optional(Type.String()), runIds: Type.Optional(Type.Array(Type.String())) })],
-    Type.Object({ ...Usage.properties, requests: Type.Number() }),
-  ),
+  usage: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), runIds: Type.Optional(Type.Array(Type.String())) })], Type.Object({ ...Usage.properties, requests: Type.Number() })),
 });
 export type LlmService = Service<typeof Llm>;

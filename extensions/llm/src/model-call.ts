@@ -2,10 +2,11 @@
 import type { Clock, Ids } from '@svc/api';
 import { waitBefore } from './backoff.js';
 import type { LlmConfig } from './config.js';
-import type { Attempt, Driver, DriverEvent, ModelAnswer, ModelRequest, Usage } from './contract.js';
+import type { Attempt, DriverEvent, ModelAnswer, ModelRequest, Usage } from './contract.js';
 import { isPassing, ModelFailure } from './model-failure.js';
 import { estimateInput, estimateTokens, usageOf } from './pricing.js';
 import type { Resolved } from './resolution.js';
+import type { Drivers } from './drivers/driver.js';
 import { transportFailure } from './drivers/exchange.js';
 
 const MAX_ANSWER_CHARS = 8_000_000;
@@ -13,7 +14,7 @@ const MAX_ANSWER_CHARS = 8_000_000;
 const MAX_TIMEOUT_RETRIES = 1;
 
 export interface CallDeps {
-  drivers: Readonly<Record<Driver['wire'], Driver>>;
+  drivers: Drivers;
   clock: Clock;
   ids: Ids;
 }
@@ -92,9 +93,8 @@ const attempt = async (deps: CallDeps, call: ModelCall, said: Said): Promise<Mod
     timeoutMs: request.timeoutMs ?? config.request_timeout_secs * 1_000,
     idleTimeoutMs: config.idle_timeout_secs * 1_000,
   };
-  // `unsupported` was refused when the choice was resolved.
-  const driver = deps.drivers[record.wire as Driver['wire']];
   try {
+    const driver = deps.drivers(record.wire, record.name);
     for await (const event of driver.stream(target, request, signal)) take(said, event, onText);
   } catch (error) {
     return transportFailure(error, signal);

@@ -21,7 +21,7 @@ export interface UsageStore {
   /** What an agent's calls used, by minute and by day (UTC), whoever's they are. */
   spent(agentId: string, since: { minutesSince: string; daysSince: string }): Promise<Spent>;
   /** Of each of these agents since then, as far as the actor may see. */
-  spending(actor: Actor, agentIds: readonly string[], since: string): Promise<Map<string, number>>;
+  spending(actor: Actor, agentIds: readonly string[], since: string): Promise<Record<string, number>>;
   purgeOwner(ownerId: string): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export const createUsageStore = (db: Db): UsageStore => {
         ),
       );
       // PostgreSQL gives sums as text.
-      return new Map((await Promise.all(reads)).flat().map(({ agent_id, cost }) => [agent_id, Number(cost)]));
+      return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, cost }) => [agent_id, Number(cost)]));
     },
     purgeOwner: async (ownerId) => {
       await db.commit([{ sql: `DELETE FROM ${table} WHERE owner_id = ?`, args: [ownerId] }]);

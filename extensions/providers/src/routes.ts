@@ -51,7 +51,7 @@ const viewer = async ({ providers, models, known, reach }: RoutesDeps) => {
     viewOf(record, {
       models: modelsOf(record.name),
       isShipped: names.has(record.name),
-      isUsable: usable.has(record.name),
+      isUsable: usable.includes(record.name),
       isDefault: chosen?.provider === record.name,
       tested: reach.lastOf(record),
     });

@@ -12,8 +12,8 @@
 import { type Clock, type ConfigHandle, type Events, isSvcError, type Logger, type SecretRef, type Secrets } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
 import { isLoopbackUrl, normalizeBaseUrl } from './base-url.js';
-import type {} from './config.js';
-import type { DefaultModel, ProviderRecord, ProvidersService, ShownDefault } from './contract.js';
+import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
+import { type DefaultModel, ProviderChanged, type ProviderRecord, type ProvidersService, type ShownDefault } from './contract.js';
 import { directory, type ProviderEntry, secretOf } from './directory.js';
 import { usualModel } from './default-choice.js';
 import { providerErrors } from './errors.js';
@@ -65,12 +65,12 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
   const state: State = { snapshot: undefined, snapshotAt: 0, chosen: undefined, chosenAt: 0, refused: new Set() };
   const changed = (name: string): void => {
     forget(state);
-    deps.events.publish('provider.changed', { name });
+    deps.events.publish(ProviderChanged, { name });
   };
   return {
     list: async () => [...(await current(deps, state)).records.values()].map((record) => withLocal(record, deps.local)),
     get: async (name) => (await current(deps, state)).records.get(name),
-    usable: async () => new Set([...(await current(deps, state)).records.values()].filter((record) => canBeAsked(withLocal(record, deps.local))).map(({ name }) => name)),
+    usable: async () => [...(await current(deps, state)).records.values()].filter((record) => canBeAsked(withLocal(record, deps.local))).map(({ name }) => name),
     defaultModel: () => defaultModel(deps, state),
     shownDefault: () => shownDefault(deps, state),
     fallbacks: () => fallbacks(deps, state),
@@ -81,7 +81,7 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
       // Nothing was changed by anybody, so nobody is told: the same call would fail again.
       forget(state);
     },
-    markKeyValid: (name) => {
+    markKeyValid: async (name) => {
       if (state.refused.delete(name)) forget(state);
     },
     setKey: (name, key) => setKey(deps, state, changed, name, key),
@@ -139,9 +139,9 @@ const current = (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
 const takeSnapshot = async (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
   const [known, saved] = await Promise.all([deps.known(), deps.store.baseUrls()]);
   const entries = directory(known, {
-    defaultModel: deps.config.get('default_model'),
-    urls: deps.config.get('provider_urls'),
-    fallbacks: deps.config.get('fallback_providers'),
+    defaultModel: deps.config.get(DefaultModelSection),
+    urls: deps.config.get(ProviderUrlsSection),
+    fallbacks: deps.config.get(FallbackProvidersSection),
     saved,
   });
   const records = await Promise.all([...entries.values()].map((entry) => recordOf(deps, state, entry)));
@@ -222,11 +222,11 @@ const shownDefault = async (deps: ProvidersDeps, state: State): Promise<ShownDef
 
 const choosing = async (deps: ProvidersDeps, state: State): Promise<Choosing> => {
   const { records } = await current(deps, state);
-  return { records, configured: deps.config.get('default_model'), models: deps.models, local: deps.local };
+  return { records, configured: deps.config.get(DefaultModelSection), models: deps.models, local: deps.local };
 };
 
 const fallbacks = async (deps: ProvidersDeps, state: State): Promise<Array<{ provider: string; model: string }>> => {
-  const configured = deps.config.get('fallback_providers');
+  const configured = deps.config.get(FallbackProvidersSection);
   if (configured.length === 0) return [];
   const { records } = await current(deps, state);
   return Promise.all(configured.map(async ({ provider, model }) => ({ provider, model: model || (await usualModel(deps.models, provider, records.get(provider))) || '' })));

@@ -10,7 +10,7 @@ import type { AgentsService } from '@svc/ext-agents/contract';
 import type { ModelAnswer } from '@svc/ext-llm/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
 import { keptResult, leftovers, withoutMessage } from './beside.js';
-import type { RunResult } from './contract.js';
+import { RunEnded, RunFrames, type RunResult } from './contract.js';
 import { runErrors } from './errors.js';
 import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
@@ -74,7 +74,7 @@ async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Prom
     throw runErrors.agent_gone().with({ cause });
   });
   const session = await deps.sessions.ensure({ id: 'system:runs', role: 'system', ownerId: run.ownerId }, agent.id, input.sessionId);
-  deps.streams.publish(run.id, { type: 'phase', data: { phase: 'thinking' } });
+  deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'thinking' });
   return beginProgress(run, agent, { ...session, ownerId: run.ownerId }, effects);
 }
 
@@ -128,14 +128,14 @@ async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly Open
   if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
   const { wakeKey, reason, until, data } = suspension;
   await deps.journal.wait(progress.run, { reason, wakeKey, data: data ?? null, ...(until === undefined ? {} : { until }) });
-  deps.streams.publish(progress.run.id, { type: 'phase', data: { phase: 'waiting', detail: reason, approval_id: wakeKey } });
+  deps.streams.publish(RunFrames, progress.run.id, 'phase', { phase: 'waiting', detail: reason, approval_id: wakeKey });
   deps.streams.flush(progress.run.id);
   return true;
 }
 
 async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<LoopEnd> {
   const result = resultOf(progress, turn.answer.text, FINISHES[turn.answer.stop]);
-  const ended = deps.events.event('run.ended', { runId: progress.run.id, agentId: progress.agent.id, status: 'done' });
+  const ended = deps.events.event(RunEnded, { runId: progress.run.id, agentId: progress.agent.id, status: 'done' });
   const also = [...turn.settle, ended, ...(await leftovers(deps, progress.input))];
   await commitProgress(
     deps,
@@ -152,7 +152,7 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   const error = stopped ? reasonOf(run.signal) : publicError(deps, run, cause);
   const { agentId } = run.input as RunInput;
   const status = stopped ? 'cancelled' : 'failed';
-  const also = [deps.events.event('run.ended', { runId: run.id, agentId, status }), ...(await leftovers(deps, run.input as RunInput))];
+  const also = [deps.events.event(RunEnded, { runId: run.id, agentId, status }), ...(await leftovers(deps, run.input as RunInput))];
   // Who stopped a run is told what it has used; one that nobody watched has nobody to tell, and ends as an error for whoever asks later.
   const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, '', 'cancelled') : undefined;
   const finish = { status, ...(result ? { result } : {}), error: toRunError(error) } as const;
@@ -164,10 +164,13 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   const tell = (): void => {
     if (result) publishDone(deps, run.id, result);
     else
-      deps.streams.publish(run.id, {
-        type: 'error',
-        final: true,
-        data: { error: error.message, code: error.code, status: error.status, ...(error.hint ? { hint: error.hint } : {}), ...retryAfterOf(error), ...attemptsOf(error) },
+      deps.streams.publish(RunFrames, run.id, 'error', {
+        error: error.message,
+        code: error.code,
+        status: error.status,
+        ...(error.hint ? { hint: error.hint } : {}),
+        ...retryAfterOf(error),
+        ...attemptsOf(error),
       });
   };
   return storeEnd(deps, run, store, tell);
@@ -196,7 +199,7 @@ async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<voi
 }
 
 export const publishDone = (deps: Pick<LoopDeps, 'streams'>, topic: string, result: RunResult): void =>
-  deps.streams.publish(topic, { type: 'done', final: true, data: { done: true, usage: { input_tokens: result.input_tokens, output_tokens: result.output_tokens }, result } });
+  deps.streams.publish(RunFrames, topic, 'done', { done: true, usage: { input_tokens: result.input_tokens, output_tokens: result.output_tokens }, result });
 
 async function handOn(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
   await deps.journal.release(run);

@@ -6,7 +6,7 @@
  */
 import type { Actor, Events, Journal, JournalRun, Streams, SvcError, ToolCall } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { Submitted } from './contract.js';
+import { RunEnded, RunFrames, type Submitted } from './contract.js';
 import { runErrors } from './errors.js';
 import { RUN_KIND, type RunInput } from './run-input.js';
 import { toRunError } from './stopping.js';
@@ -48,7 +48,7 @@ async function judge(deps: CircularWaitDeps, call: ToolCall, submitted: Submitte
   if (!path) return;
   const error = runErrors.circular_wait(await chainOf(deps, call, [...path, asked]));
   const { agentId } = asked.input as RunInput; // what `submit` stored
-  const ended = deps.events.event('run.ended', { runId: asked.id, agentId, status: 'cancelled' });
+  const ended = deps.events.event(RunEnded, { runId: asked.id, agentId, status: 'cancelled' });
   if (!(await deps.journal.cancel(asked.id, toRunError(error), [ended]))) return;
   tell(deps, asked.id, error);
   throw error;
@@ -98,5 +98,5 @@ async function chainOf(deps: CircularWaitDeps, call: ToolCall, runs: readonly Jo
 }
 
 function tell(deps: CircularWaitDeps, runId: string, error: SvcError): void {
-  deps.streams.publish(runId, { type: 'error', final: true, data: { error: error.message, code: error.code, status: error.status } });
+  deps.streams.publish(RunFrames, runId, 'error', { error: error.message, code: error.code, status: error.status });
 }

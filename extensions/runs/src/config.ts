@@ -1,6 +1,6 @@
-import { OneOf, type Static, Type } from '@svc/api';
+import { OneOf, type Plain, Type, defineConfig } from '@svc/api';
 
-export const RunsSection = Type.Object(
+const RunsConfig = Type.Object(
   {
     max_active: Type.Integer({ minimum: 1, maximum: 100_000, default: 1_000, description: 'Runs in flight at once; more are refused with 503 until one ends' }),
     max_iterations: Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: 'Model calls of one run, unless the agent says fewer' }),
@@ -12,10 +12,6 @@ export const RunsSection = Type.Object(
   },
   { additionalProperties: false, default: {} },
 );
-export type RunsConfig = Static<typeof RunsSection>;
+export type RunsConfig = Plain<typeof RunsConfig>;
 
-declare module '@svc/api' {
-  interface ConfigMap {
-    runs: RunsConfig;
-  }
-}
+export const RunsSection = defineConfig('runs', RunsConfig);

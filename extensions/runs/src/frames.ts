@@ -1,19 +1,14 @@
 /** How the frames of a run look on each protocol, and what a client that comes back after a restart still has to get. */
-import { type Frame, type FrameEncoder, type JournalRun, type JournalStep, type Streams, sse } from '@svc/api';
+import { type JournalRun, type JournalStep, type Streams, sse } from '@svc/api';
 import type { Entry } from '@svc/ext-sessions/contract';
-import type { RunResult } from './contract.js';
+import type { RunFrame, RunFrames, RunResult } from './contract.js';
 import type { ModelOutcome, ToolOutcome } from './run-input.js';
 
 /** interface.md, Events: chunk, tool_use, tool_result, done; `phase` and `error` beside them. */
-export const encodeSse = (frame: Frame): string => sse(frame.type, frame.type === 'done' ? publicDone(frame.data) : frame.data, frame.id);
-
-export const sseEncoder: FrameEncoder = { contentType: 'text/event-stream', encode: encodeSse };
+export const sseText = (frame: RunFrame): string => sse(frame.type, frame.type === 'done' ? { done: true, usage: frame.data.usage, result: frame.data.result } : frame.data, frame.id);
 
 /** The frame that announces an attempt which a client has already been told of. */
-export const isRestartOf = (frame: Frame, attempt: number): boolean => {
-  const { phase, attempt: begun } = frame.data as { phase?: string; attempt?: number };
-  return frame.type === 'phase' && phase === 'restarted' && begun === attempt;
-};
+export const isRestartOf = (frame: RunFrame, attempt: number | undefined): boolean => frame.type === 'phase' && frame.data.phase === 'restarted' && frame.data.attempt === attempt;
 
 /** Where a run's topic stands: what a step's outcome keeps, so that a client that comes back is given what it has not seen. */
 export const placeIn = (streams: Streams, topic: string): { frames: number; attempt: number } => {
@@ -21,25 +16,12 @@ export const placeIn = (streams: Streams, topic: string): { frames: number; atte
   return { frames: seq, attempt };
 };
 
-const publicDone = (data: unknown): object => {
-  const { usage, result } = data as { usage: unknown; result: RunResult };
-  return { done: true, usage, result };
-};
+/** WebSocket frames (interface.md, Events). Every frame names its place, from which a client that was cut off can resume. */
+export const wsText = (frame: RunFrame, messageId: string | undefined): string =>
+  JSON.stringify({ ...toWs(frame), frame_id: frame.id, ...(messageId !== undefined && frame.final ? { message_id: messageId } : {}) });
 
-/** WebSocket frames (interface.md, Events). Types that the protocol does not know are left out. */
-export const wsEncoder = (messageId: string | undefined): FrameEncoder => ({
-  contentType: 'application/json',
-  encode: (frame) => {
-    const message = toWs(frame);
-    if (!message) return undefined;
-    // Every frame names its place, from which a client that was cut off can resume.
-    return JSON.stringify({ ...message, frame_id: frame.id, ...(messageId !== undefined && frame.final ? { message_id: messageId } : {}) });
-  },
-});
-
-function toWs(frame: Frame): object | undefined {
-  const data = frame.data as Record<string, unknown>;
-  switch (frame.type) {
+function toWs({ type, data }: RunFrame): object {
+  switch (type) {
     case 'phase':
       return data.phase === 'thinking' ? { type: 'thinking' } : { type: 'phase', ...data };
     case 'chunk':
@@ -49,11 +31,9 @@ function toWs(frame: Frame): object | undefined {
     case 'tool_result':
       return { type: 'tool_result', tool: data.tool, id: data.id, result: data.result, is_error: data.is_error };
     case 'done':
-      return toWsResponse(data.result as RunResult, data.command);
+      return toWsResponse(data.result, data.command);
     case 'error':
       return { type: 'error', content: data.error, code: data.code, ...(data.hint ? { hint: data.hint } : {}), ...(data.retry_after_secs ? { retry_after_secs: data.retry_after_secs } : {}) };
-    default:
-      return undefined;
   }
 }
 
@@ -68,6 +48,9 @@ const toWsResponse = (result: RunResult, command: unknown): object => ({
   finish: result.finish,
   ...(command === undefined ? {} : { command }),
 });
+
+/** A frame that has no number yet. */
+type Draft = { [T in keyof RunFrames]: { readonly type: T; readonly data: RunFrames[T] } }[keyof RunFrames];
 
 export interface Seen {
   readonly attempt: number;
@@ -85,8 +68,8 @@ export function parseFrameId(id: string): (Seen & { readonly runId: string }) | 
  * that the topic itself still holds (`live`). The `restarted` phase voids the text after the last tool frame, and that
  * text is sent again. Each id names a place from which the rest can be asked for once more.
  */
-export function missedFrames(run: JournalRun, steps: readonly JournalStep[], entries: readonly Entry[], seen: Seen, view: { readonly attempt: number; readonly live: number | undefined }): Frame[] {
-  const drafts: Array<{ type: string; data: unknown; place: Seen }> = [{ type: 'phase', data: { phase: 'restarted', attempt: view.attempt }, place: seen }];
+export function missedFrames(run: JournalRun, steps: readonly JournalStep[], entries: readonly Entry[], seen: Seen, view: { readonly attempt: number; readonly live: number | undefined }): RunFrame[] {
+  const drafts: Array<Draft & { place: Seen }> = [{ type: 'phase', data: { phase: 'restarted', attempt: view.attempt }, place: seen }];
   const ended = steps.flatMap((step) => (step.status === 'intent' ? [] : [{ step, ...endOf(step) }])).sort((a, b) => a.attempt - b.attempt || a.seq - b.seq);
   for (const { step, attempt, seq } of ended) {
     if (attempt === view.live || hasSeen(seen, { attempt, seq }, step.kind === 'model')) continue;
@@ -94,7 +77,7 @@ export function missedFrames(run: JournalRun, steps: readonly JournalStep[], ent
     // The last frame stands where the step ended, the one before it (the beginning of a call) just before that.
     drafts.push(...frames.map((frame, index) => ({ ...frame, place: { attempt, seq: seq - (frames.length - 1 - index) } })));
   }
-  return drafts.map(({ type, data, place: at }) => ({ type, data, id: `${run.id}.${at.attempt}.${at.seq}`, seq: at.seq, attempt: at.attempt, final: false }));
+  return drafts.map(({ place: at, ...draft }) => ({ ...draft, id: `${run.id}.${at.attempt}.${at.seq}`, seq: at.seq, attempt: at.attempt, final: false }));
 }
 
 function endOf(step: JournalStep): Seen {
@@ -105,7 +88,7 @@ function endOf(step: JournalStep): Seen {
 /** Text with nothing after it was voided, however much of it came. */
 const hasSeen = (seen: Seen, end: Seen, isText: boolean): boolean => end.attempt < seen.attempt || (end.attempt === seen.attempt && (isText ? end.seq < seen.seq : end.seq <= seen.seq));
 
-function framesOf(step: JournalStep, entries: readonly Entry[]): Array<{ type: string; data: unknown }> {
+function framesOf(step: JournalStep, entries: readonly Entry[]): Draft[] {
   if (step.kind === 'model') {
     const { from, through } = step.outcome as ModelOutcome;
     const said = entries.find((entry) => entry.kind === 'assistant' && entry.seq > from && entry.seq <= through + 1);

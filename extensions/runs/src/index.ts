@@ -1,10 +1,18 @@
-import { type Actor, defineExtension } from '@svc/api';
+import { MessageIntercept, RunContext, RunFrames, RunStart, Runs } from './contract.js';
+import * as contract from './contract.js';
+import { Tools } from '@svc/ext-tools/contract';
+import { Llm } from '@svc/ext-llm/contract';
+import { Sessions } from '@svc/ext-sessions/contract';
+import { AgentChanged, Agents } from '@svc/ext-agents/contract';
+import { type Actor, ConfigChanged, MetricsCollect, StoragePurge, defineExtension } from '@svc/api';
+import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, driveRun } from './agent-loop.js';
 import { createCircularWaits } from './circular-wait.js';
 import { RunsSection } from './config.js';
 import { createDispatcher } from './dispatcher.js';
 import { createRepeats } from './repeats.js';
+import { showFrames } from './projections.js';
 import { messageRoutes } from './routes.js';
 import { RUN_KIND, type RunInput } from './run-input.js';
 import { createRunsService } from './service.js';
@@ -15,16 +23,17 @@ import { createWatchKeeper } from './unwatched.js';
 const AGENTS_UPDATED_MS = 5_000;
 
 export default defineExtension({
-  config: { runs: RunsSection },
+  contract,
+  config: [RunsSection],
   activate(ctx) {
-    const agents = ctx.services.require('agents');
-    const sessions = ctx.services.require('sessions');
-    const llm = ctx.services.require('llm');
-    const tools = ctx.services.require('tools');
-    const config = () => ctx.config.get('runs');
-    const intercept = ctx.hooks.define('message.intercept', { kind: 'ask', policy: 'closed', budgetMs: 10_000 });
-    const startHook = ctx.hooks.define('run.start', { kind: 'veto', policy: 'closed', budgetMs: 2_000 });
-    const context = ctx.hooks.define('run.context', { kind: 'pipe', policy: 'open', budgetMs: 30_000 });
+    const agents = ctx.services.require(Agents);
+    const sessions = ctx.services.require(Sessions);
+    const llm = ctx.services.require(Llm);
+    const tools = ctx.services.require(Tools);
+    const config = () => ctx.config.get(RunsSection);
+    const intercept = ctx.hooks.define(MessageIntercept);
+    const startHook = ctx.hooks.define(RunStart);
+    const context = ctx.hooks.define(RunContext);
 
     const loop: LoopDeps = {
       journal: ctx.journal,
@@ -69,28 +78,29 @@ export default defineExtension({
         // A topic that lives on from an earlier generation goes on as it is, unless text of an open step has to be voided.
         if ((ctx.streams.state(run.id)?.seq ?? 0) > 0 && !cutOff) return;
         // Numbers begin anew, so the attempt must be one that no client has seen: the token grows with each claim, and 1 was the first life's.
-        ctx.streams.open(run.id, { attempt: run.token + 1 });
-        if (run.steps.length > 0) ctx.streams.publish(run.id, { type: 'phase', data: { phase: 'restarted', attempt: run.attempt } });
+        ctx.streams.open(RunFrames, run.id, { attempt: run.token + 1 });
+        if (run.steps.length > 0) ctx.streams.publish(RunFrames, run.id, 'phase', { phase: 'restarted', attempt: run.attempt });
       },
     });
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
-    for (const changed of ['provider.changed', 'config.changed', 'agent.changed'] as const) ctx.events.on(changed, () => repeats.forget());
+    for (const changed of [ProviderChanged, ConfigChanged, AgentChanged]) ctx.events.on(changed, () => repeats.forget());
     const runs = createRunsService({ ...loop, dispatcher: own, intercept, startHook, watch, repeats, config });
 
-    ctx.services.provide('runs', runs);
+    ctx.services.provide(Runs, runs);
+    showFrames(ctx.streams);
     ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }));
     ctx.sockets.add(chatSocket({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
-    ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
+    ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await runs.stop({ id: 'system:purge', role: 'system', ownerId: 'system' }, { agentId }, 'the agent was killed');
       else if (ownerId !== undefined) await runs.stop({ id: 'system:purge', role: 'user', ownerId }, {}, 'the owner left');
     });
-    ctx.events.on('agent.changed', async ({ agentId }) => {
+    ctx.events.on(AgentChanged, async ({ agentId }) => {
       const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
       const agent = await agents.get(system, agentId).catch(() => undefined); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
-    ctx.hooks.tap('metrics.collect', () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);
+    ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);
     ctx.timers.every(AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
     ctx.journal.onReady(RUN_KIND, () => own.poke());
     ctx.timers.after(0, () => own.poke());

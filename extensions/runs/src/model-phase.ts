@@ -3,6 +3,7 @@ import type { Ids, JournalStep, Streams, Write } from '@svc/api';
 import type { LlmService, ModelAnswer, ModelRequest } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
+import { RunFrames } from './contract.js';
 import { runErrors } from './errors.js';
 import { placeIn } from './frames.js';
 import { type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
@@ -33,15 +34,18 @@ export async function callModel(deps: ModelDeps, progress: Progress, tools: read
   if (progress.iterations >= limit) throw runErrors.iteration_limit(limit);
   const request = await buildRequest(deps, progress, tools);
   const seq = redo?.seq ?? (await commitIntent(deps, progress, request));
-  const answer = await deps.llm.complete(request, {
-    actor: progress.actor,
-    agentId: progress.agent.id,
-    runId: progress.run.id,
-    purpose: 'run',
-    topic: progress.run.id,
-    signal: progress.effects,
-  });
+  const answer = await answerOf(deps, progress, request);
   return toTurn(deps, progress, withOwnIds(deps, request, answer), seq);
+}
+
+/** Each piece of text goes out as it comes; joining later ones is the platform's business. */
+async function answerOf(deps: ModelDeps, progress: Progress, request: ModelRequest): Promise<ModelAnswer> {
+  const { actor, agent, run, effects } = progress;
+  for await (const piece of deps.llm.stream(request, { actor, agentId: agent.id, runId: run.id, purpose: 'run' }, { signal: effects })) {
+    if ('answer' in piece) return piece.answer;
+    deps.streams.publish(RunFrames, run.id, 'chunk', { content: piece.text, done: false });
+  }
+  throw runErrors.internal();
 }
 
 async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[]): Promise<ModelRequest> {
@@ -52,7 +56,7 @@ async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly
   const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);
   const aside = await asideOf(deps, progress);
   const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
-  const { messages } = await deps.sessions.project(await stageEntries(deps, progress), {
+  const { messages } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
     budgetTokens,
     staged: progress.pendingEntries,
     ...(manifest.max_history_messages === null ? {} : { maxMessages: manifest.max_history_messages }),

@@ -1,8 +1,9 @@
 /** A client that comes back names the last frame it saw; this finds what it still has to get, on any protocol. */
-import type { Actor, Frame, FrameEncoder, Journal, Streams } from '@svc/api';
+import type { Actor, Journal, Streams } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
+import type { RunFrame } from './contract.js';
 import { runErrors } from './errors.js';
-import { isRestartOf, missedFrames, parseFrameId, type Seen } from './frames.js';
+import { missedFrames, parseFrameId, type Seen } from './frames.js';
 import type { ModelOutcome, RunInput } from './run-input.js';
 import { attach, maySee } from './service.js';
 
@@ -17,7 +18,7 @@ export interface Resumed {
   /** Where the topic goes on for this client. */
   readonly after: string | number;
   /** Frames of an earlier life of the daemon, to be given first. */
-  readonly missed: readonly Frame[];
+  readonly missed: readonly RunFrame[];
   /** The attempt that the missed frames announce. */
   readonly attempt: number;
 }
@@ -36,15 +37,9 @@ export async function findResumed(deps: ResumeDeps, actor: Actor, agentId: strin
   return { runId: run.id, after: 0, ...(await missedOf(deps, actor, run.id, seen)) };
 }
 
-/** The encoder for a client that is given what it missed first: what that announces is not said twice. */
-export const after = (encoder: FrameEncoder, { missed, attempt }: Resumed): FrameEncoder =>
-  missed.length === 0
-    ? encoder
-    : {
-        ...encoder,
-        preamble: missed.map((frame) => encoder.encode(frame) ?? '').join(''),
-        encode: (frame) => (isRestartOf(frame, attempt) ? undefined : encoder.encode(frame)),
-      };
+/** What the projection of a stream is told of it: nothing where nothing was missed. */
+export const missedBy = ({ missed, attempt }: Resumed): { readonly frames: readonly RunFrame[]; readonly attempt: number } | undefined =>
+  missed.length === 0 ? undefined : { frames: missed, attempt };
 
 async function missedOf(deps: ResumeDeps, actor: Actor, runId: string, seen: Seen): Promise<Pick<Resumed, 'missed' | 'attempt'>> {
   const steps = await deps.journal.steps(runId);

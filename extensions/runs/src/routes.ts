@@ -1,12 +1,12 @@
 /** HTTP in, service call, HTTP out. */
-import { ErrorBody, type Frame, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, SvcError, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { ErrorBody, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
-import type { Door, RunDraft, RunFrames, RunsService, Submitted } from './contract.js';
+import type { Door, RunDraft, RunsService, Submitted } from './contract.js';
 import { runErrors } from './errors.js';
 import { answerFields, eventStream } from './frame-schemas.js';
-import { sseEncoder } from './frames.js';
-import { after, findResumed } from './resume.js';
+import { RunAnswer, RunSse } from './projections.js';
+import { findResumed, missedBy } from './resume.js';
 import { attach } from './service.js';
 
 export interface RouteDeps {
@@ -56,7 +56,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     responses: { 200: Answer, ...messageErrors },
     handler: async (req) => {
       const submitted = await deps.runs.submit(req.actor, toDraft(req, 'rest'));
-      return waitFor(submitted.topic, (frame) => answerOf(submitted, frame), { until: endsWait, headers: runHeaders(submitted) });
+      return waitFor(submitted.topic, RunAnswer, submitted, { headers: runHeaders(submitted) });
     },
   }),
   defineRoute({
@@ -75,7 +75,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
       const resumed = await resume(deps, req, req.params.id);
       if (resumed) return resumed;
       const submitted = await deps.runs.submit(req.actor, toDraft(req, 'sse'));
-      return follow(submitted.topic, sseEncoder, { headers: runHeaders(submitted) });
+      return follow(submitted.topic, RunSse, undefined, { headers: runHeaders(submitted) });
     },
   }),
   defineRoute({
@@ -108,30 +108,6 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
   }),
 ];
 
-/** A blocking answer need not wait for a person's approval: it says what the run waits for. */
-export const endsWait = (frame: Frame): boolean => frame.final || (frame.type === 'phase' && (frame.data as RunFrames['phase']).phase === 'waiting');
-
-function answerOf(submitted: Submitted, frame: Frame): Reply {
-  if (frame.type === 'error') throw errorOf(frame);
-  if (frame.type === 'phase') {
-    const waiting = { run_id: submitted.runId, approval_id: (frame.data as RunFrames['phase']).approval_id ?? '' };
-    return reply(200, { response: '', input_tokens: 0, output_tokens: 0, iterations: 0, cost_usd: 0, session_id: submitted.sessionId, run_id: submitted.runId, waiting });
-  }
-  const { result } = frame.data as RunFrames['done'];
-  const { provider: _provider, model: _model, ...rest } = result;
-  return reply(200, { ...rest, run_id: submitted.runId });
-}
-
-export function errorOf(frame: Frame): SvcError {
-  const data = frame.data as RunFrames['error'];
-  return new SvcError(data.code, data.error, {
-    status: data.status,
-    hint: data.hint,
-    headers: { 'x-should-retry': 'false', ...(data.retry_after_secs ? { 'retry-after': String(data.retry_after_secs) } : {}) },
-    ...(data.attempts ? { details: { attempts: data.attempts } } : {}),
-  });
-}
-
 function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): RunDraft {
   const { attachments, ephemeral, incognito, thinking } = req.body;
   if (attachments && attachments.length > 0) throw runErrors.attachments_unsupported();
@@ -156,7 +132,7 @@ export const runHeaders = (submitted: Submitted): Record<string, string> => ({ '
 /** A POST that names a frame of this agent's run attaches to it and never starts another. */
 async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<Reply | undefined> {
   const resumed = await findResumed(deps, req.actor, agentId, req.headers['last-event-id'] ?? '');
-  return resumed ? follow(resumed.runId, after(sseEncoder, resumed), { after: resumed.after, headers: { 'x-svc-run': resumed.runId } }) : undefined;
+  return resumed ? follow(resumed.runId, RunSse, missedBy(resumed), { after: resumed.after, headers: { 'x-svc-run': resumed.runId } }) : undefined;
 }
 
 async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<Reply> {
@@ -167,5 +143,5 @@ async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_i
   const [run] = await deps.journal.list({ actor: req.actor, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });
   if (!run) throw runErrors.not_found(`in session ${session.id} now`);
   attach(deps, run, session.id);
-  return follow(run.id, sseEncoder, { headers: { 'x-svc-run': run.id } });
+  return follow(run.id, RunSse, undefined, { headers: { 'x-svc-run': run.id } });
 }

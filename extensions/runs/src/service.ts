@@ -6,13 +6,13 @@
  * R5  Stop reaches whatever runs, waits or is queued, whichever door it came through.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, ownerScope, seesAll } from '@svc/api';
+import { type Actor, type Clock, type Events, type HookHandle, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, ownerScope, seesAll } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { publishDone } from './agent-loop.js';
 import { besideOf, besideWords, talkOf, withoutAsidePrefix } from './beside.js';
-import type { CommandAnswer, RunDraft, RunInfo, RunResult, RunsService, Submitted } from './contract.js';
+import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, type RunInfo, type RunResult, type RunStart, RunStarted, type RunsService, type Submitted } from './contract.js';
 import type { Dispatcher } from './dispatcher.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
@@ -32,8 +32,8 @@ export interface RunsDeps {
   readonly sessions: SessionsService;
   readonly llm: Pick<LlmService, 'admit' | 'resolve'>;
   readonly dispatcher: Dispatcher;
-  readonly intercept: HookHandle<HookMap['message.intercept']>;
-  readonly startHook: HookHandle<HookMap['run.start']>;
+  readonly intercept: HookHandle<typeof MessageIntercept>;
+  readonly startHook: HookHandle<typeof RunStart>;
   readonly watch: WatchKeeper;
   readonly repeats: Repeats;
   config(): RunsConfig;
@@ -102,11 +102,11 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       ...(fingerprint === undefined ? {} : { fingerprint }),
       ...(draft.parentRunId === undefined ? {} : { parentId: draft.parentRunId }),
     },
-    [deps.events.event('run.started', { runId: id, agentId: agent.id })],
+    [deps.events.event(RunStarted, { runId: id, agentId: agent.id })],
   );
   if (opened.replayed) return attach(deps, opened.run, sessionId);
   try {
-    deps.streams.open(id);
+    deps.streams.open(RunFrames, id);
   } catch (error) {
     // It is accepted: whoever finds room for its stream drives it.
     if (opened.leased) await deps.journal.release(opened.leased);
@@ -120,7 +120,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
 
 /** Another run has the session: one that waits for a person gives way, one that runs goes first. */
 async function queued(deps: RunsDeps, runId: string, sessionId: string): Promise<void> {
-  deps.streams.publish(runId, { type: 'phase', data: { phase: 'queued' } });
+  deps.streams.publish(RunFrames, runId, 'phase', { phase: 'queued' });
   const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
   const [waiting] = await deps.journal.list({ actor: system, kind: RUN_KIND, lane: sessionId, status: ['waiting'], limit: 1 });
   if (waiting) await supersede(deps, waiting);
@@ -143,10 +143,10 @@ async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
     isError: true,
     status: 'skipped',
   }));
-  const { writes } = await deps.sessions.append(ref, skipped);
+  const { writes } = await deps.sessions.append(system, ref, skipped);
   const why = runErrors.superseded();
   if (await deps.journal.cancel(waiting.id, toRunError(why), writes)) {
-    deps.streams.publish(waiting.id, { type: 'error', final: true, data: { error: why.message, code: why.code, status: why.status } });
+    deps.streams.publish(RunFrames, waiting.id, 'error', { error: why.message, code: why.code, status: why.status });
   }
 }
 
@@ -156,7 +156,7 @@ export function attach(deps: Pick<RunsDeps, 'streams'>, run: JournalRun, session
   const known = deps.streams.state(run.id);
   if (!known || (isOver && !known.ended)) {
     // Attempt 0 holds no frame that anybody has seen: whoever drives the run begins the next one.
-    if (!known) deps.streams.open(run.id, { attempt: 0 });
+    if (!known) deps.streams.open(RunFrames, run.id, { attempt: 0 });
     if (isOver) publishEnd(deps, run);
   }
   return { runId: run.id, topic: run.id, sessionId: talkOf(run.input as RunInput) ?? sessionId, replayed: true, position: 0 };
@@ -170,7 +170,7 @@ function publishEnd(deps: Pick<RunsDeps, 'streams'>, run: JournalRun): void {
   }
   // Rows of an older daemon know no status.
   const { message, code, status = 500, hint } = run.error ?? toRunError(runErrors.internal());
-  deps.streams.publish(run.id, { type: 'error', final: true, data: { error: message, code, status, ...(hint === undefined ? {} : { hint }) } });
+  deps.streams.publish(RunFrames, run.id, 'error', { error: message, code, status, ...(hint === undefined ? {} : { hint }) });
 }
 
 async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
@@ -197,10 +197,10 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
   // It may have changed the model or the session, and with it what failed before.
   deps.repeats.forget();
   if (opened.replayed) return attach(deps, opened.run, sessionId);
-  deps.streams.open(topic);
-  deps.streams.publish(topic, { type: 'phase', data: { phase: 'command', detail: answer.command } });
-  deps.streams.publish(topic, { type: 'chunk', data: { content: answer.message, done: false } });
-  deps.streams.publish(topic, { type: 'done', final: true, data: { done: true, usage: { input_tokens: 0, output_tokens: 0 }, result, command: { name: answer.command, ...answer.data } } });
+  deps.streams.open(RunFrames, topic);
+  deps.streams.publish(RunFrames, topic, 'phase', { phase: 'command', detail: answer.command });
+  deps.streams.publish(RunFrames, topic, 'chunk', { content: answer.message, done: false });
+  deps.streams.publish(RunFrames, topic, 'done', { done: true, usage: { input_tokens: 0, output_tokens: 0 }, result, command: { name: answer.command, ...answer.data } });
   return { runId: topic, topic, sessionId: result.session_id, replayed: false, position: 0 };
 }
 

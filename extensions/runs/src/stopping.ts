@@ -1,4 +1,5 @@
 /** Ending runs from outside: by a person, by a purge, or because nobody watches. */
+import { RunEnded, RunFrames } from './contract.js';
 import type { Actor, Events, Journal, JournalRun, RunError, Streams, SvcError } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { leftovers } from './beside.js';
@@ -22,7 +23,7 @@ export async function stopOne(deps: StopDeps, actor: Actor, run: JournalRun, err
   let stopped = deps.journal.interrupt(run.id, error) ? 1 : 0;
   if (stopped === 0 && (await deps.journal.cancel(run.id, toRunError(error), [endedEvent(deps, run), ...(await leftovers(deps, run.input as RunInput))]))) {
     stopped = 1;
-    deps.streams.publish(run.id, { type: 'error', final: true, data: { error: error.message, code: error.code, status: error.status } });
+    deps.streams.publish(RunFrames, run.id, 'error', { error: error.message, code: error.code, status: error.status });
   }
   for (const child of await deps.journal.list({ actor, kind: RUN_KIND, status: ACTIVE, limit: 500 })) {
     if (child.parentId === run.id) stopped += await stopOne(deps, actor, child, error);
@@ -36,4 +37,4 @@ export async function cancelUnwatched(deps: StopDeps, runId: string): Promise<vo
   if (run?.wait === null && ACTIVE.some((status) => status === run.status)) await stopOne(deps, SYSTEM, run, runErrors.unwatched());
 }
 
-const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event('run.ended', { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' });
+const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' });

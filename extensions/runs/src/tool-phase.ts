@@ -6,6 +6,7 @@
  *     when its tool declared that harmless; otherwise the model reads `outcome_unknown`.
  * T3  A suspended call lets the others run first; then the run waits in the journal, holding nothing.
  */
+import { RunFrames } from './contract.js';
 import type { ExtensionContext, JournalStep, StepSpec, Streams } from '@svc/api';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { CallRequest, Judgement, ToolResult, ToolsService } from '@svc/ext-tools/contract';
@@ -59,7 +60,6 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
       tool: call.name,
       digest: judgement.digest,
       ...(judgement.verdict === 'deny' ? { denied: judgement.reason ?? 'refused' } : {}),
-      ...(judgement.warning ? { warning: judgement.warning } : {}),
     };
     const spec = judgement.verdict === 'suspend' ? undefined : stepSpec(progress, 'tool', call.id, judgement.replay, intent);
     planned.push({ call, request, judgement, spec, begun: false });
@@ -105,22 +105,22 @@ export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned:
 
 async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Promise<ToolResult> {
   const { call, judgement } = one;
-  deps.streams.publish(progress.run.id, { type: 'tool_use', data: { tool: call.name, id: call.id } });
+  deps.streams.publish(RunFrames, progress.run.id, 'tool_use', { tool: call.name, id: call.id });
   if (judgement.verdict === 'deny') return { content: judgement.reason ?? 'refused', isError: true, status: 'denied' };
   if (one.begun) {
     await deps.endSurvivors(call.id);
     if (judgement.replay === 'never') return { content: UNKNOWN_OUTCOME, isError: true, status: 'outcome_unknown' };
   }
-  const result = await deps.tools.execute(one.request, progress.effects);
+  const result = await deps.tools.execute(one.request, { signal: progress.effects });
   // Cut off because the run goes on elsewhere: what came of it is judged there (T2).
   if (result.isError && progress.effects.aborted && !progress.run.signal.aborted) throw progress.effects.reason;
-  return judgement.warning ? { ...result, content: `${result.content}\n\n${judgement.warning}` } : result;
+  return result;
 }
 
 function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, result: ToolResult): void {
   const { call, spec } = one;
   if (!spec) return;
-  deps.streams.publish(progress.run.id, { type: 'tool_result', data: { tool: call.name, id: call.id, input: call.args, is_error: result.isError, result: result.content } });
+  deps.streams.publish(RunFrames, progress.run.id, 'tool_result', { tool: call.name, id: call.id, input: call.args, is_error: result.isError, result: result.content });
   deps.streams.flush(progress.run.id);
   const outcome: ToolOutcome = { status: result.status, ...placeIn(deps.streams, progress.run.id) };
   const entry: EntryDraft = { kind: 'tool_result', runId: progress.run.id, callId: call.id, tool: call.name, content: result.content, isError: result.isError, status: result.status };
@@ -143,7 +143,6 @@ function planBegun(progress: Progress, call: OpenCall, begun: JournalStep): Plan
       replay: begun.replay,
       parallel: false,
       ...(intent.denied === undefined ? {} : { reason: intent.denied }),
-      ...(intent.warning === undefined ? {} : { warning: intent.warning }),
     },
   };
 }

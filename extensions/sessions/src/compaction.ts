@@ -167,7 +167,7 @@ async function append(deps: CompactionDeps, run: LeasedRun, actor: Actor, input:
   for (let tries = 1; ; tries++) {
     try {
       const ref = await deps.sessions.ensure(actor, input.agentId, input.sessionId);
-      const { writes } = await deps.sessions.append(ref, [{ kind: 'summary', runId: run.id, content: summary, coversThrough: input.through }]);
+      const { writes } = await deps.sessions.append(actor, ref, [{ kind: 'summary', runId: run.id, content: summary, coversThrough: input.through }]);
       await deps.journal.advance(run, { finish: { status: 'done' }, also: writes });
       return;
     } catch (error) {
@@ -187,7 +187,7 @@ async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, inp
     const { provider } = await llm.resolve(agent.manifest.model);
     if (provider === 'builtin' && input.isAsked) throw noModel('The built-in stand-in cannot summarise.');
     if (provider === 'builtin') return dropped;
-    const answer = await llm.complete(requestOf(agent, transcriptOf(entries)), { actor, agentId: agent.id, runId: run.id, purpose: 'compaction', signal: run.signal });
+    const answer = await llm.complete(requestOf(agent, transcriptOf(entries)), { actor, agentId: agent.id, runId: run.id, purpose: 'compaction' }, { signal: run.signal });
     if (answer.text.trim() === '' && input.isAsked) throw noModel('The model said nothing.');
     return answer.text.trim() === '' ? dropped : { text: answer.text, settle: answer.settle };
   } catch (cause) {

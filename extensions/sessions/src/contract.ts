@@ -6,10 +6,7 @@ export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result',
 export type EntryKind = Plain<typeof EntryKind>;
 
 /** One content part. Images are kept by media type and base64 data. */
-export const Part = Type.Union([
-  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
-  Type.Object({ type: Type.Literal('image'), mediaType: Type.String(), data: Type.String() }),
-]);
+export const Part = Type.Union([Type.Object({ type: Type.Literal('text'), text: Type.String() }), Type.Object({ type: Type.Literal('image'), mediaType: Type.String(), data: Type.String() })]);
 export type Part = Plain<typeof Part>;
 
 export const EntryDraft = Type.Object({
@@ -88,11 +85,7 @@ export const Sessions = defineService('sessions', '1.0.0', {
    * At most `maxMessages` of them, but always the newest request. `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.
    */
   project: method(
-    [
-      Actor,
-      SessionRef,
-      Type.Object({ budgetTokens: Type.Number(), maxMessages: Type.Optional(Type.Number()), staged: Type.Optional(Type.Array(EntryDraft)), aside: Type.Optional(Aside) }),
-    ],
+    [Actor, SessionRef, Type.Object({ budgetTokens: Type.Number(), maxMessages: Type.Optional(Type.Number()), staged: Type.Optional(Type.Array(EntryDraft)), aside: Type.Optional(Aside) })],
     Projection,
   ),
   entries: method([Actor, Id, Type.Optional(Type.Object({ after: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }))], Type.Array(Entry)),

@@ -1,8 +1,11 @@
-import { defineExtension } from '@svc/api';
+import { Llm } from '@svc/ext-llm/contract';
+import { Agents } from '@svc/ext-agents/contract';
+import { SecurityReport, StoragePurge, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
 import { COMPACTION_KIND, createCompactor } from './compaction.js';
-import type {} from './contract.js';
+import { Sessions } from './contract.js';
+import * as contract from './contract.js';
 import { projectEntries } from './projection.js';
 import { sessionRoutes } from './routes.js';
 import { createSessionsService } from './service.js';
@@ -12,16 +15,17 @@ import { createSessionStore } from './store.js';
 const MAX_COMPACTED_ENTRIES = 5_000;
 
 export default defineExtension({
+  contract,
   migrations: [init, thinking],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
-    const agents = ctx.services.require('agents');
+    const agents = ctx.services.require(Agents);
     const { forget, ...sessions } = createSessionsService({ store, clock: ctx.clock, ids: ctx.ids, projected: (...seen) => compactor.consider(...seen), compactNow: (ref) => compactor.now(ref) });
     const compactor = createCompactor({
       journal: ctx.journal,
       sessions,
       agents,
-      llm: ctx.services.optional('llm'),
+      llm: ctx.services.optional(Llm),
       log: ctx.log,
       hold: (label) => ctx.hold(label),
       closing: ctx.signal,
@@ -32,15 +36,15 @@ export default defineExtension({
         return summary ? [summary, ...entries] : entries;
       },
     });
-    ctx.services.provide('sessions', sessions);
+    ctx.services.provide(Sessions, sessions);
     ctx.journal.onReady(COMPACTION_KIND, () => compactor.resume());
     ctx.timers.after(0, () => compactor.resume());
     ctx.routes.add(...sessionRoutes({ sessions, agents, store, commit: (writes) => ctx.db.commit(writes) }));
-    ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
+    ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await store.purgeAgent(agentId);
       else if (ownerId !== undefined) await store.purgeOwner(ownerId);
     });
-    ctx.hooks.tap('security.report', () => ({ name: 'session_repair', state: repairWorks() ? 'active' : 'failed', detail: 'a call without a result is answered in the projection' }));
+    ctx.hooks.tap(SecurityReport, () => ({ name: 'session_repair', state: repairWorks() ? 'active' : 'failed', detail: 'a call without a result is answered in the projection' }));
   },
 });
 

@@ -16,7 +16,7 @@ export interface SessionRow {
 }
 
 export interface SessionStore {
-  counts(actor: Actor, agentIds: readonly string[], since: string): Promise<Map<string, SessionCount>>;
+  counts(actor: Actor, agentIds: readonly string[], since: string): Promise<Record<string, SessionCount>>;
   total(actor: Actor): Promise<number>;
   find(actor: Actor, sessionId: string): Promise<SessionRow | undefined>;
   /** Entries after `after`, oldest first, at most `limit`. */
@@ -58,7 +58,7 @@ export const createSessionStore = (db: Db): SessionStore => {
         ),
       );
       // PostgreSQL gives counts as text.
-      return new Map((await Promise.all(reads)).flat().map(({ agent_id, n, recent }) => [agent_id, { all: Number(n), recent: Number(recent) }]));
+      return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, n, recent }) => [agent_id, { all: Number(n), recent: Number(recent) }]));
     },
     total: async (actor) => Number((await db.readOne<{ n: number | string }>(`SELECT COUNT(*) AS n FROM ${sessions} WHERE (? = 1 OR owner_id = ?)`, ownerScope(actor)))?.n ?? 0),
     find: async (actor, sessionId) => {

@@ -1,11 +1,11 @@
 /** Routes of the daemon itself. */
-import { ErrorBody, type ExtensionContext, type HookHandle, type HookMap, type RouteDecl, type RouteSpec, Type, bytes, defineRoute, reply } from '@svc/api';
+import { ErrorBody, type ExtensionContext, type HookHandle, type MetricsCollect, type RouteDecl, type RouteSpec, Type, bytes, defineRoute, reply } from '@svc/api';
 import { Health, HealthDetail, OpenApiDocument, Ready, Status, Version, Versions } from './answers.js';
 import { renderMetrics } from './metrics.js';
 import { API_VERSIONS, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
 
 export interface SystemDeps extends StatusDeps {
-  readonly metrics: HookHandle<HookMap['metrics.collect']>;
+  readonly metrics: HookHandle<typeof MetricsCollect>;
   readonly timers: ExtensionContext['timers'];
 }
 

@@ -1,5 +1,5 @@
 /** Judging a call before anything runs (T1). */
-import { type AnyTool, checkValue, type HookHandle, type HookMap, isSvcError, type Logger, nearest, type SvcError, type ToolRequest, type Verdict } from '@svc/api';
+import { type AnyTool, type HookHandle, type Logger, type SvcError, type ToolBefore, type ToolRequest, type Verdict, checkValue, isSvcError, nearest } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, Judgement } from './contract.js';
@@ -9,27 +9,27 @@ import { exclusionOf, type ToolRegistry } from './tool-registry.js';
 export interface JudgeDeps {
   readonly registry: ToolRegistry;
   readonly agents: AgentsService;
-  readonly before: HookHandle<HookMap['tool.before']>;
+  readonly before: HookHandle<typeof ToolBefore>;
   readonly log: Logger;
 }
 
 type Basis = Pick<Judgement, 'digest' | 'replay' | 'parallel'>;
 
 export const judgeCall = async (deps: JudgeDeps, request: CallRequest): Promise<Judgement> => {
-  const tool = await deps.registry.find(request.name, request.call.agentId);
+  const tool = deps.registry.find(request.name);
   const basis: Basis = { digest: callDigest(request.name, request.args), replay: tool?.replay ?? 'never', parallel: tool?.parallel ?? false };
   if (!tool) return denied(basis, toolErrors.unknown(request.name, await similarNames(deps.registry, request.name)));
   const problem = (await offerProblem(deps, request)) ?? (await argumentProblem(tool, request));
   if (problem) return denied(basis, problem);
-  const verdict = deps.before.isEmpty() ? undefined : await deps.before.call(toolRequest(tool, request, basis.digest, new AbortController().signal, deps.log));
+  const verdict = deps.before.isEmpty() ? undefined : await deps.before.call(toolRequest(deps.registry, tool, request, basis.digest));
   return judgementOf(basis, verdict);
 };
 
-/** What taps of the tool hooks see. The arguments have been checked against the tool's schema, an object. */
-export const toolRequest = (tool: AnyTool, request: CallRequest, digest: string, signal: AbortSignal, log: Logger): ToolRequest => ({
-  tool,
+/** What taps of the tool hooks see: what the tool is, and never what runs it. The arguments have been checked against the tool's schema, an object. */
+export const toolRequest = (registry: Pick<ToolRegistry, 'facts'>, tool: AnyTool, request: CallRequest, digest: string): ToolRequest => ({
+  tool: registry.facts(tool),
   args: request.args as Readonly<Record<string, unknown>>,
-  call: { ...request.call, signal, log },
+  call: request.call,
   digest,
   earlier: request.earlier,
 });

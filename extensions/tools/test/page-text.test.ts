@@ -207,7 +207,7 @@ describe('fetching a page', () => {
 
 // Nothing here runs a tool: what they would need is never asked for.
 const nothing = undefined as never;
-const noWorkspaces: Workspaces = { of: () => nothing, made: () => nothing, checkpoint: async () => undefined };
+const noWorkspaces: Workspaces = { of: () => nothing, made: () => nothing };
 const allTools = [...fileTools(noWorkspaces), applyPatchTool(noWorkspaces), shellTool(noWorkspaces, nothing), webFetchTool({ fetch: nothing, workers: nothing, clock: nothing })];
 
 const isTaken = async (name: string, args: object): Promise<boolean> => {

@@ -5,7 +5,7 @@ import type { Events } from './declare/event.js';
 import type { Hooks } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
 import type { Services } from './declare/service.js';
-import type { ConfigDecl } from './declare/work.js';
+import type { ConfigDecl, WorkerDecl } from './declare/work.js';
 import type { Connection, RouteDecl, SocketDecl } from './http.js';
 import type { Journal } from './journal.js';
 import type { TSchema } from './schema.js';
@@ -128,6 +128,10 @@ export interface ExtensionContext {
 }
 
 export interface ExtensionDefinition {
+  /** What contract.ts exports, as `import * as contract`: the build writes it down for whoever wants to use or judge the area without its code. */
+  readonly contract?: Readonly<Record<string, unknown>>;
+  /** The worker functions that the manifest names. */
+  readonly workers?: readonly WorkerDecl[];
   readonly migrations?: readonly Migration[];
   /** The config sections that extension.json claims. */
   readonly config?: readonly ConfigDecl[];

@@ -46,7 +46,7 @@ export const Manifest = Type.Object(
 );
 export type Manifest = Static<typeof Manifest>;
 
-/** contributions.json: what the build derives from the code. Committed, never edited, compared at activation. */
+/** The names of what an extension adds: what an installation knows of it before it runs, and what its activation is held to. */
 export interface Contributions {
   /** `METHOD path`, sorted. */
   readonly routes: readonly string[];

@@ -27,5 +27,4 @@ export const deadlineOf = (options: CallOptions, decl: ServiceDecl, method: stri
   };
 };
 
-const tooLate = (decl: ServiceDecl, method: string, ms: number): SvcError =>
-  new SvcError('service_deadline', `${decl.name}.${method} did not answer within ${ms} ms.`, { status: 504, retry: true });
+const tooLate = (decl: ServiceDecl, method: string, ms: number): SvcError => new SvcError('service_deadline', `${decl.name}.${method} did not answer within ${ms} ms.`, { status: 504, retry: true });

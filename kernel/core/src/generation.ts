@@ -124,7 +124,11 @@ function compareWithManifest(registries: readonly AnyRegistry[], owner: Owner, i
     route: { rows: contributions.routes, exact: true, where: 'contributions.json' },
     socket: { rows: contributions.sockets, exact: true, where: 'contributions.json' },
     tool: { rows: contributions.tools.map((tool) => tool.name), exact: true, where: 'contributions.json' },
-    service: { rows: Object.entries(manifest.provides ?? {}).flatMap(([name, versions]) => [versions].flat().map((version) => declaredAs({ name, version }))), exact: true, where: 'provides in extension.json' },
+    service: {
+      rows: Object.entries(manifest.provides ?? {}).flatMap(([name, versions]) => [versions].flat().map((version) => declaredAs({ name, version }))),
+      exact: true,
+      where: 'provides in extension.json',
+    },
     tap: { rows: (manifest.hooks ?? []).map((hook) => hook.name), exact: false, where: 'hooks in extension.json' },
     hook: { rows: manifest.defines ?? [], exact: true, where: 'defines in extension.json' },
     listener: { rows: manifest.events?.listens ?? [], exact: false, where: 'events.listens in extension.json' },

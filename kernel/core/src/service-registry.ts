@@ -6,7 +6,19 @@
  * V2  Whoever was built against a newer minor than is provided is told so at the call, and never gets half an answer.
  * V3  What crosses fits the declaration wherever the judge says that it is to be looked at.
  */
-import { type AnyMethodDecl, type CallControl, type CallOptions, type Disposable, type OptionalHandle, type Service, type ServiceDecl, type ServiceMethods, SvcError, declaredAs, isOptional } from '@svc/api';
+import {
+  type AnyMethodDecl,
+  type CallControl,
+  type CallOptions,
+  type Disposable,
+  type OptionalHandle,
+  type Service,
+  type ServiceDecl,
+  type ServiceMethods,
+  SvcError,
+  declaredAs,
+  isOptional,
+} from '@svc/api';
 import satisfies from 'semver/functions/satisfies.js';
 import { deadlineOf, NEVER } from './call-control.js';
 import { type ContractJudge, noJudge } from './contract-judge.js';

@@ -1,6 +1,20 @@
 /** The registries of the wiring, and the lifecycle over them. */
 import * as api from '@svc/api';
-import { type ContractJudge, ContributionRegistry, createContractJudge, EventHub, type GenerationDeps, HookRegistry, type InstalledStore, Lifecycle, type LifecycleDeps, LiveRegistry, type Misfit, ServiceRegistry, StrikeBook } from '@svc/core';
+import {
+  type ContractJudge,
+  ContributionRegistry,
+  createContractJudge,
+  EventHub,
+  type GenerationDeps,
+  HookRegistry,
+  type InstalledStore,
+  Lifecycle,
+  type LifecycleDeps,
+  LiveRegistry,
+  type Misfit,
+  ServiceRegistry,
+  StrikeBook,
+} from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Log } from '@svc/platform/log/log';
 import { type ContextParts, createContext } from './extension-context.js';
@@ -33,10 +47,12 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable:
     services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error), judge),
     events: new EventHub(
       {
-      failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
-      dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
-      isDurable,
-    }, judge),
+        failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
+        dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
+        isDurable,
+      },
+      judge,
+    ),
     tools: new ContributionRegistry<api.AnyTool>('tool', {
       describe: (tool) => tool.name,
       check: (candidate, others) => {
@@ -58,7 +74,18 @@ export function createLifecycle(
 ): Lifecycle {
   const generations: GenerationDeps = {
     // Services last: whoever is called through one finds its routes, tools and timers in place.
-    registries: [wiring.hooks.definitions, wiring.hooks.taps, parts.http.routes, parts.http.sockets, wiring.tools, wiring.events.listeners, wiring.projections, wiring.services.provided, wiring.timers, wiring.ready],
+    registries: [
+      wiring.hooks.definitions,
+      wiring.hooks.taps,
+      parts.http.routes,
+      parts.http.sockets,
+      wiring.tools,
+      wiring.events.listeners,
+      wiring.projections,
+      wiring.services.provided,
+      wiring.timers,
+      wiring.ready,
+    ],
     createContext: (owner, one) => createContext(parts, owner, one as InstalledFiles), // all that the store holds, and so all that is ever started
     migrate: async (one, definition) => {
       // What another build made is held to the contracts at each crossing.

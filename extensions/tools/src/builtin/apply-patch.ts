@@ -21,11 +21,6 @@ export const applyPatchTool = (workspaces: Workspaces): AnyTool =>
       const dir = workspaces.of(call);
       const changes = await planPatch(dir, parsePatch(patch));
       if (changes.length === 0) return 'The files already are as the patch wants them; nothing was changed.';
-      await workspaces.checkpoint(
-        call,
-        'apply_patch',
-        changes.map(({ path }) => path),
-      );
       await carryOut(dir, changes);
       return changes.map(describe).join('\n');
     },

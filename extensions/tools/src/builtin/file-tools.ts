@@ -47,7 +47,6 @@ const writeTool = (workspaces: Workspaces): AnyTool =>
       const dir = workspaces.of(call);
       const target = pathIn(dir, path);
       if (target === '.' || target.endsWith('/')) throw toolErrors.path_denied(path);
-      await workspaces.checkpoint(call, 'file_write', [target]);
       await dir.write(target, content);
       return `Wrote ${new TextEncoder().encode(content).length} bytes to ${target}.`;
     },

@@ -6,10 +6,11 @@ import type { Write } from '../storage.js';
 import type { Declared, Plain } from './plain.js';
 
 export interface EventDecl<S extends TSchema = TSchema> extends Declared {
+  readonly declares: 'event';
   readonly data: S;
 }
 
-export const defineEvent = <S extends TSchema>(name: string, version: string, data: S): EventDecl<S> => ({ name, version, data });
+export const defineEvent = <S extends TSchema>(name: string, version: string, data: S): EventDecl<S> => ({ declares: 'event', name, version, data });
 
 const Nothing = Type.Object({});
 

@@ -5,6 +5,7 @@ import type { Declared, Plain } from './plain.js';
 
 /** The frame types of a topic, by name. */
 export interface FramesDecl<F extends Readonly<Record<string, TSchema>> = Readonly<Record<string, TSchema>>> extends Declared {
+  readonly declares: 'frames';
   readonly frames: F;
   /** Types that end a topic. */
   readonly final: readonly string[];
@@ -22,7 +23,7 @@ export const defineFrames = <F extends Readonly<Record<string, TSchema>>>(
 ): FramesDecl<F> => {
   const joins: Record<string, string> = {};
   for (const [type, member] of Object.entries(spec.joins ?? {})) if (member !== undefined) joins[type] = member;
-  return { name, version, frames: spec.frames, final: spec.final, joins };
+  return { declares: 'frames', name, version, frames: spec.frames, final: spec.final, joins };
 };
 
 /** Data of a frame by its type: `FrameData<typeof RunFrames>['chunk']`. */
@@ -48,6 +49,7 @@ export type FrameOf<D extends FramesDecl> = { [T in keyof D['frames'] & string]:
 
 /** How frames of one format look on one protocol. What a reply names; the code is registered by its owner. */
 export interface ProjectionDecl<D extends FramesDecl = FramesDecl, A extends TSchema = TSchema> extends Declared {
+  readonly declares: 'projection';
   readonly kind: 'stream' | 'answer';
   readonly format: D;
   /** What varies from one use to the next; plain data. */
@@ -63,10 +65,11 @@ export const defineStreamProjection = <D extends FramesDecl, A extends TSchema>(
   name: string,
   version: string,
   spec: { readonly format: D; readonly contentType: string; readonly args: A },
-): StreamProjection<D, A> => ({ name, version, kind: 'stream', ...spec });
+): StreamProjection<D, A> => ({ declares: 'projection', name, version, kind: 'stream', ...spec });
 
 /** One frame becomes a whole reply. */
 export const defineAnswerProjection = <D extends FramesDecl, A extends TSchema>(name: string, version: string, spec: { readonly format: D; readonly args: A }): AnswerProjection<D, A> => ({
+  declares: 'projection',
   name,
   version,
   kind: 'answer',

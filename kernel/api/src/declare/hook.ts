@@ -35,6 +35,7 @@ export interface TapControl {
 }
 
 interface HookOf<K extends HookKind, S extends TSchema, C extends TSchema, R extends TSchema> extends Declared, HookSpec {
+  readonly declares: 'hook';
   readonly kind: K;
   /** What is looked at: the subject of a veto or step, the question of an ask or gather, the value of a pipe. */
   readonly subject: S;
@@ -60,10 +61,11 @@ interface Rest {
 }
 
 /** May object. */
-export const defineVeto = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): VetoHook<S> => ({ name, version, kind: 'veto', ...spec });
+export const defineVeto = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): VetoHook<S> => ({ declares: 'hook', name, version, kind: 'veto', ...spec });
 
 /** Each tap gets the value and may return another; undefined keeps it. */
 export const definePipe = <S extends TSchema, C extends TSchema>(name: string, version: string, { value, ...spec }: Rest & { readonly value: S; readonly context: C }): PipeHook<S, C> => ({
+  declares: 'hook',
   name,
   version,
   kind: 'pipe',
@@ -72,10 +74,11 @@ export const definePipe = <S extends TSchema, C extends TSchema>(name: string, v
 });
 
 /** Takes part; answers nothing. */
-export const defineStep = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): StepHook<S> => ({ name, version, kind: 'step', ...spec });
+export const defineStep = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): StepHook<S> => ({ declares: 'hook', name, version, kind: 'step', ...spec });
 
 /** Who can answer? The first tap that returns something does. */
 export const defineAsk = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): AskHook<S, R> => ({
+  declares: 'hook',
   name,
   version,
   kind: 'ask',
@@ -84,6 +87,7 @@ export const defineAsk = <S extends TSchema, R extends TSchema>(name: string, ve
 
 /** All who tap it answer, side by side. */
 export const defineGather = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): GatherHook<S, R> => ({
+  declares: 'hook',
   name,
   version,
   kind: 'gather',
@@ -92,17 +96,18 @@ export const defineGather = <S extends TSchema, R extends TSchema>(name: string,
 
 type Answer<T> = T | undefined | Promise<T | undefined>;
 
-export type TapOf<H extends HookDecl> = H extends VetoHook<infer S>
-  ? (subject: Plain<S>, control: TapControl) => Answer<Verdict>
-  : H extends PipeHook<infer S, infer C>
-    ? (value: Plain<S>, context: Plain<C>, control: TapControl) => Answer<Plain<S>>
-    : H extends StepHook<infer S>
-      ? (subject: Plain<S>, control: TapControl) => void | Promise<void>
-      : H extends AskHook<infer S, infer R>
-        ? (question: Plain<S>, control: TapControl) => Answer<Plain<R>>
-        : H extends GatherHook<infer S, infer R>
-          ? (question: Plain<S>, control: TapControl) => Plain<R> | Promise<Plain<R>>
-          : never;
+export type TapOf<H extends HookDecl> =
+  H extends VetoHook<infer S>
+    ? (subject: Plain<S>, control: TapControl) => Answer<Verdict>
+    : H extends PipeHook<infer S, infer C>
+      ? (value: Plain<S>, context: Plain<C>, control: TapControl) => Answer<Plain<S>>
+      : H extends StepHook<infer S>
+        ? (subject: Plain<S>, control: TapControl) => void | Promise<void>
+        : H extends AskHook<infer S, infer R>
+          ? (question: Plain<S>, control: TapControl) => Answer<Plain<R>>
+          : H extends GatherHook<infer S, infer R>
+            ? (question: Plain<S>, control: TapControl) => Plain<R> | Promise<Plain<R>>
+            : never;
 
 /** What one tap of a gathering hook brought, or why it did not. */
 export interface Gathered<T> {
@@ -111,17 +116,18 @@ export interface Gathered<T> {
   readonly error?: string;
 }
 
-export type CallOf<H extends HookDecl> = H extends VetoHook<infer S>
-  ? (subject: Plain<S>) => Promise<Verdict | undefined>
-  : H extends PipeHook<infer S, infer C>
-    ? (value: Plain<S>, context: Plain<C>) => Promise<Plain<S>>
-    : H extends StepHook<infer S>
-      ? (subject: Plain<S>) => Promise<void>
-      : H extends AskHook<infer S, infer R>
-        ? (question: Plain<S>) => Promise<Plain<R> | undefined>
-        : H extends GatherHook<infer S, infer R>
-          ? (question: Plain<S>) => Promise<readonly Gathered<Plain<R>>[]>
-          : never;
+export type CallOf<H extends HookDecl> =
+  H extends VetoHook<infer S>
+    ? (subject: Plain<S>) => Promise<Verdict | undefined>
+    : H extends PipeHook<infer S, infer C>
+      ? (value: Plain<S>, context: Plain<C>) => Promise<Plain<S>>
+      : H extends StepHook<infer S>
+        ? (subject: Plain<S>) => Promise<void>
+        : H extends AskHook<infer S, infer R>
+          ? (question: Plain<S>) => Promise<Plain<R> | undefined>
+          : H extends GatherHook<infer S, infer R>
+            ? (question: Plain<S>) => Promise<readonly Gathered<Plain<R>>[]>
+            : never;
 
 /** Order of taps: by stage (a name or a number), then before/after, then extension id. */
 export type Stage = 'first' | 'policy' | 'normal' | 'late' | 'last' | number;

@@ -7,7 +7,10 @@ export type Plain<S extends TSchema> = ReadOnly<Static<S>>;
 export type ReadOnly<T> = T extends (infer Item)[] ? readonly ReadOnly<Item>[] : T extends object ? { readonly [K in keyof T]: ReadOnly<T[K]> } : T;
 
 /** Name and version of something declared, and the version range that fits it: the same major. */
+export type DeclaredKind = 'service' | 'hook' | 'event' | 'frames' | 'projection' | 'work' | 'config' | 'worker';
+
 export interface Declared {
+  readonly declares: DeclaredKind;
   /** Lower-case words; the area that owns it comes first. */
   readonly name: string;
   /** Semantic version. A new major is another thing, which can stand beside the old one. */
@@ -17,4 +20,4 @@ export interface Declared {
 export const majorOf = (version: string): number => Number(version.split('.', 1)[0]);
 
 /** How messages and lists name a declaration: `agents@1`. */
-export const declaredAs = ({ name, version }: Declared): string => `${name}@${majorOf(version)}`;
+export const declaredAs = ({ name, version }: Pick<Declared, 'name' | 'version'>): string => `${name}@${majorOf(version)}`;

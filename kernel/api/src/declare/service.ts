@@ -22,6 +22,7 @@ export interface StreamMethodDecl<A extends readonly TSchema[] = readonly TSchem
 export type AnyMethodDecl = MethodDecl | StreamMethodDecl;
 
 export interface ServiceDecl<M extends Readonly<Record<string, AnyMethodDecl>> = Readonly<Record<string, AnyMethodDecl>>> extends Declared {
+  readonly declares: 'service';
   readonly methods: M;
 }
 
@@ -30,7 +31,7 @@ export const method = <const A extends readonly TSchema[], R extends TSchema>(ar
 
 export const streamMethod = <const A extends readonly TSchema[], F extends TSchema>(args: A, frame: F): StreamMethodDecl<A, F> => ({ args, frame });
 
-export const defineService = <M extends Readonly<Record<string, AnyMethodDecl>>>(name: string, version: string, methods: M): ServiceDecl<M> => ({ name, version, methods });
+export const defineService = <M extends Readonly<Record<string, AnyMethodDecl>>>(name: string, version: string, methods: M): ServiceDecl<M> => ({ declares: 'service', name, version, methods });
 
 /** One of many that answer to the same contract, each under a name of its own: `named(ModelDriver, 'gemini')`. */
 export const named = <D extends ServiceDecl>(decl: D, name: string): D => ({ ...decl, name: `${decl.name}:${name}` });

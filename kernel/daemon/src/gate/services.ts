@@ -27,5 +27,4 @@ export const servicesGate = (registry: ServiceRegistry, owner: Owner, manifest: 
   };
 };
 
-export const providedAs = (manifest: Manifest): string[] =>
-  Object.entries(manifest.provides ?? {}).flatMap(([name, versions]) => [versions].flat().map((version) => declaredAs({ name, version })));
+export const providedAs = (manifest: Manifest): string[] => Object.entries(manifest.provides ?? {}).flatMap(([name, versions]) => [versions].flat().map((version) => declaredAs({ name, version })));
