@@ -25,6 +25,7 @@ export const Manifest = Type.Object(
       Type.Object({ publishes: Type.Optional(Type.Array(Type.String())), listens: Type.Optional(Type.Array(Type.String())), durable: Type.Optional(Type.Array(Type.String())) }, closed),
     ),
     config: Type.Optional(Type.Array(Type.Union([Type.Object({ section: Type.String() }, closed), Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed)]))),
+    reads: Type.Optional(Type.Array(Type.String(), { description: 'Sections of the kernel whose settings this extension goes by' })),
     tables: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_]{0,40}$' }))),
     workers: Type.Optional(
       Type.Record(
