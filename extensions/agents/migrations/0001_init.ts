@@ -22,19 +22,6 @@ export const init: Migration = {
       { unique: [['owner_id', 'name']] },
     );
     m.createIndex('agents', ['parent_id']);
-    // Outlives the agent, so that a resent request after a kill does not make a second one.
-    m.createTable(
-      'spawn_keys',
-      {
-        owner_id: { kind: 'text', notNull: true },
-        spawn_key: { kind: 'text', notNull: true },
-        fingerprint: { kind: 'text', notNull: true },
-        agent_id: { kind: 'text', notNull: true },
-        name: { kind: 'text', notNull: true },
-        created_at: { kind: 'text', notNull: true },
-      },
-      { primaryKey: ['owner_id', 'spawn_key'] },
-    );
     // What has been done once and is never done again.
     m.createTable('marks', { name: { kind: 'text', primaryKey: true }, at: { kind: 'text', notNull: true } });
   },

@@ -18,8 +18,6 @@ import { spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
 import { agentTools } from './tools.js';
 
-const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
-const FORGET_KEYS_EVERY_MS = 60 * 60 * 1000;
 
 export default defineExtension({
   contract,
@@ -43,6 +41,7 @@ export default defineExtension({
       providers: about.providers,
       modelsOf,
       purge: ctx.hooks.use(StoragePurge),
+      journal: ctx.journal,
       ids: ctx.ids,
       clock: ctx.clock,
       events: ctx.events,
@@ -67,7 +66,6 @@ export default defineExtension({
     ctx.hooks.tap(StoragePurge, ({ ownerId, agentId }) => (ownerId !== undefined && agentId === undefined ? purgeOwner(deps, ownerId) : undefined));
     ctx.events.on(AgentChanged, ({ agentId }) => cache.changed(agentId));
     ctx.events.on(AgentKilled, ({ agentId }) => cache.changed(agentId));
-    ctx.timers.every(FORGET_KEYS_EVERY_MS, () => store.commit([store.forgetKeysBefore(new Date(ctx.clock.now() - KEY_KEPT_MS).toISOString())]));
   },
   start: (ctx) => ensureFirstAgent({ store: createStore(ctx.db), ids: ctx.ids, clock: ctx.clock, events: ctx.events }),
 });

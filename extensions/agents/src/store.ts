@@ -15,12 +15,6 @@ export interface AgentFilter {
   readonly offset: number;
 }
 
-export interface SpawnKey {
-  readonly fingerprint: string;
-  readonly agentId: string;
-  readonly name: string;
-}
-
 interface AgentRow {
   id: string;
   name: string;
@@ -49,22 +43,18 @@ export interface AgentStore {
   children(actor: Actor, parentIds: readonly string[]): Promise<Map<string, string[]>>;
   countChildren(parentId: string): Promise<number>;
   hasMark(name: string): Promise<boolean>;
-  spawnKey(ownerId: string, key: string): Promise<SpawnKey | undefined>;
   insert(agent: Agent): Write;
-  insertKey(ownerId: string, key: string, record: SpawnKey, at: string): Write;
   insertMark(name: string, at: string): Write;
   update(id: string, changes: { session_id?: string; manifest?: AgentManifest; state?: AgentState }): Write;
   touch(at: ReadonlyMap<string, string>): Write;
   /** Conflicts when the row is gone already. */
   remove(id: string): Write;
   removeOwner(ownerId: string): Write[];
-  forgetKeysBefore(at: string): Write;
   commit(writes: readonly Write[]): Promise<void>;
 }
 
 export const createStore = (db: Db): AgentStore => {
   const agents = db.table('agents');
-  const keys = db.table('spawn_keys');
   const marks = db.table('marks');
   const one = async (where: string, args: readonly Scalar[]): Promise<Agent | undefined> => {
     const row = await db.readOne<AgentRow>(`SELECT * FROM ${agents} WHERE ${where}`, args);
@@ -93,13 +83,7 @@ export const createStore = (db: Db): AgentStore => {
     },
     countChildren: async (parentId) => (await db.readOne<{ n: number }>(`SELECT count(*) AS n FROM ${agents} WHERE parent_id = ?`, [parentId]))?.n ?? 0,
     hasMark: async (name) => (await db.readOne(`SELECT name FROM ${marks} WHERE name = ?`, [name])) !== undefined,
-    spawnKey: (ownerId, key) =>
-      db.readOne<{ fingerprint: string; agentId: string; name: string }>(`SELECT fingerprint, agent_id AS "agentId", name FROM ${keys} WHERE owner_id = ? AND spawn_key = ?`, [ownerId, key]),
     insert: (agent) => ({ insert: agents, rows: [toRow(agent)] }),
-    insertKey: (ownerId, key, record, at) => ({
-      insert: keys,
-      rows: [{ owner_id: ownerId, spawn_key: key, fingerprint: record.fingerprint, agent_id: record.agentId, name: record.name, created_at: at }],
-    }),
     insertMark: (name, at) => ({ insert: marks, rows: [{ name, at }] }),
     update: (id, { manifest, ...columns }) => ({
       update: agents,
@@ -108,11 +92,7 @@ export const createStore = (db: Db): AgentStore => {
     }),
     touch: (at) => ({ update: agents, key: ['id'], rows: [...at].map(([id, last]) => ({ id, last_active_at: last })) }),
     remove: (id) => ({ sql: `DELETE FROM ${agents} WHERE id = ?`, args: [id], expect: 1 }),
-    removeOwner: (ownerId) => [
-      { sql: `DELETE FROM ${agents} WHERE owner_id = ?`, args: [ownerId] },
-      { sql: `DELETE FROM ${keys} WHERE owner_id = ?`, args: [ownerId] },
-    ],
-    forgetKeysBefore: (at) => ({ sql: `DELETE FROM ${keys} WHERE created_at < ?`, args: [at] }),
+    removeOwner: (ownerId) => [{ sql: `DELETE FROM ${agents} WHERE owner_id = ?`, args: [ownerId] }],
     commit: async (writes) => void (await db.commit(writes)),
   };
 };

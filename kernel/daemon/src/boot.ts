@@ -228,6 +228,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
   const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), instanceId: ids.uuid(), soleWriter: true });
+  http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
   await relay.open(own);

@@ -9,6 +9,7 @@ import { journalErrors } from './errors.js';
 import { createParts, type JournalOptions, type JournalParts } from './journal-parts.js';
 import { releaseLease, startHeartbeat } from './leases.js';
 import { openRun } from './opening.js';
+import { once } from './receipts.js';
 import { getRun, listRuns, runByKey, stepsOf } from './run-reads.js';
 import type { RunRow } from './run-rows.js';
 
@@ -26,6 +27,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
   const stopHeartbeat = startHeartbeat(parts);
   parts.timer.look();
   return {
+    once: (request, effect) => once(parts, request, effect),
     open: (request, also = []) => openRun(parts, request, also),
     advance: (run, progress) => advance(parts, run, progress),
     step: (run, spec, effect) => step(parts, run, spec, effect),

@@ -31,6 +31,28 @@ export const createRunWrites = ({ runs, steps }: Tables) => ({
     expect: 1,
   }),
 
+  /** A run that is over when it begins: it stands for an effect that is in the same commit. */
+  receipt: (run: { id: string; kind: string; ownerId: string; key: string | null; fingerprint: string; at: string }, position: number, result: unknown): Write => ({
+    insert: runs,
+    rows: [
+      {
+        id: run.id,
+        kind: run.kind,
+        owner_id: run.ownerId,
+        request_key: run.key,
+        fingerprint: run.fingerprint,
+        status: 'done',
+        position,
+        result: toJson(result),
+        attempt: 1,
+        created_at: run.at,
+        updated_at: run.at,
+        lease_token: 0,
+        lease_until: 0,
+      },
+    ],
+  }),
+
   /** The guard of each commit under a lease; it stands first. */
   touch: (run: LeasedRun, at: string): Write => ({
     sql: `UPDATE ${runs} SET updated_at = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
