@@ -18,7 +18,6 @@ import { spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
 import { agentTools } from './tools.js';
 
-
 export default defineExtension({
   contract,
   migrations: [init],

@@ -4,7 +4,7 @@ import type { Journal, Reply, RouteDecl } from '@svc/api';
 import { httpErrors } from './errors.js';
 import type { HandlerRequest } from './request.js';
 
-const KIND = 'http.request';
+export const RECEIPTS_KIND = 'http.request';
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /** Answers from the receipt of an earlier request, or runs the handler, which may leave one. */
@@ -14,7 +14,7 @@ export const answerOnce = async (once: Once | undefined, decl: RouteDecl, reques
   const key = request.headers['idempotency-key'];
   if (decl.idempotent !== true || key === undefined || !once) return handle();
   if (!KEY.test(key)) throw httpErrors.bad_idempotency_key();
-  const asked = { actor: request.actor, kind: KIND, key: `${decl.id} ${key}`, fingerprint: fingerprintOf(request) };
+  const asked = { actor: request.actor, kind: RECEIPTS_KIND, key: `${decl.id} ${key}`, fingerprint: fingerprintOf(request) };
   const { result, replayed } = await once<Reply>(asked, (receipt) => {
     request.receipts = receipt;
     return handle();
