@@ -7,7 +7,7 @@ import { type VirtualClock, virtualClock } from '../src/clock/clock.js';
 import { systemIds } from '../src/clock/ids.js';
 import { createJournal, type PlatformJournal } from '../src/journal/journal.js';
 import { journalMigrations, journalOwner } from '../src/journal/journal-migrations.js';
-import { openSqlite } from '../src/storage/sqlite-connection.js';
+import { openSqlite } from '../src/storage/sqlite/sqlite-connection.js';
 import { openStorage } from '../src/storage/storage.js';
 
 export const alice = actorOf('user:alice');

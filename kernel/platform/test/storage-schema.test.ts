@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Db, Logger, Migration } from '@svc/api';
 import { expect } from 'chai';
 import { virtualClock } from '../src/clock/clock.js';
-import { createReaderPool } from '../src/storage/reader-pool.js';
-import { openSqlite } from '../src/storage/sqlite-connection.js';
+import { createReaderPool } from '../src/storage/sqlite/reader-pool.js';
+import { openSqlite } from '../src/storage/sqlite/sqlite-connection.js';
 import { openStorage, type Storage } from '../src/storage/storage.js';
 
 const owner = { id: 'note-book', tables: ['notes', 'tags'] };

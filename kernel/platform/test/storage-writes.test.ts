@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import type { Db, Logger, Migration } from '@svc/api';
 import { expect } from 'chai';
 import { virtualClock } from '../src/clock/clock.js';
-import { openSqlite, type SqliteConnection } from '../src/storage/sqlite-connection.js';
+import { openSqlite, type SqliteConnection } from '../src/storage/sqlite/sqlite-connection.js';
 import { openStorage, type Storage, type StorageOptions } from '../src/storage/storage.js';
-import type { Unit } from '../src/storage/write-compiler.js';
-import { createWriteQueue, type WriteQueue } from '../src/storage/write-queue.js';
+import type { Unit } from '../src/storage/contract/write-compiler.js';
+import type { WriteQueue } from '../src/storage/contract/write-queue.js';
+import { createSqliteQueue } from '../src/storage/sqlite/sqlite-queue.js';
 
 const owner = { id: 'notes', tables: ['rows', 'links'] };
 const init: Migration = {
@@ -212,7 +213,7 @@ describe('the queue of writes', () => {
       },
     };
     const log: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-    queue = createWriteQueue({ connection: spied, clock: virtualClock(0), log, onEvents: () => undefined });
+    queue = createSqliteQueue({ connection: spied, clock: virtualClock(0), log, onEvents: () => undefined });
     const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
@@ -228,7 +229,7 @@ describe('the queue of writes', () => {
 
   const unit = (sql = `INSERT INTO t VALUES(${lastId});`): Unit => {
     lastId += 1;
-    return { id: lastId, sql, changes: [], counted: false, events: [], rows: 1 };
+    return { id: lastId, sql, changes: [], counted: false, checks: [], events: [], rows: 1 };
   };
   const codeOf = (work: Promise<unknown>): Promise<string> =>
     work.then(
@@ -317,7 +318,7 @@ describe('a batch that fails', () => {
       },
     };
     const log: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-    queue = createWriteQueue({ connection: weak, clock: virtualClock(0), log, onEvents: (events) => heard.push(...events.map(({ data }) => data)) });
+    queue = createSqliteQueue({ connection: weak, clock: virtualClock(0), log, onEvents: (events) => heard.push(...events.map(({ data }) => data)) });
   });
 
   afterEach(async () => {
@@ -327,7 +328,7 @@ describe('a batch that fails', () => {
   });
 
   const sqliteError = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
-  const insert = (id: number): Unit => ({ id, sql: `INSERT INTO t VALUES(${id});`, changes: [1], counted: false, events: [{ event: 'noted', data: id }], rows: 1 });
+  const insert = (id: number): Unit => ({ id, sql: `INSERT INTO t VALUES(${id});`, changes: [1], counted: false, checks: [], events: [{ event: 'noted', data: id }], rows: 1 });
   const outcomes = async (...units: Unit[]): Promise<string[]> =>
     (await Promise.allSettled(units.map((unit) => queue.commit(unit)))).map((one) => (one.status === 'fulfilled' ? 'ok' : (one.reason as { code: string }).code));
   const stored = async () => ((await connection.all('SELECT id FROM t ORDER BY id', [])) as Array<{ id: number }>).map(({ id }) => id);

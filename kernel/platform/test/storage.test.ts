@@ -52,7 +52,7 @@ describe('storage', () => {
 
   it('gives back exactly the values that were written', async () => {
     const texts = ["it's", 'line\nbreak', 'nul\0inside', '', '12', 'Grüße 🚀', '?;--/*', 'x'.repeat(3_000_000)];
-    const rows = texts.map((body, i) => ({ id: `t${i}`, body, n: [0, -1, 2 ** 53 - 1, 1.5, 1e21, -0.25, 7, 8][i] ?? 0 }));
+    const rows = texts.map((body, i) => ({ id: `t${i}`, body, n: [0, -1, 2 ** 53 - 1, 1 - 2 ** 53, 4, 5, 7, 8][i] ?? 0 }));
     await db.commit([
       { insert: db.table('notes'), rows },
       { sql: `INSERT INTO ${db.table('notes')}(id, body, n) VALUES (?, ?, 3) -- done?`, args: ['null', null] },
@@ -222,14 +222,15 @@ describe('storage', () => {
   });
 
   it('says that the disk is full, and keeps working for what fits', async () => {
-    const { openSqlite } = await import('../src/storage/sqlite-connection.js');
-    const { createWriteQueue } = await import('../src/storage/write-queue.js');
-    const { createCompiler } = await import('../src/storage/write-compiler.js');
+    const { openSqlite } = await import('../src/storage/sqlite/sqlite-connection.js');
+    const { createSqliteQueue } = await import('../src/storage/sqlite/sqlite-queue.js');
+    const { sqliteDialect } = await import('../src/storage/sqlite/sqlite-dialect.js');
+    const { createCompiler } = await import('../src/storage/contract/write-compiler.js');
     const connection = await openSqlite({ file: join(home, 'small.db'), readOnly: false, maxStatements: 5 });
     await connection.exec('PRAGMA journal_mode=WAL; CREATE TABLE temp.svc_changes (unit, write, n); CREATE TABLE t (body text); PRAGMA max_page_count=20;');
-    const queue = createWriteQueue({ connection, clock, log: silent, onEvents: () => undefined });
-    const compile = createCompiler();
-    const put = (body: string) => queue.commit(compile([{ insert: 't', rows: [{ body }] }], { checkTable: () => undefined, storeEvent: () => undefined }));
+    const queue = createSqliteQueue({ connection, clock, log: silent, onEvents: () => undefined });
+    const compile = createCompiler({ dialect: sqliteDialect, storeEvent: () => undefined });
+    const put = (body: string) => queue.commit(compile([{ insert: 't', rows: [{ body }] }]));
 
     const results = await Promise.allSettled([put('small'), put('x'.repeat(200_000)), put('small too')]);
 

@@ -6,13 +6,14 @@
 import type { Logger } from '@svc/api';
 import type { DatabaseIdentity } from './identity.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-import type { WriteQueue } from './write-queue.js';
+import type { WriteQueue } from '../contract/write-queue.js';
 
 /** Calls without a write after which the database rests. */
 const RESTS_AFTER = 3;
 const CHECKPOINT_AT_LATEST = 60;
 
 export interface TendingDeps {
+  readonly connection: SqliteConnection;
   readonly queue: Pick<WriteQueue, 'exclusive'>;
   readonly identity: DatabaseIdentity;
   /** Anything that is another value after each write. */
@@ -37,7 +38,7 @@ export const createTending = (deps: TendingDeps): Tending => {
   let isTroubled = false;
 
   const note = async (now: string): Promise<void> => {
-    if (noted === undefined || noted === kept) await deps.queue.exclusive((connection) => deps.identity.advance(connection));
+    if (noted === undefined || noted === kept) await deps.queue.exclusive(() => deps.identity.advance(deps.connection));
     noted = now;
   };
   const look = async (): Promise<void> => {
@@ -49,7 +50,7 @@ export const createTending = (deps: TendingDeps): Tending => {
     await note(now);
     turns += 1;
     if (rests < RESTS_AFTER && turns < CHECKPOINT_AT_LATEST) return;
-    if (!(await deps.queue.exclusive(checkpoint))) return;
+    if (!(await deps.queue.exclusive(() => checkpoint(deps.connection)))) return;
     turns = 0;
     kept = now;
     noted = now;

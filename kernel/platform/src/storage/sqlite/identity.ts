@@ -6,8 +6,8 @@
  * I2  What is found stays said, over restarts too, until a person takes the file away (`svc doctor --accept-database`).
  */
 import { readFile } from 'node:fs/promises';
-import { identityFileOf } from '../config/home.js';
-import { atomicWrite } from '../doors/atomic-write.js';
+import { identityFileOf } from '../../config/home.js';
+import { atomicWrite } from '../../doors/atomic-write.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 const TABLE = 'kernel_identity';

@@ -1,9 +1,9 @@
 /** The SQL of recorded migration steps. Loads knex, so it is imported only when something is pending. */
 import knex, { type Knex } from 'knex';
 import type { ColumnSpec } from '@svc/api';
-import { storageErrors } from './errors.js';
-import type { MigrationStep } from './migration-builder.js';
-import { identifier } from './sql-text.js';
+import { storageErrors } from '../contract/errors.js';
+import type { MigrationStep } from '../contract/migration-builder.js';
+import { identifier } from './sqlite-dialect.js';
 
 /** `physical` gives the full name of an own table, or throws. */
 export const compileSteps = (steps: readonly MigrationStep[], physical: (table: string) => string): string[] => {

@@ -1,0 +1,25 @@
+/** Storage as the daemon sees it, whichever engine is below. */
+import type { Clock, Db, Logger, Migration } from '@svc/api';
+import type { Engine } from './engine.js';
+import type { TableOwner } from './table-names.js';
+
+export interface StorageOptions {
+  /** Path of the database file of SQLite; its folder must exist. */
+  file: string;
+  /** Reads at the same time. */
+  readers?: number;
+  clock: Clock;
+  log: Logger;
+  /** Gets the events of each batch after its COMMIT, in commit order. Must not throw. */
+  onEvents(events: ReadonlyArray<{ event: string; data: unknown }>): void;
+  /** Whether somebody listens durably: such events are kept in `kernel_events` too. */
+  storeEvent?(event: string): boolean;
+  /** Stands in for the database's own time, in milliseconds, where a test moves the clock. */
+  now?: (() => number) | undefined;
+}
+
+export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | 'appliedMigrations' | 'stats' | 'tend' | 'identityProblem' | 'ping' | 'close'> {
+  dbFor(owner: TableOwner): Db;
+  /** Applies what is not applied yet, in order of name. What each does is hashed, so that one changed after it was applied is refused. */
+  migrate(owner: TableOwner, migrations: readonly Migration[]): Promise<{ applied: string[] }>;
+}
