@@ -1,5 +1,5 @@
 /** Live events: facts after commit, each listener hears them in order, one at a time, and never inside the call that caused them. */
-import type { Disposable, Events, Write } from '@svc/api';
+import type { Disposable, Events } from '@svc/api';
 import { ContributionRegistry } from './contribution-registry.js';
 import { type Owner, runAs } from './owner.js';
 
@@ -36,14 +36,14 @@ export class EventHub {
     });
   }
 
-  facade(owner: Owner): Events {
+  /** Events that join a commit are made where storage is known. */
+  facade(owner: Owner): Pick<Events, 'publish' | 'on'> {
     const facade = {
-      event: (event: string, data: unknown): Write => ({ event, data }),
       publish: (event: string, data: unknown): void => this.emit(event, data),
       on: (event: string, fn: Listen): Disposable => this.listeners.add(owner, { event, fn }),
     };
     // EventMap's types belong to contracts; the hub only knows names.
-    return facade as unknown as Events;
+    return facade as unknown as Pick<Events, 'publish' | 'on'>;
   }
 
   emit(event: string, data: unknown): void {

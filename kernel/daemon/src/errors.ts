@@ -57,6 +57,17 @@ export const daemonErrors = defineErrors('daemon', {
     message: (id: string, near: string | undefined) => `There is no extension "${id}".${near ? ` Did you mean ${near}?` : ''}`,
     hint: 'With the daemon running, "svc ext list" names all.',
   },
-  not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}" in its extension.json.` },
+  not_granted: {
+    status: 403,
+    retry: false,
+    message: (id: string, grant: string) => `${id} has no grant "${grant}": add { "grant": "${grant}", "why": "…" } to "grants" in its extension.json.`,
+    hint: 'A grant is asked for in the manifest, with the reason, and read when the extension is loaded.',
+  },
+  event_undeclared: {
+    status: 500,
+    retry: false,
+    message: (id: string, event: string) => `${id} does not publish "${event}": add "${event}" to "events": { "publishes": [ … ] } in its extension.json.`,
+    hint: 'Only what the manifest names is published, so that nobody speaks for another area.',
+  },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

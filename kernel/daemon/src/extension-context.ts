@@ -1,8 +1,9 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
 import { join } from 'node:path';
-import type { AnyTool, ConfigHandle, Db, Disposable, ExtensionContext, Files, FetchInit, KernelView, Streams } from '@svc/api';
+import type { AnyTool, ConfigHandle, Disposable, ExtensionContext, Files, FetchInit, KernelView, Streams } from '@svc/api';
 import { type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
+import { dbFacade, eventsFacade } from './db-facade.js';
 import { daemonErrors } from './errors.js';
 import { journalFacade } from './journal-facade.js';
 import type { PlatformParts } from './platform-parts.js';
@@ -46,11 +47,11 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     tools: { add: (...decls) => together(decls.map((decl) => parts.tools.add(owner, decl))) },
     hooks: parts.hooks.facade(owner),
     services: parts.services.facade(owner),
-    events: parts.events.facade(owner),
+    events: eventsFacade(parts, owner, installed.manifest.events?.publishes ?? []),
     journal: journalFacade(parts.journal, owner, parts.ready),
     streams: streamsFacade(parts.streams),
     timers: timersFacade(parts, owner),
-    db: dbFacade(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [], carriesOthers: installed.bundled }), alive),
+    db: dbFacade(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need, alive }),
     fetch: (url: string, init: FetchInit) => {
       alive();
       return parts.fetchDoor.fetch(url, init, secrets.resolve);
@@ -133,22 +134,6 @@ const streamsFacade = (streams: Streams): Streams => ({
   state: (topic) => streams.state(topic),
   follow: (topic, after) => streams.follow(topic, after),
   final: (topic, signal) => streams.final(topic, signal),
-});
-
-const dbFacade = (db: Db, alive: () => void): Db => ({
-  table: (name) => db.table(name),
-  read: (sql, args) => {
-    alive();
-    return db.read(sql, args);
-  },
-  readOne: (sql, args) => {
-    alive();
-    return db.readOne(sql, args);
-  },
-  commit: (writes) => {
-    alive();
-    return db.commit(writes);
-  },
 });
 
 function filesOf(parts: ContextParts, id: string): Files {

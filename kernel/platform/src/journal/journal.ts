@@ -152,10 +152,8 @@ const cancel = async (parts: JournalParts, runId: string, why: RunError, also: r
 };
 
 const prune = async (parts: JournalParts, beforeIso: string, limit: number): Promise<number> => {
-  const old = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE status IN ('done', 'failed', 'cancelled') AND updated_at < ? LIMIT ?`, [
-    isoOf(beforeIso),
-    Math.min(limit, MAX_PRUNED),
-  ]);
+  const where = { status: ['done', 'failed', 'cancelled'], updated_at: { lt: isoOf(beforeIso) } };
+  const old = await parts.db.select<{ id: string }>({ from: 'runs', columns: ['id'], where, limit: Math.min(limit, MAX_PRUNED) });
   await parts.db.commit(old.flatMap(({ id }) => parts.writes.forget(id)));
   return old.length;
 };

@@ -1,7 +1,10 @@
-/** The database behind every `ctx.db` (promises S1 to S3 of the contract). */
+/** The database behind every `ctx.db` (promises S1 to S5 of the contract). */
 import { createDb } from './contract/create-db.js';
+import { judgeMigrations } from './contract/migration-judge.js';
+import { createSealedWrites } from './contract/sealed-writes.js';
 import type { Storage, StorageOptions } from './contract/storage-contract.js';
 import { tableNames } from './contract/table-names.js';
+import { createTableShapes } from './contract/table-shapes.js';
 import { openSqliteEngine } from './sqlite/sqlite-engine.js';
 
 export type { Storage, StorageOptions };
@@ -9,10 +12,26 @@ export type { Storage, StorageOptions };
 /** Rejects with `storage_unavailable`, naming the database and the reason, when it cannot be opened for writing. */
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
   const engine = await openSqliteEngine(options);
-  const known = new Set<string>();
+  // What commits and reads unsealed and unjudged goes no further than this.
+  const { commit: _commit, read: _read, identifier: _identifier, migrate, ...open } = engine;
+  const sealed = createSealedWrites();
+  const shapes = createTableShapes();
   return {
-    ...engine,
-    dbFor: (owner) => createDb(engine, tableNames(owner, known)),
-    migrate: (owner, migrations) => engine.migrate(tableNames(owner, known), migrations),
+    ...open,
+    dbFor: (owner) => createDb({ engine, sealed, shapes }, tableNames(owner)),
+    event: (ownerId, event, data) => sealed.seal(`${ownerId}: event ${event}`, { event, data }),
+    migrate: async (owner, migrations) => {
+      const names = tableNames(owner);
+      const judged = judgeMigrations(names, migrations);
+      const outcome = await migrate(
+        names,
+        judged.map(({ migration }) => migration),
+      );
+      shapes.learn(
+        names,
+        judged.map(({ steps }) => steps),
+      );
+      return outcome;
+    },
   };
 };

@@ -1,5 +1,5 @@
 /** Storage as the daemon sees it, whichever engine is below. */
-import type { Clock, Db, Logger, Migration } from '@svc/api';
+import type { Clock, Db, Logger, Migration, Write } from '@svc/api';
 import type { Engine } from './engine.js';
 import type { TableOwner } from './table-names.js';
 
@@ -20,6 +20,8 @@ export interface StorageOptions {
 
 export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | 'appliedMigrations' | 'stats' | 'tend' | 'identityProblem' | 'ping' | 'close'> {
   dbFor(owner: TableOwner): Db;
+  /** A sealed write that makes the fact known with the commit it joins. Whoever hands it out judges whether this owner may publish it. */
+  event(ownerId: string, event: string, data: unknown): Write;
   /** Applies what is not applied yet, in order of name. What each does is hashed, so that one changed after it was applied is refused. */
   migrate(owner: TableOwner, migrations: readonly Migration[]): Promise<{ applied: string[] }>;
 }
