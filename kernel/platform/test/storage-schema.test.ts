@@ -38,7 +38,8 @@ describe('tables in storage', () => {
       () => 'ok',
       (error: { code: string }) => error.code,
     );
-  const put = (row: Record<string, string | number | null>) => codeOf(db.commit([{ insert: 'note_book_notes', rows: [row] }]));
+  const platform = (): Db => storage.dbFor({ id: 'kernel', tables: [], isPlatform: true });
+  const put = (row: Record<string, string | number | null>) => codeOf(db.commit([db.insert('notes', [row])]));
   const one = (name: string, up: Migration['up']): Migration => ({ name, up });
 
   it('keep the rules of each column: keys, no nulls, JSON, booleans, one of a kind', async () => {
@@ -54,7 +55,7 @@ describe('tables in storage', () => {
       ),
     ]);
     expect(await put({ id: 'a', meta: '{"x":1}', flag: 1, name: 'one' })).to.equal('ok');
-    expect(await db.readOne('SELECT must FROM note_book_notes')).to.deep.equal({ must: 7 });
+    expect(await db.readOne('SELECT must FROM note_book__notes')).to.deep.equal({ must: 7 });
     expect(await put({ id: 'a' })).to.equal('storage_conflict');
     expect(await put({ id: 'b', name: 'one' })).to.equal('storage_conflict');
     for (const bad of [{ id: null }, { id: 'c', must: null }, { id: 'd', meta: '{x' }, { id: 'e', flag: 2 }]) expect(await put(bad), JSON.stringify(bad)).to.equal('storage_invalid_row');
@@ -70,8 +71,8 @@ describe('tables in storage', () => {
     ]);
     expect([await put({ a: 'x', b: '1', n: 0 }), await put({ a: 'x', b: '2', n: 0 }), await put({ a: 'x', b: '1', n: 0 })]).to.deep.equal(['ok', 'ok', 'storage_conflict']);
     expect([await put({ a: 'y', b: '1', n: 5 }), await put({ a: 'y', b: '2', n: 5 })]).to.deep.equal(['ok', 'storage_conflict']);
-    const names = await db.read<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name");
-    expect(names.map(({ name }) => name)).to.deep.equal(['note_book_notes_b_n_idx', 'note_book_notes_n_key']);
+    const names = await platform().read<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name");
+    expect(names.map(({ name }) => name)).to.deep.equal(['note_book__notes_b_n_idx', 'note_book__notes_n_key']);
   });
 
   it('belong to their owner in migrations as well', async () => {
@@ -94,7 +95,7 @@ describe('tables in storage', () => {
       m.sql('PRAGMA max_page_count = 40');
       m.sql('INSERT INTO {notes} VALUES (hex(zeroblob(1000000)))');
     });
-    expect(await codeOf(storage.migrate(owner, [full]))).to.equal('storage_full');
+    expect(await codeOf(storage.migrate({ ...owner, isPlatform: true }, [full]))).to.equal('storage_full');
     expect([...storage.appliedMigrations().keys()]).to.deep.equal([]);
   });
 
@@ -103,13 +104,13 @@ describe('tables in storage', () => {
     await storage.migrate(owner, [first]);
     await storage.close();
     await open();
-    expect([...(storage.appliedMigrations().get('note_book_migrations')?.keys() ?? [])]).to.deep.equal(['0001_init']);
-    expect(await db.readOne('SELECT name, applied_at FROM note_book_migrations')).to.deep.equal({ name: '0001_init', applied_at: '2026-01-01T00:00:00.000Z' });
+    expect([...(storage.appliedMigrations().get('note_book__migrations')?.keys() ?? [])]).to.deep.equal(['0001_init']);
+    expect(await platform().readOne('SELECT name, applied_at FROM note_book__migrations')).to.deep.equal({ name: '0001_init', applied_at: '2026-01-01T00:00:00.000Z' });
   });
 
   it('are copied before a change; the newest three copies stay, by their age, and nothing half made', async () => {
     await storage.migrate(owner, [one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }))]);
-    await db.commit([{ insert: 'note_book_notes', rows: [{ id: 'before' }] }]);
+    await db.commit([db.insert('notes', [{ id: 'before' }])]);
     for (const [name, day] of [
       ['z-old', 1],
       ['m-older', 0],
@@ -127,7 +128,7 @@ describe('tables in storage', () => {
     const copies = readdirSync(home).filter((name) => name.includes('before'));
     expect(copies.sort()).to.deep.equal(['svc.db.before-a-young', 'svc.db.before-b-young', 'svc.db.before-note-book-0002_more']);
     const copy = await openSqlite({ file: join(home, 'svc.db.before-note-book-0002_more'), readOnly: true, maxStatements: 2 });
-    expect(await copy.all('SELECT * FROM note_book_notes', [])).to.deep.equal([{ id: 'before' }]);
+    expect(await copy.all('SELECT * FROM note_book__notes', [])).to.deep.equal([{ id: 'before' }]);
     await copy.close();
   });
 
@@ -136,10 +137,10 @@ describe('tables in storage', () => {
       this.timeout(60_000);
       await storage.close();
       await open(['noted']);
-      const events = (count: number) => db.commit(Array.from({ length: count }, (_, n) => ({ event: 'noted', data: n })));
-      const kept = async () => (await db.readOne<{ n: number; first: number }>('SELECT count(*) AS n, min(seq) AS first FROM kernel_events')) ?? { n: 0, first: 0 };
+      const events = (count: number) => db.commit(Array.from({ length: count }, (_, n) => storage.event('notes', 'noted', n)));
+      const kept = async () => (await platform().readOne<{ n: number; first: number }>('SELECT count(*) AS n, min(seq) AS first FROM kernel_events')) ?? { n: 0, first: 0 };
       await events(999);
-      await db.commit([{ event: 'fleeting', data: 0 }]);
+      await db.commit([storage.event('notes', 'fleeting', 0)]);
       // As if many had come before; numbers are what counts.
       const connection = await openSqlite({ file: join(home, 'svc.db'), readOnly: false, maxStatements: 2 });
       await connection.exec("INSERT INTO kernel_events(seq, name, data, at) VALUES (100500, 'noted', '0', '')");
@@ -147,7 +148,7 @@ describe('tables in storage', () => {
       expect(await kept()).to.deep.equal({ n: 1_000, first: 1 });
 
       await events(1);
-      await db.commit([{ event: 'fleeting', data: 0 }]);
+      await db.commit([storage.event('notes', 'fleeting', 0)]);
 
       // The newest was 100,500 when it was looked after: what is 100,000 and more behind that is gone.
       const { n, first } = await kept();
@@ -157,9 +158,9 @@ describe('tables in storage', () => {
     it('carry what JSON can hold, and refuse what it cannot', async () => {
       await storage.close();
       await open(['noted']);
-      expect(await codeOf(db.commit([{ event: 'noted', data: undefined }]))).to.equal('storage_bad_write');
-      await db.commit([{ event: 'noted', data: null }]);
-      expect(await db.readOne('SELECT name, data, at FROM kernel_events')).to.deep.equal({ name: 'noted', data: 'null', at: '2026-01-01T00:00:00.000Z' });
+      expect(await codeOf(db.commit([storage.event('notes', 'noted', undefined)]))).to.equal('storage_bad_write');
+      await db.commit([storage.event('notes', 'noted', null)]);
+      expect(await platform().readOne('SELECT name, data, at FROM kernel_events')).to.deep.equal({ name: 'noted', data: 'null', at: '2026-01-01T00:00:00.000Z' });
     });
   });
 
@@ -188,7 +189,7 @@ describe('tables in storage', () => {
     });
 
     it('ask a text again that did not compile, once its table is there', async () => {
-      const sql = 'SELECT count(*) AS n FROM note_book_notes';
+      const sql = 'SELECT count(*) AS n FROM note_book__notes';
       expect(await codeOf(db.read(sql))).to.equal('storage_failed');
       await storage.migrate(owner, [one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }))]);
       expect(await db.read(sql)).to.deep.equal([{ n: 0 }]);

@@ -46,8 +46,8 @@ describe('writing to storage', () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  const row = (id: string, n = 0) => ({ insert: 'notes_rows', rows: [{ id, n }] });
-  const all = () => db.read('SELECT id, n, body FROM notes_rows ORDER BY id');
+  const row = (id: string, n = 0) => db.insert('rows', [{ id, n }]);
+  const all = () => db.read('SELECT id, n, body FROM notes__rows ORDER BY id');
   const failure = (work: Promise<unknown>): Promise<{ code: string; message: string; details: unknown; retry: boolean }> =>
     work.then(
       () => {
@@ -67,12 +67,12 @@ describe('writing to storage', () => {
       const heard: unknown[] = [];
       await storage.close();
       await open({ onEvents: (events) => heard.push(...events) });
-      expect(await db.commit([{ event: 'noted', data: 1 }])).to.deep.equal({ changes: [0] });
+      expect(await db.commit([storage.event('notes', 'noted', 1)])).to.deep.equal({ changes: [0] });
       expect(heard).to.deep.equal([{ event: 'noted', data: 1 }]);
     });
 
     it('inserts rows of different columns, each with what it says and the defaults of the rest', async () => {
-      const { changes } = await db.commit([{ insert: 'notes_rows', rows: [{ id: 'a', n: 1 }, { id: 'b', n: 2 }, { id: 'c', body: 'x' }, { id: 'd' }] }]);
+      const { changes } = await db.commit([db.insert('rows', [{ id: 'a', n: 1 }, { id: 'b', n: 2 }, { id: 'c', body: 'x' }, { id: 'd' }])]);
       expect(changes).to.deep.equal([4]);
       expect(await all()).to.deep.equal([
         { id: 'a', n: 1, body: null },
@@ -84,39 +84,37 @@ describe('writing to storage', () => {
 
     it('says what an upsert changed, and an upsert of a key alone inserts what is missing', async () => {
       const link = (name: string) => ({ name, row: 'r' });
-      const first = await db.commit([{ upsert: 'notes_links', key: ['name', 'row'], rows: [link('a'), link('b')] }]);
-      const second = await db.commit([{ upsert: 'notes_links', key: ['name', 'row'], rows: [link('a'), link('c')] }]);
+      const first = await db.commit([db.upsert('links', ['name', 'row'], [link('a'), link('b')])]);
+      const second = await db.commit([db.upsert('links', ['name', 'row'], [link('a'), link('c')])]);
       expect([first.changes, second.changes]).to.deep.equal([[2], [1]]);
-      await db.commit([row('a', 1), { upsert: 'notes_rows', key: ['id'], rows: [{ id: 'a', body: 'kept n' }] }]);
+      await db.commit([row('a', 1), db.upsert('rows', ['id'], [{ id: 'a', body: 'kept n' }])]);
       expect(await all()).to.deep.equal([{ id: 'a', n: 1, body: 'kept n' }]);
     });
 
     it('expects exactly as many rows as it says, not fewer and not more', async () => {
       await db.commit([row('a', 1), row('b', 1)]);
-      const change = (expected: number) => db.commit([{ sql: 'UPDATE notes_rows SET n = n + 1 WHERE n = ?', args: [1], expect: expected }]);
+      const change = (expected: number) => db.commit([db.sql('UPDATE notes__rows SET n = n + 1 WHERE n = ?', [1], { expect: expected })]);
       expect((await failure(change(1))).details).to.deep.equal({ reason: 'expect', write: 0 });
       expect((await failure(change(3))).details).to.deep.equal({ reason: 'expect', write: 0 });
       expect(await change(2)).to.deep.equal({ changes: [2] });
-      expect(await db.commit([{ sql: 'DELETE FROM notes_rows WHERE n = 1', args: [], expect: 0 }])).to.deep.equal({ changes: [0] });
+      expect(await db.commit([db.sql('DELETE FROM notes__rows WHERE n = 1', [], { expect: 0 })])).to.deep.equal({ changes: [0] });
     });
 
-    it('takes a `?` and a `;` in texts, names and comments for what they are', async () => {
-      await db.commit([{ sql: `INSERT INTO notes_rows(id, body) VALUES (?, 'why? because; it''s') /* ? ; */ -- really?`, args: ['a'] }]);
-      await db.commit([{ sql: 'UPDATE "notes_rows" SET [n] = ?, `body` = `body` || ? WHERE id = ?;  ', args: [4, '!', 'a'], expect: 1 }]);
-      expect(await all()).to.deep.equal([{ id: 'a', n: 4, body: "why? because; it's!" }]);
+    it('takes a `?` and a `;` in texts for what they are', async () => {
+      await db.commit([db.sql(`INSERT INTO notes__rows(id, body) VALUES (?, 'why? because; it''s -- really?')`, ['a'])]);
+      await db.commit([db.sql('UPDATE "notes__rows" SET "n" = ?, `body` = `body` || ? WHERE id = ?', [4, '!', 'a'], { expect: 1 })]);
+      expect(await all()).to.deep.equal([{ id: 'a', n: 4, body: "why? because; it's -- really?!" }]);
     });
 
     it('says what is wrong with a write that cannot be one', async () => {
       const cases: Array<[Parameters<Db['commit']>[0][number], string]> = [
-        [{ sql: 'DELETE FROM notes_rows WHERE id = ?', args: [] }, 'it has 1 placeholders and 0 arguments'],
-        [{ sql: 'DELETE FROM notes_rows WHERE id = ?', args: ['a', 'b'] }, 'it has 1 placeholders and 2 arguments'],
-        [{ sql: 'DELETE FROM notes_rows; DELETE FROM notes_rows', args: [] }, 'more than one statement'],
-        [{ sql: 'DROP TABLE notes_rows', args: [] }, 'only INSERT, UPDATE, DELETE and REPLACE are writes'],
-        [{ insert: 'notes_rows', rows: [{}] }, 'a row has no columns'],
-        [{ insert: 'notes_rows', rows: [{ id: 'a', 'n; --': 1 }] }, '"n; --" is not a column or table name'],
-        [{ update: 'notes_rows', key: ['id'], rows: [{ id: 'a' }] }, 'an update of notes_rows sets no column'],
-        [{ update: 'notes_rows', key: [], rows: [{ n: 1 }] }, 'an update of notes_rows names no key'],
-        [{ update: 'notes_rows', key: ['id'], rows: [{ n: 1 }] }, 'notes_rows.id has no value'],
+        [db.sql('DELETE FROM notes__rows WHERE id = ?', []), 'it has 1 placeholders and 0 arguments'],
+        [db.sql('DELETE FROM notes__rows WHERE id = ?', ['a', 'b']), 'it has 1 placeholders and 2 arguments'],
+        [db.insert('rows', [{}]), 'a row has no columns'],
+        [db.insert('rows', [{ id: 'a', 'n; --': 1 }]), '"n; --" is not a column or table name'],
+        [db.update('rows', ['id'], [{ id: 'a' }]), 'an update of notes__rows sets no column'],
+        [db.update('rows', [], [{ n: 1 }]), 'an update of notes__rows names no key'],
+        [db.update('rows', ['id'], [{ n: 1 }]), 'notes__rows.id has no value'],
       ];
       for (const [write, words] of cases) {
         const { code, message } = await failure(db.commit([write]));
@@ -126,15 +124,15 @@ describe('writing to storage', () => {
     });
 
     it('says which rule a row broke: a key that is taken, a row that breaks its table', async () => {
-      await db.commit([{ insert: 'notes_links', rows: [{ name: 'a', row: 'r' }] }, row('a')]);
-      expect(await failure(db.commit([{ insert: 'notes_links', rows: [{ name: 'a', row: 'r' }] }]))).to.deep.include({
+      await db.commit([db.insert('links', [{ name: 'a', row: 'r' }]), row('a')]);
+      expect(await failure(db.commit([db.insert('links', [{ name: 'a', row: 'r' }])]))).to.deep.include({
         code: 'storage_conflict',
         retry: true,
-        details: { reason: 'unique', columns: ['notes_links.name', 'notes_links.row'] },
+        details: { reason: 'unique', columns: ['notes__links.name', 'notes__links.row'] },
       });
-      const { code, message } = await failure(db.commit([{ insert: 'notes_rows', rows: [{ id: 'b', n: null }] }]));
-      expect([code, message]).to.deep.equal(['storage_invalid_row', 'The row breaks a rule of its table: notes_rows.n.']);
-      expect((await failure(db.commit([{ sql: 'UPDATE notes_rows SET nonsense = 1', args: [] }]))).code).to.equal('storage_failed');
+      const { code, message } = await failure(db.commit([db.insert('rows', [{ id: 'b', n: null }])]));
+      expect([code, message]).to.deep.equal(['storage_invalid_row', 'The row breaks a rule of its table: notes__rows.n.']);
+      expect((await failure(db.commit([db.sql('UPDATE notes__rows SET nonsense = 1', [])]))).code).to.equal('storage_failed');
     });
 
     it('goes through when a listener of its events throws, and the log names them', async () => {
@@ -144,7 +142,7 @@ describe('writing to storage', () => {
           throw new Error('no');
         },
       });
-      await db.commit([row('a'), { event: 'noted', data: 1 }]);
+      await db.commit([row('a'), storage.event('notes', 'noted', 1)]);
       expect(await all()).to.have.length(1);
       expect(logged).to.deep.equal(['A listener of committed events failed.']);
     });
@@ -153,11 +151,11 @@ describe('writing to storage', () => {
   describe('counters', () => {
     it('say how many commits, batches, rows and conflicts there were', async () => {
       const before = storage.stats();
-      await Promise.all([db.commit([row('a'), row('b')]), db.commit([{ insert: 'notes_rows', rows: [{ id: 'c' }, { id: 'd' }, { id: 'e' }] }])]);
+      await Promise.all([db.commit([row('a'), row('b')]), db.commit([db.insert('rows', [{ id: 'c' }, { id: 'd' }, { id: 'e' }])])]);
       await failure(db.commit([row('a')]));
       await db.commit([
-        { sql: 'UPDATE notes_rows SET n = 1', args: [] },
-        { upsert: 'notes_rows', key: ['id'], rows: [{ id: 'a', n: 2 }] },
+        db.sql('UPDATE notes__rows SET n = 1', []),
+        db.upsert('rows', ['id'], [{ id: 'a', n: 2 }]),
       ]);
       const after = storage.stats();
       expect([after.commits - before.commits, after.batches - before.batches, after.rows - before.rows, after.conflicts - before.conflicts]).to.deep.equal([3, 3, 7, 1]);
@@ -165,8 +163,8 @@ describe('writing to storage', () => {
     });
 
     it('count right for each of many counted commits of one batch', async () => {
-      await db.commit([{ insert: 'notes_rows', rows: [1, 2, 2, 3, 3, 3].map((n, i) => ({ id: `r${i}`, n })) }]);
-      const done = await Promise.all([1, 2, 3, 4].map((n) => db.commit([{ sql: 'UPDATE notes_rows SET body = ? WHERE n = ?', args: ['x', n] }, row(`new-${n}`, 9)])));
+      await db.commit([db.insert('rows', [1, 2, 2, 3, 3, 3].map((n, i) => ({ id: `r${i}`, n })))]);
+      const done = await Promise.all([1, 2, 3, 4].map((n) => db.commit([db.sql('UPDATE notes__rows SET body = ? WHERE n = ?', ['x', n]), row(`new-${n}`, 9)])));
       expect(done.map(({ changes }) => changes)).to.deep.equal([
         [1, 1],
         [2, 1],
@@ -177,13 +175,13 @@ describe('writing to storage', () => {
 
     it('count right for a counted commit beside one that says its number itself', async () => {
       await db.commit([row('a', 1), row('b', 1)]);
-      const [counted] = await Promise.all([db.commit([{ sql: 'UPDATE notes_rows SET n = 2 WHERE n = 1', args: [] }]), db.commit([row('c')])]);
+      const [counted] = await Promise.all([db.commit([db.sql('UPDATE notes__rows SET n = 2 WHERE n = 1', [])]), db.commit([row('c')])]);
       expect(counted).to.deep.equal({ changes: [2] });
     });
 
     it('count right for counted commits beside one that fails', async () => {
       await db.commit([row('a', 1), row('b', 1)]);
-      const [counted, failed] = await Promise.allSettled([db.commit([{ sql: 'UPDATE notes_rows SET n = 2 WHERE n = 1', args: [] }]), db.commit([row('a')])]);
+      const [counted, failed] = await Promise.allSettled([db.commit([db.sql('UPDATE notes__rows SET n = 2 WHERE n = 1', [])]), db.commit([row('a')])]);
       expect(counted).to.deep.include({ status: 'fulfilled', value: { changes: [2] } });
       expect(failed?.status).to.equal('rejected');
     });
