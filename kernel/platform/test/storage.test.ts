@@ -259,7 +259,7 @@ describe('storage', () => {
       expect(await storage.migrate(notes, [init, second])).to.deep.equal({ applied: [] });
       db = storage.dbFor(notes);
       expect(await db.read(`SELECT id, n, colour FROM ${db.table('notes')}`)).to.deep.equal([{ id: 'a', n: 1, colour: "painter's white" }]);
-      expect([...storage.appliedMigrations().keys()]).to.deep.equal(['note_book_migrations']);
+      expect([...storage.appliedMigrations().keys()]).to.deep.equal(['note_book__migrations']);
     });
 
     it('that were changed after they had been applied are refused by name', async () => {
