@@ -79,9 +79,9 @@ export const createStore = (db: Db): AgentStore => {
     forKill: (actor, id) => one({ id }, { actor }),
     page: (actor, filter) => page(db, db.table('agents'), actor, filter),
     all: async (actor, limit) =>
-      (
-        await db.read<AgentRow>(`SELECT * FROM ${db.table('agents')} WHERE (? = 1 OR owner_id = ?) AND state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [...ownerScope(actor), limit])
-      ).map(toAgent),
+      (await db.read<AgentRow>(`SELECT * FROM ${db.table('agents')} WHERE (? = 1 OR owner_id = ?) AND state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [...ownerScope(actor), limit])).map(
+        toAgent,
+      ),
     terminated: async () => (await db.select<AgentRow>({ from: 'agents', where: { state: 'Terminated' } })).map(toAgent),
     children: (actor, parentIds) => children(db, actor, parentIds),
     countChildren: (parentId) => db.count('agents', { parent_id: parentId }),
@@ -94,8 +94,7 @@ export const createStore = (db: Db): AgentStore => {
     insertKey: (ownerId, key, record, at) =>
       db.insert('spawn_keys', [{ owner_id: ownerId, spawn_key: key, fingerprint: record.fingerprint, agent_id: record.agentId, name: record.name, created_at: at }]),
     insertMark: (name, at) => db.insert('marks', [{ name, at }]),
-    update: (id, { manifest, ...columns }) =>
-      db.update('agents', ['id'], [{ id, ...columns, ...(manifest ? { manifest: JSON.stringify(manifest), description: manifest.description } : {}) }]),
+    update: (id, { manifest, ...columns }) => db.update('agents', ['id'], [{ id, ...columns, ...(manifest ? { manifest: JSON.stringify(manifest), description: manifest.description } : {}) }]),
     touch: (at) =>
       db.update(
         'agents',
@@ -111,7 +110,9 @@ export const createStore = (db: Db): AgentStore => {
 
 const children = async (db: Db, actor: Actor, parentIds: readonly string[]): Promise<Map<string, string[]>> => {
   const order = [{ column: 'created_at' }, { column: 'id' }];
-  const reads = idGroups(parentIds).map((group) => db.select<{ id: string; parent_id: string }>({ from: 'agents', columns: ['id', 'parent_id'], where: { ...LIVING, parent_id: group }, actor, order }));
+  const reads = idGroups(parentIds).map((group) =>
+    db.select<{ id: string; parent_id: string }>({ from: 'agents', columns: ['id', 'parent_id'], where: { ...LIVING, parent_id: group }, actor, order }),
+  );
   const below = new Map<string, string[]>();
   for (const { id, parent_id } of (await Promise.all(reads)).flat()) below.set(parent_id, [...(below.get(parent_id) ?? []), id]);
   return below;

@@ -45,10 +45,7 @@ export const createSessionStore = (db: Db): SessionStore => {
   const sessions = db.table('sessions');
   const entries = db.table('entries');
   const purgeWhere = async (column: 'agent_id' | 'owner_id', value: string): Promise<void> => {
-    await db.commit([
-      db.sql(`DELETE FROM ${entries} WHERE session_id IN (SELECT id FROM ${sessions} WHERE ${column} = ?)`, [value]),
-      db.remove('sessions', { [column]: value }),
-    ]);
+    await db.commit([db.sql(`DELETE FROM ${entries} WHERE session_id IN (SELECT id FROM ${sessions} WHERE ${column} = ?)`, [value]), db.remove('sessions', { [column]: value })]);
   };
   return {
     counts: async (actor, agentIds, since) => {

@@ -31,7 +31,12 @@ export const storageErrors = defineErrors('storage', {
     message: (owner: string, table: string) => `${owner} has no table "${table}".`,
     hint: 'Name it under "tables" in extension.json; rows of other areas are reached through their services.',
   },
-  bad_name: { status: 500, retry: false, message: (id: string, table: string, why: string) => `The table "${table}" of "${id}" cannot be named: ${why}.`, hint: 'Name it otherwise under "tables" in extension.json.' },
+  bad_name: {
+    status: 500,
+    retry: false,
+    message: (id: string, table: string, why: string) => `The table "${table}" of "${id}" cannot be named: ${why}.`,
+    hint: 'Name it otherwise under "tables" in extension.json.',
+  },
   reserved_owner: { status: 500, retry: false, message: (id: string) => `The id "${id}" belongs to the platform.`, hint: 'Give the extension another id.' },
   write_unsealed: {
     status: 500,
@@ -56,7 +61,7 @@ export const storageErrors = defineErrors('storage', {
     status: 500,
     retry: false,
     message: (owner: string, table: string) => `The table ${table} of ${owner} has no column owner_id, so nothing in it can be filtered by an actor.`,
-    hint: 'Add owner_id in a migration, or ask without an actor where the rows are nobody\'s.',
+    hint: "Add owner_id in a migration, or ask without an actor where the rows are nobody's.",
   },
   too_many_rows: {
     status: 500,

@@ -25,8 +25,8 @@ export const tokensOf = (sql: string): Token[] => {
     const found = piece.exec(sql);
     if (!found) throw storageErrors.sql_refused(`it cannot be judged from here on: ${excerpt(sql, at)}`);
     const token = tokenOf(found);
-    // `E'…'` and `X'…'` are no texts but escapes, and are read differently.
-    if (token?.kind === 'text' && lastEnd === at && tokens.at(-1)?.kind === 'word') throw storageErrors.sql_refused(`a text with a prefix is read differently: ${excerpt(sql, at - 1)}`);
+    // `E'…'` is an escape and `"a""b"` one name: what stands close to the piece before may be part of it.
+    if ((token?.kind === 'text' || token?.kind === 'name') && lastEnd === at && tokens.at(-1)?.kind !== 'mark') throw storageErrors.sql_refused(`a space is missing at ${excerpt(sql, at - 1)}`);
     at = piece.lastIndex;
     if (!token) continue;
     tokens.push(token);
