@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { actorOf, type Db, type Logger, type Migration, type Row, type Select, systemActor, type Where } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../src/clock/clock.js';
 import { openStorage, type Storage } from '../src/storage/storage.js';
@@ -18,14 +19,14 @@ const init: Migration = {
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const [alice, bob, boss] = [actorOf('user:alice'), actorOf('user:bob'), actorOf('owner')];
 
-describe('reads as data', () => {
+describeOnEngines('reads as data', (engine) => {
   let home: string;
   let storage: Storage;
   let db: Db;
 
   before(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-reads-'));
-    storage = await openStorage({ file: join(home, 'svc.db'), clock: virtualClock(0), log: silent, onEvents: () => undefined });
+    storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock: virtualClock(0), log: silent, onEvents: () => undefined });
     await storage.migrate(owner, [init]);
     db = storage.dbFor(owner);
   });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db, Logger, Migration, Write } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../src/clock/clock.js';
 import { openStorage, type Storage } from '../src/storage/storage.js';
@@ -11,7 +12,7 @@ const marks = { id: 'marks', tables: ['rows'] };
 const init: Migration = { name: '0001_init', up: (m) => m.createTable('rows', { id: { kind: 'text', primaryKey: true }, n: { kind: 'integer', notNull: true, default: 0 } }) };
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe('sealed writes', () => {
+describeOnEngines('sealed writes', (engine) => {
   let home: string;
   let storage: Storage;
   let own: Db;
@@ -19,7 +20,7 @@ describe('sealed writes', () => {
   let heard: unknown[];
 
   const open = async (name: string): Promise<Storage> => {
-    const opened = await openStorage({ file: join(home, name), clock: virtualClock(0), log: silent, onEvents: (events) => heard.push(...events) });
+    const opened = await openStorage({ file: join(home, name), ...(await engine.fresh()), clock: virtualClock(0), log: silent, onEvents: (events) => heard.push(...events) });
     for (const owner of [notes, marks]) await opened.migrate(owner, [init]);
     return opened;
   };

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db, Logger, Migration } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../src/clock/clock.js';
 import { openSqlite, type SqliteConnection } from '../src/storage/sqlite/sqlite-connection.js';
@@ -20,8 +21,9 @@ const init: Migration = {
   },
 };
 
-describe('writing to storage', () => {
+describeOnEngines('writing to storage', (engine) => {
   let home: string;
+  let where: { url?: string };
   let storage: Storage;
   let db: Db;
   let logged: string[];
@@ -30,7 +32,7 @@ describe('writing to storage', () => {
   const open = async (extra: Partial<StorageOptions> = {}): Promise<void> => {
     const say = (message: string): void => void logged.push(message);
     const log: Logger = { debug: () => undefined, info: () => undefined, warn: say, error: say };
-    storage = await openStorage({ file: join(home, 'svc.db'), clock, log, onEvents: () => undefined, ...extra });
+    storage = await openStorage({ file: join(home, 'svc.db'), ...where, clock, log, onEvents: () => undefined, ...extra });
     await storage.migrate(owner, [init]);
     db = storage.dbFor(owner);
   };
@@ -38,6 +40,7 @@ describe('writing to storage', () => {
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-storage-'));
     logged = [];
+    where = await engine.fresh();
     await open();
   });
 
@@ -102,7 +105,7 @@ describe('writing to storage', () => {
 
     it('takes a `?` and a `;` in texts for what they are', async () => {
       await db.commit([db.sql(`INSERT INTO notes__rows(id, body) VALUES (?, 'why? because; it''s -- really?')`, ['a'])]);
-      await db.commit([db.sql('UPDATE "notes__rows" SET "n" = ?, `body` = `body` || ? WHERE id = ?', [4, '!', 'a'], { expect: 1 })]);
+      await db.commit([db.sql('UPDATE "notes__rows" SET "n" = ?, "body" = "body" || ? WHERE id = ?', [4, '!', 'a'], { expect: 1 })]);
       expect(await all()).to.deep.equal([{ id: 'a', n: 4, body: "why? because; it's -- really?!" }]);
     });
 
@@ -153,19 +156,17 @@ describe('writing to storage', () => {
       const before = storage.stats();
       await Promise.all([db.commit([row('a'), row('b')]), db.commit([db.insert('rows', [{ id: 'c' }, { id: 'd' }, { id: 'e' }])])]);
       await failure(db.commit([row('a')]));
-      await db.commit([db.sql('UPDATE notes__rows SET n = 1', []), db.upsert('rows', ['id'], [{ id: 'a', n: 2 }])]);
+      await db.commit([
+        db.sql('UPDATE notes__rows SET n = 1', []),
+        db.upsert('rows', ['id'], [{ id: 'a', n: 2 }]),
+      ]);
       const after = storage.stats();
       expect([after.commits - before.commits, after.batches - before.batches, after.rows - before.rows, after.conflicts - before.conflicts]).to.deep.equal([3, 3, 7, 1]);
       expect(after.queueDepth).to.equal(0);
     });
 
     it('count right for each of many counted commits of one batch', async () => {
-      await db.commit([
-        db.insert(
-          'rows',
-          [1, 2, 2, 3, 3, 3].map((n, i) => ({ id: `r${i}`, n })),
-        ),
-      ]);
+      await db.commit([db.insert('rows', [1, 2, 2, 3, 3, 3].map((n, i) => ({ id: `r${i}`, n })))]);
       const done = await Promise.all([1, 2, 3, 4].map((n) => db.commit([db.sql('UPDATE notes__rows SET body = ? WHERE n = ?', ['x', n]), row(`new-${n}`, 9)])));
       expect(done.map(({ changes }) => changes)).to.deep.equal([
         [1, 1],
@@ -229,7 +230,7 @@ describe('the queue of writes', () => {
 
   const unit = (sql = `INSERT INTO t VALUES(${lastId});`): Unit => {
     lastId += 1;
-    return { id: lastId, sql, changes: [], counted: false, checks: [], events: [], rows: 1 };
+    return { id: lastId, sql, changes: [], counted: false, statements: [], events: [], rows: 1 };
   };
   const codeOf = (work: Promise<unknown>): Promise<string> =>
     work.then(
@@ -328,7 +329,7 @@ describe('a batch that fails', () => {
   });
 
   const sqliteError = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
-  const insert = (id: number): Unit => ({ id, sql: `INSERT INTO t VALUES(${id});`, changes: [1], counted: false, checks: [], events: [{ event: 'noted', data: id }], rows: 1 });
+  const insert = (id: number): Unit => ({ id, sql: `INSERT INTO t VALUES(${id});`, changes: [1], counted: false, statements: [], events: [{ event: 'noted', data: id }], rows: 1 });
   const outcomes = async (...units: Unit[]): Promise<string[]> =>
     (await Promise.allSettled(units.map((unit) => queue.commit(unit)))).map((one) => (one.status === 'fulfilled' ? 'ok' : (one.reason as { code: string }).code));
   const stored = async () => ((await connection.all('SELECT id FROM t ORDER BY id', [])) as Array<{ id: number }>).map(({ id }) => id);

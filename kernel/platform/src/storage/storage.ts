@@ -1,5 +1,6 @@
 /** The database behind every `ctx.db` (promises S1 to S5 of the contract). */
 import { createDb } from './contract/create-db.js';
+import type { Engine } from './contract/engine.js';
 import { judgeMigrations } from './contract/migration-judge.js';
 import { createSealedWrites } from './contract/sealed-writes.js';
 import type { Storage, StorageOptions } from './contract/storage-contract.js';
@@ -11,7 +12,7 @@ export type { Storage, StorageOptions };
 
 /** Rejects with `storage_unavailable`, naming the database and the reason, when it cannot be opened for writing. */
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
-  const engine = await openSqliteEngine(options);
+  const engine = await openEngine(options);
   // What commits and reads unsealed and unjudged goes no further than this.
   const { commit: _commit, read: _read, identifier: _identifier, migrate, ...open } = engine;
   const sealed = createSealedWrites();
@@ -34,4 +35,12 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
       return outcome;
     },
   };
+};
+
+/** The driver of PostgreSQL is loaded where it is used. */
+const openEngine = async (options: StorageOptions): Promise<Engine> => {
+  const { url } = options;
+  if (url === undefined) return openSqliteEngine(options);
+  const { openPostgresEngine } = await import('./postgres/postgres-engine.js');
+  return openPostgresEngine({ ...options, url });
 };

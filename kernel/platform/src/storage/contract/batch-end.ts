@@ -28,10 +28,10 @@ export interface Waiting {
 }
 
 /** Runs the batch itself and notes how long it took. */
-export const timed = async (deps: BatchEndDeps, work: () => Promise<void>): Promise<void> => {
+export const timed = async <T>(deps: BatchEndDeps, work: () => Promise<T>): Promise<T> => {
   const begun = deps.clock.mono();
   try {
-    await work();
+    return await work();
   } finally {
     deps.counters.batches += 1;
     deps.counters.lastFsyncMs = deps.clock.mono() - begun;

@@ -30,3 +30,6 @@ export const storableNumber = (value: unknown): number => {
   if (!isExact(value)) throw storageErrors.number_too_large(String(value));
   return value;
 };
+
+/** In brackets when negative: behind a minus two of them would begin a comment. */
+export const numberText = (value: number): string => (value < 0 ? `(${value})` : String(value));

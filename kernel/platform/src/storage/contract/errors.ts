@@ -82,6 +82,31 @@ export const storageErrors = defineErrors('storage', {
     message: (file: string, why: string) => `The database ${file} cannot be opened: ${why}.`,
     hint: 'Check that the folder exists, that this user may write there, and that the disk has space; or name another home.',
   },
+  server_unavailable: {
+    status: 503,
+    retry: false,
+    message: (place: string, why: string) => `The database ${place} cannot be used: ${why}.`,
+    hint: 'Look at [storage] url (user, password, host, port and name) and at the server; nothing was changed.',
+  },
+  unreachable: {
+    status: 503,
+    retry: true,
+    message: (place: string, why: string) => `The database ${place} does not answer: ${why}.`,
+    hint: 'Nothing was written. It is tried again with the next request.',
+  },
+  bad_url: {
+    status: 500,
+    retry: false,
+    message: (why: string) => `The setting [storage] url is no address of a database: ${why}.`,
+    hint: 'Write it as postgres://user:password@host:5432/name, or leave it out to use the file in the data folder.',
+  },
+  bad_text: { status: 400, retry: false, message: () => 'A text holds a NUL character, which PostgreSQL cannot keep.', hint: 'Leave the character out.' },
+  number_read: {
+    status: 500,
+    retry: false,
+    message: (value: string) => `The database holds the number ${value}, which is beyond 2^53 and cannot be read exactly.`,
+    hint: 'This is a fault in the area that wrote it.',
+  },
   migration_changed: {
     status: 500,
     retry: false,

@@ -34,7 +34,7 @@ export const createEventStore = (options: EventStoreOptions): { sqlOf(event: Eve
 };
 
 const prune = async ({ queue, log }: EventStoreOptions): Promise<void> => {
-  const unit: Unit = { id: 0, sql: PRUNE, changes: [], counted: false, checks: [undefined], events: [], rows: 0 };
+  const unit: Unit = { id: 0, sql: PRUNE, changes: [], counted: false, statements: [{ sql: PRUNE, check: undefined }], events: [], rows: 0 };
   try {
     await queue.commit(unit);
   } catch (error) {

@@ -4,8 +4,12 @@ import type { Engine } from './engine.js';
 import type { TableOwner } from './table-names.js';
 
 export interface StorageOptions {
-  /** Path of the database file of SQLite; its folder must exist. */
+  /** Path of the database file of SQLite; its folder must exist. With `url` only what is noted beside it. */
   file: string;
+  /** `postgres://…`: the server to use instead of the file. */
+  url?: string | undefined;
+  /** How long a server that does not answer is waited for; default 30 s. */
+  patienceMs?: number;
   /** Reads at the same time. */
   readers?: number;
   clock: Clock;

@@ -15,11 +15,11 @@ export interface Event {
   readonly data: unknown;
 }
 
-/** What is known of one statement's rows: it must change `rows` of them, or (undefined) they are counted. */
-export interface Check {
-  /** Index of the change in its commit. */
-  readonly write: number;
-  readonly rows: number | undefined;
+/** One statement of a commit. */
+export interface Statement {
+  readonly sql: string;
+  /** What is known of its rows: it must change `rows` of them, or (undefined) they are counted. Nothing to judge without it. */
+  readonly check: { /** Index of the change in its commit. */ readonly write: number; readonly rows: number | undefined } | undefined;
 }
 
 /** One commit, ready to travel with others. */
@@ -29,8 +29,8 @@ export interface Unit {
   /** Changes per write; those that are counted are added after the commit. */
   readonly changes: number[];
   readonly counted: boolean;
-  /** One for each statement in `sql`, guards aside; undefined where there is nothing to judge. */
-  readonly checks: ReadonlyArray<Check | undefined>;
+  /** The statements in `sql`, without what the dialect put behind them. */
+  readonly statements: readonly Statement[];
   readonly events: readonly Event[];
   /** Rows it writes, for metrics; statements whose rows are not known beforehand count as one. */
   readonly rows: number;
@@ -41,7 +41,7 @@ interface Draft {
   sql: string;
   counted: boolean;
   rows: number;
-  readonly checks: Array<Check | undefined>;
+  readonly statements: Statement[];
   readonly changes: number[];
   readonly events: Event[];
 }
@@ -63,7 +63,7 @@ export const createCompiler = (options: CompilerOptions): Compiler => {
   let lastId = 0;
   return (ops) => {
     lastId += 1;
-    const draft: Draft = { id: lastId, sql: '', counted: false, rows: 0, checks: [], changes: [], events: [] };
+    const draft: Draft = { id: lastId, sql: '', counted: false, rows: 0, statements: [], changes: [], events: [] };
     for (const [index, op] of ops.entries()) addOp(draft, op, index, tools);
     return draft;
   };
@@ -92,7 +92,7 @@ const addOp = (draft: Draft, op: WriteOp, index: number, tools: Tools): void => 
 /** A statement that does what it says or fails: nothing to judge. */
 const addPlain = (draft: Draft, sql: string): void => {
   draft.sql += `${sql};`;
-  draft.checks.push(undefined);
+  draft.statements.push({ sql, check: undefined });
 };
 
 /** Appends a statement; `known` is the number of rows it must change, undefined when that is to be counted. */
@@ -104,7 +104,7 @@ const addStatement = (draft: Draft, index: number, sql: string, known: number | 
     draft.sql += `${sql};${dialect.guarding(index, known)}`;
     draft.changes[index] = (draft.changes[index] ?? 0) + known;
   }
-  draft.checks.push({ write: index, rows: known });
+  draft.statements.push({ sql, check: { write: index, rows: known } });
   draft.rows += 1;
 };
 

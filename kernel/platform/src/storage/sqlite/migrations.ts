@@ -7,13 +7,12 @@ import { basename, dirname, join } from 'node:path';
 import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
 import type { AppliedMigrations } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
-import type { MigrationStep } from '../contract/migration-builder.js';
 import { type PendingMigration, pendingOf } from '../contract/pending-migrations.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { mapSqliteError } from './sqlite-errors.js';
-import { identifier, literal } from './sqlite-dialect.js';
+import { identifier, literal, sqliteSchema } from './sqlite-dialect.js';
 
 const COPIES_KEPT = 3;
 const BOOKKEEPING_COLUMNS = '(name text PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
@@ -44,9 +43,9 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   if (pending.length === 0) return { applied: [] };
   // An extension without rows yet has nothing that a copy could save.
   if (done.size > 0) await keepCopy(deps, names.id, pending[0]?.name ?? '');
-  const { compileSteps } = await import('./migration-sql.js');
+  const { compileSteps } = await import('../contract/migration-sql.js');
   for (const migration of pending) {
-    await apply(deps, names, migration, compileSteps);
+    await apply(deps, names, migration, compileSteps(sqliteSchema, migration.steps, names.physical));
     done.set(migration.name, migration.sha256);
     deps.applied.set(names.bookkeeping, done);
     deps.log.debug('Migration applied.', { owner: names.id, migration: migration.name });
@@ -54,17 +53,12 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   return { applied: pending.map(({ name }) => name) };
 };
 
-const apply = async (
-  deps: MigrationDeps,
-  names: TableNames,
-  migration: PendingMigration,
-  compile: (steps: readonly MigrationStep[], physical: (table: string) => string) => string[],
-): Promise<void> => {
+const apply = async (deps: MigrationDeps, names: TableNames, migration: PendingMigration, steps: readonly string[]): Promise<void> => {
   const book = identifier(names.bookkeeping);
   const row = [migration.name, migration.sha256, deps.clock.iso()].map(literal).join();
   const statements = [
     `CREATE TABLE IF NOT EXISTS ${book} ${BOOKKEEPING_COLUMNS}`,
-    ...compile(migration.steps, names.physical),
+    ...steps,
     // Fails on the name when another process was faster, and undoes the whole of it.
     `INSERT INTO ${book} VALUES(${row})`,
   ];

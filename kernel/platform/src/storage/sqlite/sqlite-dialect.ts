@@ -1,5 +1,6 @@
 /** SQL text for SQLite. */
-import { checkIdentifier, type Dialect, storableNumber } from '../contract/dialect.js';
+import type { SchemaDialect } from '../contract/migration-sql.js';
+import { checkIdentifier, type Dialect, numberText, storableNumber } from '../contract/dialect.js';
 
 /** Where counts that are only known afterwards are put, on the writer connection. */
 export const CHANGES_TABLE = 'temp.svc_changes';
@@ -14,7 +15,7 @@ export const literal = (value: unknown): string => {
     if (value.includes('\0')) return `CAST(X'${Buffer.from(value).toString('hex')}' AS TEXT)`;
     return value.includes("'") ? `'${value.replaceAll("'", "''")}'` : `'${value}'`;
   }
-  return String(storableNumber(value));
+  return numberText(storableNumber(value));
 };
 
 /** Backticks, because SQLite takes a double-quoted name that does not exist for a text. */
@@ -26,4 +27,14 @@ export const sqliteDialect: Dialect = {
   isSame: (column, value) => `${column} IS ${value}`,
   counting: (unit, write) => `INSERT INTO ${CHANGES_TABLE} VALUES(${unit},${write},changes());`,
   guarding: (write, rows) => `SELECT json_extract('{}','${EXPECT_MARK}${write}') WHERE changes()<>${rows};`,
+};
+
+export const sqliteSchema: SchemaDialect = {
+  knexClient: 'sqlite3',
+  identifier,
+  indexName: (name) => name,
+  columnType: (name, kind) => {
+    if (kind === 'json') return `text check (json_valid(${identifier(name)}))`;
+    return kind === 'boolean' ? `integer check (${identifier(name)} in (0, 1))` : kind;
+  },
 };

@@ -1,16 +1,18 @@
 /** One SQLite file: one writer connection with a group-commit queue, and a few read-only ones. */
+import { identityFileOf } from '../../config/home.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { createEventStore } from '../contract/event-store.js';
+import { CREATE_IDENTITY, type DatabaseIdentity, openIdentity } from '../contract/identity.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
+import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
-import { type DatabaseIdentity, IDENTITY_TABLE, openIdentity } from './identity.js';
+import { identityRow } from './identity-row.js';
 import { migrate, readApplied } from './migrations.js';
 import { createReaderPool } from './reader-pool.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE, literal, sqliteDialect } from './sqlite-dialect.js';
 import { openFailure } from './sqlite-errors.js';
 import { createSqliteQueue } from './sqlite-queue.js';
-import { createTending } from './tending.js';
 
 const DEFAULT_READERS = 2;
 const WRITER_STATEMENTS = 20;
@@ -25,7 +27,7 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: sqliteDialect, storeEvent: events.sqlOf });
   const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
-  const tending = createTending({ connection, queue, identity, log, activity: () => `${queue.stats().batches}/${countApplied()}` });
+  const tending = createTending({ checkpoint: () => checkpoint(connection), queue, identity, log, activity: () => `${queue.stats().batches}/${countApplied()}` });
   let closing: Promise<void> | undefined;
   return {
     dialect: 'sqlite',
@@ -61,7 +63,7 @@ const SET_UP = [
   'PRAGMA journal_size_limit=67108864',
   `CREATE TABLE ${CHANGES_TABLE} (unit integer, write integer, n integer)`,
   'CREATE TABLE IF NOT EXISTS kernel_events (seq integer PRIMARY KEY AUTOINCREMENT, name text NOT NULL, data text NOT NULL, at text NOT NULL)',
-  IDENTITY_TABLE,
+  CREATE_IDENTITY,
 ].join(';');
 
 const openWriter = async (file: string): Promise<{ connection: SqliteConnection; applied: AppliedMigrations; identity: DatabaseIdentity }> => {
@@ -69,9 +71,16 @@ const openWriter = async (file: string): Promise<{ connection: SqliteConnection;
   try {
     connection = await openSqlite({ file, readOnly: false, maxStatements: WRITER_STATEMENTS });
     await connection.exec(SET_UP);
-    return { connection, applied: await readApplied(connection), identity: await openIdentity(file, connection) };
+    return { connection, applied: await readApplied(connection), identity: await openIdentity({ file: identityFileOf(file), place: file, row: identityRow(connection) }) };
   } catch (error) {
     await connection?.close();
     throw openFailure(file, error);
   }
+};
+
+/** Waits for nobody. False when a reader still needs what stood before. */
+const checkpoint = async (connection: SqliteConnection): Promise<boolean> => {
+  // What the pragma is documented to answer.
+  const [row] = (await connection.all('PRAGMA wal_checkpoint(PASSIVE)', [])) as Array<{ log: number; checkpointed: number }>;
+  return row !== undefined && row.log === row.checkpointed;
 };
