@@ -77,7 +77,7 @@ describeOnEngines('tables in storage', (engine) => {
         ? "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
         : "SELECT indexname AS name FROM pg_indexes WHERE tablename = 'note_book__notes' AND indexname NOT LIKE '%pkey' ORDER BY indexname",
     );
-    expect(names.map(({ name }) => name)).to.deep.equal(['note_book_notes_b_n_idx', 'note_book_notes_n_key']);
+    expect(names.map(({ name }) => name)).to.deep.equal(['note_book__notes_b_n_idx', 'note_book__notes_n_key']);
   });
 
   it('belong to their owner in migrations as well', async () => {
