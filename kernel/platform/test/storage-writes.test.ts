@@ -156,17 +156,19 @@ describeOnEngines('writing to storage', (engine) => {
       const before = storage.stats();
       await Promise.all([db.commit([row('a'), row('b')]), db.commit([db.insert('rows', [{ id: 'c' }, { id: 'd' }, { id: 'e' }])])]);
       await failure(db.commit([row('a')]));
-      await db.commit([
-        db.sql('UPDATE notes__rows SET n = 1', []),
-        db.upsert('rows', ['id'], [{ id: 'a', n: 2 }]),
-      ]);
+      await db.commit([db.sql('UPDATE notes__rows SET n = 1', []), db.upsert('rows', ['id'], [{ id: 'a', n: 2 }])]);
       const after = storage.stats();
       expect([after.commits - before.commits, after.batches - before.batches, after.rows - before.rows, after.conflicts - before.conflicts]).to.deep.equal([3, 3, 7, 1]);
       expect(after.queueDepth).to.equal(0);
     });
 
     it('count right for each of many counted commits of one batch', async () => {
-      await db.commit([db.insert('rows', [1, 2, 2, 3, 3, 3].map((n, i) => ({ id: `r${i}`, n })))]);
+      await db.commit([
+        db.insert(
+          'rows',
+          [1, 2, 2, 3, 3, 3].map((n, i) => ({ id: `r${i}`, n })),
+        ),
+      ]);
       const done = await Promise.all([1, 2, 3, 4].map((n) => db.commit([db.sql('UPDATE notes__rows SET body = ? WHERE n = ?', ['x', n]), row(`new-${n}`, 9)])));
       expect(done.map(({ changes }) => changes)).to.deep.equal([
         [1, 1],

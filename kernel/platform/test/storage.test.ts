@@ -57,10 +57,7 @@ describeOnEngines('storage', (engine) => {
   it('gives back exactly the values that were written', async () => {
     const texts = ["it's", 'line\nbreak', '', '12', 'Grüße 🚀', '?;--/*', 'x'.repeat(3_000_000)];
     const rows = texts.map((body, i) => ({ id: `t${i}`, body, n: [0, -1, 2 ** 53 - 1, 1 - 2 ** 53, 4, 5, 7][i] ?? 0 }));
-    await db.commit([
-      db.insert('notes', rows),
-      db.sql(`INSERT INTO ${db.table('notes')}(id, body, n) VALUES (?, ?, 3)`, ['null', null]),
-    ]);
+    await db.commit([db.insert('notes', rows), db.sql(`INSERT INTO ${db.table('notes')}(id, body, n) VALUES (?, ?, 3)`, ['null', null])]);
 
     const found = await db.read<{ id: string; body: string | null; n: number }>(`SELECT id, body, n FROM ${db.table('notes')} ORDER BY id`);
 
@@ -88,14 +85,22 @@ describeOnEngines('storage', (engine) => {
     const { changes } = await db.commit([
       db.insert('notes', [{ id: 'c' }, { id: 'd', n: 1 }]),
       db.insert('notes', [{ id: 'a' }, { id: 'e' }], { ifAbsent: true }),
-      db.update('notes', ['id'], [
+      db.update(
+        'notes',
+        ['id'],
+        [
           { id: 'a', n: 5 },
           { id: 'zz', n: 5 },
-        ]),
-      db.upsert('notes', ['id'], [
+        ],
+      ),
+      db.upsert(
+        'notes',
+        ['id'],
+        [
           { id: 'a', n: 6 },
           { id: 'f', n: 6 },
-        ]),
+        ],
+      ),
       db.sql(`UPDATE ${t} SET n = n + 1 WHERE n >= ?`, [5]),
       storage.event('notes', 'noted', 1),
     ]);
@@ -124,11 +129,7 @@ describeOnEngines('storage', (engine) => {
   it('lets one bad commit of a batch fail alone, and keeps the order of the others', async () => {
     const t = db.table('notes');
     await db.commit([note('taken')]);
-    const step = (from: number) =>
-      db.commit([
-        db.sql(`UPDATE ${t} SET n = n * 10 + ? WHERE id = 'taken'`, [from], { expect: 1 }),
-        storage.event('notes', 'noted', from),
-      ]);
+    const step = (from: number) => db.commit([db.sql(`UPDATE ${t} SET n = n * 10 + ? WHERE id = 'taken'`, [from], { expect: 1 }), storage.event('notes', 'noted', from)]);
 
     const results = await Promise.allSettled([
       step(1),
@@ -179,10 +180,7 @@ describeOnEngines('storage', (engine) => {
     storage = await open({ storeEvent: (event) => event === 'kept' });
     db = storage.dbFor(notes);
 
-    await db.commit([
-      storage.event('notes', 'kept', { a: "it's" }),
-      storage.event('notes', 'fleeting', 1),
-    ]);
+    await db.commit([storage.event('notes', 'kept', { a: "it's" }), storage.event('notes', 'fleeting', 1)]);
 
     expect(await platform().read('SELECT seq, name, data FROM kernel_events')).to.deep.equal([{ seq: 1, name: 'kept', data: '{"a":"it\'s"}' }]);
   });
