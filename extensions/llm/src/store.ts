@@ -49,7 +49,7 @@ export const createUsageStore = (db: Db): UsageStore => {
     return row ?? { requests: 0, input_tokens: 0, output_tokens: 0, cost_micros: 0 };
   };
   return {
-    insert: (records) => (records.length === 0 ? [] : [{ insert: table, rows: records.map(rowOf) }]),
+    insert: (records) => (records.length === 0 ? [] : [db.insert('usage', records.map(rowOf))]),
     commit: async (writes) => {
       await db.commit(writes);
     },
@@ -88,7 +88,7 @@ export const createUsageStore = (db: Db): UsageStore => {
       return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, cost }) => [agent_id, Number(cost)]));
     },
     purgeOwner: async (ownerId) => {
-      await db.commit([{ sql: `DELETE FROM ${table} WHERE owner_id = ?`, args: [ownerId] }]);
+      await db.commit([db.remove('usage', { owner_id: ownerId })]);
     },
   };
 };

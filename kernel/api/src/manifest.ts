@@ -1,7 +1,11 @@
 /** extension.json: what the daemon needs to know before it runs a line of an extension. Identity stands in package.json. */
 import { type Static, Type } from './schema.js';
 
-const Id = Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' });
+/**
+ * Single hyphens within, none at the end: with `-` written as `_`, the first `__` of a physical table name stands
+ * between the id and the table. The platform and the databases keep some ids for themselves.
+ */
+const Id = Type.String({ minLength: 2, maxLength: 41, pattern: '^(?!(?:kernel|journal|svc)$|(?:sqlite|pg)(?:-|$))[a-z][a-z0-9]*(?:-[a-z0-9]+)*$' });
 const Range = Type.String({ minLength: 1, maxLength: 100 });
 const closed = { additionalProperties: false };
 
