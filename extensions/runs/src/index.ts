@@ -87,7 +87,7 @@ export default defineExtension({
     });
     ctx.events.on('agent.changed', async ({ agentId }) => {
       const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
-      const agent = await agents.get(system, agentId).catch(() => undefined); // one that is gone has no runs left
+      const agent = await agents.find(system, agentId); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
     ctx.hooks.tap('metrics.collect', () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);

@@ -1,5 +1,5 @@
 /** Reading runs and steps. */
-import { ownerScope, type Journal, type JournalRun, type JournalStep } from '@svc/api';
+import { ownerScope, type JournalRun, type JournalStep, type RunFilter } from '@svc/api';
 import type { JournalParts } from './journal-parts.js';
 import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
@@ -20,23 +20,29 @@ export const stepsOf = async (parts: JournalParts, runId: string): Promise<Journ
   (await parts.db.read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${parts.tables.steps} WHERE run_id = ? ORDER BY seq`, [runId])).map(stepOf);
 
 /** Newest first. */
-export const listRuns = async (parts: JournalParts, filter: Parameters<Journal['list']>[0]): Promise<JournalRun[]> => {
+export const listRuns = async (parts: JournalParts, filter: RunFilter): Promise<JournalRun[]> => {
+  // No status at all is asked for: nothing can match, and `IN ()` is not portable.
+  if (filter.status?.length === 0) return [];
   const where = ['(? = 1 OR owner_id = ?)'];
   const args: Array<string | number> = [...ownerScope(filter.actor)];
-  if (filter.kind !== undefined) {
-    where.push('kind = ?');
-    args.push(filter.kind);
-  }
-  if (filter.lane !== undefined) {
-    where.push('lane = ?');
-    args.push(filter.lane);
+  for (const [column, value] of [
+    ['kind', filter.kind],
+    ['lane', filter.lane],
+    ['subject', filter.subject],
+    ['parent_id', filter.parentId],
+  ] as const) {
+    if (value === undefined) continue;
+    where.push(`${column} = ?`);
+    args.push(value);
   }
   if (filter.status !== undefined) {
-    // No status at all is asked for: nothing can match, and `IN ()` is not portable.
-    if (filter.status.length === 0) return [];
     where.push(`status IN (${filter.status.map(() => '?').join()})`);
     args.push(...filter.status);
   }
-  const sql = `SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE ${where.join(' AND ')} ORDER BY position DESC LIMIT ?`;
+  if (filter.before !== undefined) {
+    where.push(`(position, id) < (SELECT position, id FROM ${parts.tables.runs} WHERE id = ?)`);
+    args.push(filter.before);
+  }
+  const sql = `SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE ${where.join(' AND ')} ORDER BY position DESC, id DESC LIMIT ?`;
   return (await parts.db.read<RunRow>(sql, [...args, Math.min(filter.limit ?? DEFAULT_LIST, MAX_LIST)])).map(runOf);
 };
