@@ -37,6 +37,7 @@ export default defineExtension({
       providers: about.providers,
       modelsOf,
       purge: ctx.hooks.use('storage.purge'),
+      schemas: ctx.schemas,
       ids: ctx.ids,
       clock: ctx.clock,
       events: ctx.events,

@@ -11,6 +11,7 @@ import { type Actor, type Clock, type Events, type HookHandle, type HookMap, typ
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { Agent, AgentManifest, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
+import type { ManifestSchemas } from './manifest-judge.js';
 import { readManifest } from './manifest-reader.js';
 import { checkManifestSize, parseManifestToml, plainManifest } from './manifest-toml.js';
 import { withoutOwnEndpoints } from './model-endpoints.js';
@@ -20,6 +21,7 @@ const MAX_CHILDREN = 50;
 
 export interface SpawnDeps {
   readonly store: AgentStore;
+  readonly schemas: ManifestSchemas;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly events: Events;
@@ -99,9 +101,9 @@ const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<{ man
   if (text === undefined && request.manifest === undefined && request.name === undefined) throw agentErrors.agents_nothing_to_spawn();
   if (text === undefined) checkManifestSize(JSON.stringify(request.manifest ?? {}));
   const raw = text === undefined ? plainManifest(request.manifest ?? {}) : await parseManifestToml(text);
-  const read = await readManifest(await withoutOwnEndpoints(raw, deps.providers), text);
+  const read = await readManifest(deps.schemas, await withoutOwnEndpoints(raw, deps.providers), text);
   // What the request says goes through the same rules as what a manifest says.
-  const { name } = request.name === undefined ? read.manifest : (await readManifest({ name: request.name })).manifest;
+  const { name } = request.name === undefined ? read.manifest : (await readManifest(deps.schemas, { name: request.name })).manifest;
   const model = request.model === undefined ? read.manifest.model : { ...read.manifest.model, ...request.model };
   return { manifest: { ...read.manifest, name, model }, warnings: read.warnings };
 };

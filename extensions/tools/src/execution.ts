@@ -3,7 +3,7 @@ import { type AnyTool, type Capabilities, type ExtensionContext, type HookHandle
 import { callDigest } from './call-digest.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
-import { argumentProblem, textOf, toolRequest } from './judgement.js';
+import { checkedArguments, type JudgeDeps, textOf, toolRequest } from './judgement.js';
 import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
 import type { ToolRegistry } from './tool-registry.js';
 
@@ -12,18 +12,20 @@ const TIMEOUT_MS = 120_000;
 export interface ExecuteDeps {
   readonly registry: ToolRegistry;
   readonly grants: HookHandle<HookMap['tool.grants']>;
+  readonly schemas: JudgeDeps['schemas'];
   readonly after: HookHandle<HookMap['tool.after']>;
   readonly elsewhere: HookHandle<HookMap['tool.execute']>;
   readonly timers: ExtensionContext['timers'];
   readonly log: Logger;
 }
 
-export const executeCall = async (deps: ExecuteDeps, request: CallRequest, signal: AbortSignal): Promise<ToolResult> => {
-  const tool = await deps.registry.find(request.name, request.call.agentId);
-  if (!tool) return resultOf(failure(toolErrors.unknown(request.name, [])));
+export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal: AbortSignal): Promise<ToolResult> => {
+  const tool = await deps.registry.find(asked.name, asked.call.agentId);
+  if (!tool) return resultOf(failure(toolErrors.unknown(asked.name, [])));
   // A call that a restart repeats was judged by an earlier build: its arguments are checked again.
-  const problem = await argumentProblem(tool, request);
-  if (problem) return resultOf(failure(problem));
+  const checked = await checkedArguments(deps, tool, asked);
+  if ('problem' in checked) return resultOf(failure(checked.problem));
+  const request = { ...asked, args: checked.args };
   const output = await runWithEnd(deps, tool, request, signal);
   return resultOf(await throughTaps(deps, tool, request, signal, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
 };

@@ -13,6 +13,7 @@ export default defineExtension({
       grants: ctx.hooks.use('tool.grants'),
       after: ctx.hooks.use('tool.after'),
       elsewhere: ctx.hooks.use('tool.execute'),
+      schemas: ctx.schemas,
       timers: ctx.timers,
       log: ctx.log,
     });

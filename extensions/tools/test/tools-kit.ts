@@ -3,6 +3,7 @@ import { type AnyTool, type Capabilities, defineTool, type Logger, type ToolOutp
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createTimers } from '@svc/platform/clock/timers';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import type { CallRequest } from '../src/contract.js';
 import { createToolsService } from '../src/service.js';
 import { createToolRegistry } from '../src/tool-registry.js';
@@ -61,6 +62,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     grants: { isEmpty: () => !taps.grants, call: async (capabilities) => taps.grants?.(capabilities) ?? capabilities },
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     elsewhere: { isEmpty: () => true, call: async () => undefined },
+    schemas: createValueChecks(),
     timers: createTimers({ clock, onError: () => undefined }),
     log,
   });

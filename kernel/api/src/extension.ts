@@ -5,6 +5,7 @@ import type { Events } from './events.js';
 import type { Hooks } from './hooks.js';
 import type { Connection, RouteDecl, SocketDecl } from './http.js';
 import type { Journal } from './journal.js';
+import type { Schemas } from './check.js';
 import type { TSchema } from './schema.js';
 import type { Services } from './services.js';
 import type { Db, Migration } from './storage.js';
@@ -121,6 +122,8 @@ export interface ExtensionContext {
   /** An environment variable that the manifest asks for with the grant `env:<NAME>`; others are refused. */
   env(name: string): string | undefined;
   readonly workers: Workers;
+  /** Judges values against schemas, as routes are judged. */
+  readonly schemas: Schemas;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Only for extensions whose manifest asks for the grant `kernel`. */

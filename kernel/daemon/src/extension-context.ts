@@ -68,6 +68,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
         return runWorker(parts, installed, worker, input, options?.signal);
       },
     },
+    schemas: parts.schemas,
     clock: parts.clock,
     ids: parts.ids,
     get kernel() {
