@@ -53,10 +53,13 @@ export const deriveContributions = async (file, manifest, version, api) => {
   const routes = sorted(seen.routes.map((route) => `${route.method} ${route.path}`));
   const doubled = twice(routes);
   if (doubled) throw new Error(`declares the route ${doubled} twice`);
+  const timerTwice = twice(seen.timers.map(({ name }) => name));
+  if (timerTwice) throw new Error(`has two timers called ${timerTwice}`);
   return {
     routes,
     sockets: sorted(seen.sockets.map((socket) => socket.path)),
     tools: seen.tools.map(({ name, risk, replay }) => ({ name, risk, replay })).sort((a, b) => byText(a.name, b.name)),
+    timers: seen.timers.sort((a, b) => byText(a.name, b.name)),
     migrations: (definition.migrations ?? []).map(({ name }) => name),
     config: sortedKeys(plain(config)),
   };

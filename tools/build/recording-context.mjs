@@ -50,9 +50,17 @@ const recordedServices = (seen) => ({
   optional: () => ({ value: undefined, onChange: () => disposable }),
 });
 
+const recordedTimers = (seen) => {
+  const record = (kind) => (name, ms) => {
+    seen.timers.push({ name, [kind]: ms });
+    return disposable;
+  };
+  return { every: record('everyMs'), after: record('afterMs') };
+};
+
 /** A context for one extension and the lists that fill while it activates. */
 export const recordingContext = ({ id, version, config }) => {
-  const seen = { routes: [], sockets: [], tools: [], taps: [], defined: [], provided: [] };
+  const seen = { routes: [], sockets: [], tools: [], timers: [], taps: [], defined: [], provided: [] };
   const signal = new AbortController().signal;
   const ctx = {
     id,
@@ -68,7 +76,7 @@ export const recordingContext = ({ id, version, config }) => {
     services: recordedServices(seen),
     events: { event: (name, data) => ({ event: name, data }), publish: () => undefined, on: () => disposable },
     journal: withMembers({ onReady: () => disposable }),
-    timers: { every: () => disposable, after: () => disposable },
+    timers: recordedTimers(seen),
     db: withMembers({ table: (name) => `${id.replaceAll('-', '_')}_${name}` }),
     env: () => undefined,
     clock: withMembers({ now: () => 0, iso: () => new Date(0).toISOString(), mono: () => 0 }),

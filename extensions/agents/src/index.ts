@@ -62,7 +62,7 @@ export default defineExtension({
     ctx.hooks.tap('storage.purge', ({ ownerId, agentId }) => (ownerId !== undefined && agentId === undefined ? purgeOwner(deps, ownerId) : undefined));
     ctx.events.on('agent.changed', ({ agentId }) => cache.changed(agentId));
     ctx.events.on('agent.killed', ({ agentId }) => cache.changed(agentId));
-    ctx.timers.every(FORGET_KEYS_EVERY_MS, () => store.commit([store.forgetKeysBefore(new Date(ctx.clock.now() - KEY_KEPT_MS).toISOString())]));
+    ctx.timers.every('forget-spawn-keys', FORGET_KEYS_EVERY_MS, () => store.commit([store.forgetKeysBefore(new Date(ctx.clock.now() - KEY_KEPT_MS).toISOString())]));
   },
   start: (ctx) => ensureFirstAgent({ store: createStore(ctx.db), ids: ctx.ids, clock: ctx.clock, events: ctx.events }),
 });
@@ -70,7 +70,7 @@ export default defineExtension({
 const rememberActivity = (ctx: ExtensionContext, store: AgentStore): LastActive => {
   const active = createLastActive(store, ctx.clock);
   ctx.events.on('run.started', ({ agentId }) => active.touch(agentId));
-  ctx.timers.every(FLUSH_EVERY_MS, () => active.flush());
+  ctx.timers.every('write-last-active', FLUSH_EVERY_MS, () => active.flush());
   ctx.onDispose('write when agents were last active', () => active.flush());
   return active;
 };

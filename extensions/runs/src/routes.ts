@@ -43,7 +43,7 @@ const messageErrors = { ...errors, 412: ErrorBody, 413: ErrorBody, 429: ErrorBod
 
 export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
   defineRoute({
-    id: 'runs.message',
+    id: 'sendMessage',
     method: 'POST',
     path: '/api/agents/{id}/message',
     summary: 'Send a message and wait for the answer',
@@ -60,7 +60,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     },
   }),
   defineRoute({
-    id: 'runs.stream',
+    id: 'streamMessage',
     method: 'POST',
     path: '/api/agents/{id}/message/stream',
     summary: 'Send a message and follow the answer as server-sent events',
@@ -79,7 +79,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     },
   }),
   defineRoute({
-    id: 'runs.attach',
+    id: 'followSession',
     method: 'GET',
     path: '/api/agents/{id}/sessions/{session_id}/stream',
     summary: 'Follow the run that is going on in a session',
@@ -91,7 +91,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     handler: (req) => attachToSession(deps, req),
   }),
   defineRoute({
-    id: 'runs.stop',
+    id: 'stopAgent',
     method: 'POST',
     path: '/api/agents/{id}/stop',
     summary: 'Stop whatever the agent is doing',
@@ -112,7 +112,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
 export const endsWait = (frame: Frame): boolean => frame.final || (frame.type === 'phase' && (frame.data as RunFrames['phase']).phase === 'waiting');
 
 function answerOf(submitted: Submitted, frame: Frame): Reply {
-  if (frame.type === 'error') throw errorOf(frame);
+  if (frame.type === 'error') throw errorOf(frame, runHeaders(submitted));
   if (frame.type === 'phase') {
     const waiting = { run_id: submitted.runId, approval_id: (frame.data as RunFrames['phase']).approval_id ?? '' };
     return reply(200, { response: '', input_tokens: 0, output_tokens: 0, iterations: 0, cost_usd: 0, session_id: submitted.sessionId, run_id: submitted.runId, waiting });
@@ -122,12 +122,12 @@ function answerOf(submitted: Submitted, frame: Frame): Reply {
   return reply(200, { ...rest, run_id: submitted.runId });
 }
 
-export function errorOf(frame: Frame): SvcError {
+export function errorOf(frame: Frame, headers: Readonly<Record<string, string>> = {}): SvcError {
   const data = frame.data as RunFrames['error'];
   return new SvcError(data.code, data.error, {
     status: data.status,
     hint: data.hint,
-    headers: { 'x-should-retry': 'false', ...(data.retry_after_secs ? { 'retry-after': String(data.retry_after_secs) } : {}) },
+    headers: { ...headers, 'x-should-retry': 'false', ...(data.retry_after_secs ? { 'retry-after': String(data.retry_after_secs) } : {}) },
     ...(data.attempts ? { details: { attempts: data.attempts } } : {}),
   });
 }

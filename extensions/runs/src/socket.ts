@@ -7,7 +7,7 @@ import type { RunsService } from './contract.js';
 import { wsEncoder } from './frames.js';
 import { after, findResumed, type ResumeDeps } from './resume.js';
 
-export const SOCKET_ID = 'runs.ws';
+export const SOCKET_ID = 'chatWithAgent';
 
 export interface SocketDeps extends ResumeDeps {
   readonly sessions: Pick<SessionsService, 'entries' | 'named'>;

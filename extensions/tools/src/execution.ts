@@ -1,5 +1,5 @@
 /** Running a judged call (T2 to T5). */
-import { type AnyTool, type Capabilities, type ExtensionContext, type HookHandle, type HookMap, isSvcError, type Logger, type SvcError, type ToolCall, type ToolOutput } from '@svc/api';
+import { type AnyTool, type Capabilities, type Clock, type HookHandle, type HookMap, isSvcError, type Logger, type SvcError, type ToolCall, type ToolOutput } from '@svc/api';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
@@ -15,7 +15,7 @@ export interface ExecuteDeps {
   readonly schemas: JudgeDeps['schemas'];
   readonly after: HookHandle<HookMap['tool.after']>;
   readonly elsewhere: HookHandle<HookMap['tool.execute']>;
-  readonly timers: ExtensionContext['timers'];
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
 }
 
@@ -33,7 +33,11 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal:
 const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, signal: AbortSignal): Promise<ToolOutput> => {
   const limitMs = tool.timeoutMs ?? TIMEOUT_MS;
   const late = new AbortController();
-  const timer = deps.timers.after(limitMs, () => late.abort(toolErrors.timed_out(tool.name, limitMs)));
+  const over = new AbortController();
+  void deps.clock.sleep(limitMs, over.signal).then(
+    () => late.abort(toolErrors.timed_out(tool.name, limitMs)),
+    () => undefined, // it ended in time
+  );
   const either = AbortSignal.any([signal, late.signal]);
   const ended = new Promise<never>((_, reject) => {
     const end = (): void => reject(late.signal.aborted ? late.signal.reason : toolErrors.cancelled(tool.name));
@@ -47,7 +51,7 @@ const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest
     // A tool that heeds the signal fails with an error of its own: the reason is the better answer.
     return failure(shownError(deps, tool, request, either.aborted ? await ended.catch((reason: unknown) => reason) : error));
   } finally {
-    await timer.dispose();
+    over.abort();
   }
 };
 

@@ -14,7 +14,7 @@ export default defineExtension({
       after: ctx.hooks.use('tool.after'),
       elsewhere: ctx.hooks.use('tool.execute'),
       schemas: ctx.schemas,
-      timers: ctx.timers,
+      clock: ctx.clock,
       log: ctx.log,
     });
     ctx.services.provide('tools', tools);

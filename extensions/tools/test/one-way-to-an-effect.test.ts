@@ -2,7 +2,6 @@ import { type AnyTool, type Capabilities, type HookHandle, type HookMap, SvcErro
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
-import { createTimers } from '@svc/platform/clock/timers';
 import { expect } from 'chai';
 import { callDigest, canonicalJson } from '../src/call-digest.js';
 import { toolErrors } from '../src/errors.js';
@@ -161,7 +160,7 @@ describe('the one way to an effect', () => {
       grants: { isEmpty: () => true, call: async (capabilities: Capabilities) => capabilities },
       after: { isEmpty: () => true, call: async (output: ToolOutput) => output },
       elsewhere: { isEmpty: () => elsewhere === undefined, call: async ({ name }) => elsewhere?.(name) },
-      timers: createTimers({ clock, onError: () => undefined }),
+      clock,
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message) => void logged.push(message) },
     });
     return { service, clock, logged };

@@ -2,7 +2,6 @@
 import { type AnyTool, type Capabilities, defineTool, type Logger, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
-import { createTimers } from '@svc/platform/clock/timers';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import type { CallRequest } from '../src/contract.js';
 import { createToolsService } from '../src/service.js';
@@ -63,7 +62,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     elsewhere: { isEmpty: () => true, call: async () => undefined },
     schemas: createValueChecks(),
-    timers: createTimers({ clock, onError: () => undefined }),
+    clock,
     log,
   });
   return { service, clock, taps, logged, manifest: () => manifest() as AgentManifest };

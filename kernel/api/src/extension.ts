@@ -86,6 +86,14 @@ export interface KernelView {
   shutdown(reason: string): void;
 }
 
+/** Timers of one extension. Two that wait at the same time may not have one name; names are kebab-case, shown in `svc ext info`. */
+export interface Timers {
+  /** A call that takes longer than `ms` is never overlapped: the beats it misses are skipped. */
+  every(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
+  /** Once. Its name is free again when it fires, or is disposed. */
+  after(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
+}
+
 export type StopReason = 'reload' | 'disable' | 'shutdown' | 'failed';
 
 export interface ExtensionContext {
@@ -108,10 +116,7 @@ export interface ExtensionContext {
   readonly events: Events;
   readonly journal: Journal;
   readonly streams: Streams;
-  readonly timers: {
-    every(ms: number, fn: () => void | Promise<void>): Disposable;
-    after(ms: number, fn: () => void | Promise<void>): Disposable;
-  };
+  readonly timers: Timers;
   readonly db: Db;
   fetch(url: string, init: FetchInit): Promise<FetchResponse>;
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;

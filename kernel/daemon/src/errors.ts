@@ -58,5 +58,7 @@ export const daemonErrors = defineErrors('daemon', {
     hint: 'With the daemon running, "svc ext list" names all.',
   },
   not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}" in its extension.json.` },
+  timer_twice: { status: 500, retry: false, message: (id: string, name: string) => `${id} has a timer "${name}" already.`, hint: 'Give the second a name of its own, or dispose of the first.' },
+  timer_name: { status: 500, retry: false, message: (id: string, name: string) => `${id} calls a timer "${name}"; names of timers are kebab-case, such as forget-keys.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

@@ -8,6 +8,8 @@ import { journalFacade } from './journal-facade.js';
 import type { PlatformParts } from './platform-parts.js';
 import type { InstalledFiles } from './release.js';
 
+const TIMER_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+
 export interface ContextParts extends PlatformParts {
   readonly hooks: HookRegistry;
   readonly services: ServiceRegistry;
@@ -103,6 +105,9 @@ function configHandle(parts: ContextParts, owner: Owner): ConfigHandle {
 }
 
 function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['timers'] {
+  const named = (name: string): void => {
+    if (!TIMER_NAME.test(name)) throw daemonErrors.timer_name(owner.id, name);
+  };
   const timers = (label: string) => createTimers({ clock: parts.clock, onError: (error) => parts.stray(owner, label, error) });
   const guarded = (label: string, fn: () => void | Promise<void>) => async (): Promise<void> => {
     const leave = owner.lifetime.enter(label);
@@ -114,14 +119,18 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
     }
   };
   return {
-    every: (ms, fn) => parts.timers.add(owner, { label: `every ${ms} ms`, begin: () => timers(`timer every ${ms} ms`).every(ms, guarded(`timer every ${ms} ms`, fn)) }),
-    after: (ms, fn) => {
+    every: (name, ms, fn) => {
+      named(name);
+      return parts.timers.add(owner, { name, label: `${name} every ${ms} ms`, begin: () => timers(`timer ${name}`).every(ms, guarded(`timer ${name}`, fn)) });
+    },
+    after: (name, ms, fn) => {
+      named(name);
       const entry: { own?: Disposable } = {};
-      const once = guarded(`timer after ${ms} ms`, async () => {
+      const once = guarded(`timer ${name}`, async () => {
         await entry.own?.dispose();
         await fn();
       });
-      entry.own = parts.timers.add(owner, { label: `after ${ms} ms`, begin: () => timers(`timer after ${ms} ms`).after(ms, once) });
+      entry.own = parts.timers.add(owner, { name, label: `${name} after ${ms} ms`, begin: () => timers(`timer ${name}`).after(ms, once) });
       return entry.own;
     },
   };

@@ -3,6 +3,7 @@ import * as api from '@svc/api';
 import { ContributionRegistry, EventHub, type GenerationDeps, HookRegistry, type InstalledStore, Lifecycle, type LifecycleDeps, LiveRegistry, ServiceRegistry, StrikeBook } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Log } from '@svc/platform/log/log';
+import { daemonErrors } from './errors.js';
 import { type ContextParts, createContext } from './extension-context.js';
 import type { InstalledFiles } from './release.js';
 import type { StrayHandler } from './stray-errors.js';
@@ -36,7 +37,7 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable:
         if (other) throw new Error(`the tool ${candidate.value.name} is already contributed by ${other.owner.id}`);
       },
     }),
-    timers: new LiveRegistry('timer'),
+    timers: new LiveRegistry('timer', daemonErrors.timer_twice),
     ready: new LiveRegistry('run listener'),
     strikes: new StrikeBook(() => clock.now()),
   };
