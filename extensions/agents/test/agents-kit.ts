@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Actor, actorOf, type Events, type Logger, type Verdict } from '@svc/api';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
 import { createAgentCache } from '../src/agent-cache.js';
@@ -57,6 +58,7 @@ export const openAgents = async () => {
     providers,
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,
+    schemas: createValueChecks(),
     ids,
     clock,
     events,

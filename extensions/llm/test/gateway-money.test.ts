@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { startAnthropicServer } from '../../../fixtures/providers/anthropic-server.js';
 import { type ProviderServer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
 import { owner, request, type Rig, type RigOptions, startRig } from './gateway-rig.js';
-import { checkValue } from '@svc/api';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { LlmConfig } from '../src/config.js';
 import { llmErrors, quotaErrors } from '../src/errors.js';
 
@@ -126,7 +126,7 @@ describe('what the gateway counts and lets others say', () => {
 
 describe('[llm] of the config', () => {
   const usual = { request_timeout_secs: 120, idle_timeout_secs: 60, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
-  const isTaken = async (fields: object) => (await checkValue(LlmConfig, { ...usual, ...fields })).ok;
+  const isTaken = async (fields: object) => (await createValueChecks().check(LlmConfig, { ...usual, ...fields })).ok;
 
   it('has defaults that fit', async () => {
     const defaults = Object.fromEntries(Object.entries(LlmConfig.properties).map(([key, { default: value }]) => [key, value]));

@@ -40,6 +40,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const driving = new Set<Promise<void>>();
   let claiming: Promise<void> | undefined;
   let again = false;
+  let isRetryDue = false;
   /** More could be claimed than there was room for: nobody else would say so again. */
   let isFull = false;
 
@@ -60,7 +61,12 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     claiming = claim()
       .catch((cause: unknown) => {
         deps.log.error('runs could not be claimed; it is tried again', { cause });
-        deps.later(CLAIM_RETRY_MS, poke);
+        if (isRetryDue) return;
+        isRetryDue = true;
+        deps.later(CLAIM_RETRY_MS, () => {
+          isRetryDue = false;
+          poke();
+        });
       })
       .finally(() => {
         claiming = undefined;

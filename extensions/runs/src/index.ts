@@ -57,17 +57,19 @@ export default defineExtension({
         return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });
       },
     };
-    const later = (ms: number, fn: () => void | Promise<void>): void => {
-      if (!ctx.signal.aborted) ctx.timers.after(ms, fn);
-    };
-    const watch = createWatchKeeper({ streams: ctx.streams, log: ctx.log, later, cancel: (runId) => cancelUnwatched(loop, runId) });
+    const later =
+      (name: string) =>
+      (ms: number, fn: () => void | Promise<void>): void => {
+        if (!ctx.signal.aborted) ctx.timers.after(name, ms, fn);
+      };
+    const watch = createWatchKeeper({ streams: ctx.streams, log: ctx.log, later: later('look-for-unwatched'), cancel: (runId) => cancelUnwatched(loop, runId) });
     const own = createDispatcher({
       journal: ctx.journal,
       streams: ctx.streams,
       log: ctx.log,
       maxActive: () => config().max_active,
       hold: (label) => ctx.hold(label),
-      later,
+      later: later('claim-again'),
       pause: (ms) => ctx.clock.sleep(ms, ctx.signal).catch(() => undefined), // the generation closes: its runs are handed on
       drive: (run) => {
         if ((run.input as RunInput).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
@@ -97,13 +99,13 @@ export default defineExtension({
     });
     ctx.events.on(AgentChanged, async ({ agentId }) => {
       const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
-      const agent = await agents.get(system, agentId).catch(() => undefined); // one that is gone has no runs left
+      const agent = await agents.find(system, agentId); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
     ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);
-    ctx.timers.every(AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
+    ctx.timers.every('tell-agents', AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
     ctx.journal.onReady(RUN_KIND, () => own.poke());
-    ctx.timers.after(0, () => own.poke());
+    ctx.timers.after('first-look', 0, () => own.poke());
   },
 });
 

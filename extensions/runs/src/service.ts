@@ -18,7 +18,7 @@ import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
 import { RUN_KIND, type RunInput } from './run-input.js';
 import type { Repeats } from './repeats.js';
-import { ACTIVE, stopOne, toRunError } from './stopping.js';
+import { ACTIVE, eachRun, stopOne, toRunError } from './stopping.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
 
 export interface RunsDeps {
@@ -40,6 +40,7 @@ export interface RunsDeps {
 }
 
 const MAX_MESSAGE_CHARS = 100_000;
+const MAX_LISTED = 500;
 
 export const createRunsService = (deps: RunsDeps): RunsService => ({
   submit: (actor, draft) => submit(deps, actor, draft),
@@ -97,6 +98,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       kind: RUN_KIND,
       actor: agent.ownerId === actor.ownerId ? actor : actorOf(agent.ownerId),
       lane,
+      subject: agent.id,
       input,
       ...(draft.key === undefined ? {} : { key: draft.key }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
@@ -205,17 +207,16 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
 }
 
 async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agentId?: string }, why: string): Promise<number> {
-  const runs =
-    target.runId === undefined ? await listRuns(deps, actor, { ...(target.agentId === undefined ? {} : { agentId: target.agentId }), active: true }) : [await visible(deps, actor, target.runId)];
+  const runs = target.runId === undefined ? eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, ...aboutAgent(target.agentId) }) : [await visible(deps, actor, target.runId)];
   let stopped = 0;
-  for (const run of runs) stopped += await stopOne(deps, actor, run, runErrors.stopped().with({ cause: why }));
+  for await (const run of runs) stopped += await stopOne(deps, actor, run, runErrors.stopped().with({ cause: why }));
   return stopped;
 }
 
-async function listRuns(deps: RunsDeps, actor: Actor, filter: { agentId?: string; active?: boolean; limit?: number }): Promise<JournalRun[]> {
-  const runs = await deps.journal.list({ actor, kind: RUN_KIND, limit: filter.limit ?? 500, ...(filter.active ? { status: ACTIVE } : {}) });
-  return filter.agentId === undefined ? runs : runs.filter((run) => (run.input as RunInput).agentId === filter.agentId);
-}
+const listRuns = (deps: RunsDeps, actor: Actor, { agentId, active, limit = MAX_LISTED }: { agentId?: string; active?: boolean; limit?: number }): Promise<JournalRun[]> =>
+  deps.journal.list({ actor, kind: RUN_KIND, limit, ...(active ? { status: ACTIVE } : {}), ...aboutAgent(agentId) });
+
+const aboutAgent = (agentId: string | undefined): { subject?: string } => (agentId === undefined ? {} : { subject: agentId });
 
 async function visible(deps: RunsDeps, actor: Actor, runId: string): Promise<JournalRun> {
   const run = await deps.journal.get(runId);

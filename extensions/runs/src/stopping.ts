@@ -1,6 +1,6 @@
 /** Ending runs from outside: by a person, by a purge, or because nobody watches. */
 import { RunEnded, RunFrames } from './contract.js';
-import type { Actor, Events, Journal, JournalRun, RunError, Streams, SvcError } from '@svc/api';
+import type { Actor, Events, Journal, JournalRun, RunError, RunFilter, Streams, SvcError } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { leftovers } from './beside.js';
 import { runErrors } from './errors.js';
@@ -14,6 +14,7 @@ export interface StopDeps {
 }
 
 export const ACTIVE = ['queued', 'running', 'waiting'] as const;
+const PAGE_RUNS = 500;
 const SYSTEM: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
 
 export const toRunError = ({ code, message, status, retry, hint }: SvcError): RunError => ({ code, message, status, retry, ...(hint === undefined ? {} : { hint }) });
@@ -25,10 +26,18 @@ export async function stopOne(deps: StopDeps, actor: Actor, run: JournalRun, err
     stopped = 1;
     deps.streams.publish(RunFrames, run.id, 'error', { error: error.message, code: error.code, status: error.status });
   }
-  for (const child of await deps.journal.list({ actor, kind: RUN_KIND, status: ACTIVE, limit: 500 })) {
-    if (child.parentId === run.id) stopped += await stopOne(deps, actor, child, error);
-  }
+  for await (const child of eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, parentId: run.id })) stopped += await stopOne(deps, actor, child, error);
   return stopped;
+}
+
+/** All that fit, newest first, a page at a time. */
+export async function* eachRun(journal: Pick<Journal, 'list'>, filter: RunFilter): AsyncGenerator<JournalRun> {
+  let before: string | undefined;
+  do {
+    const page = await journal.list({ ...filter, ...(before === undefined ? {} : { before }), limit: PAGE_RUNS });
+    yield* page;
+    before = page.length < PAGE_RUNS ? undefined : page.at(-1)?.id;
+  } while (before !== undefined);
 }
 
 /** U3 of unwatched.ts: what waits, or has waited, for a person is theirs. */

@@ -82,6 +82,21 @@ describe('the number of runs in flight', () => {
     expect([(await second).status, (await third).status]).to.deep.equal([200, 200]);
   });
 
+  it('may be many without a warning of the process', async () => {
+    const warned: string[] = [];
+    const hear = (warning: Error): void => void warned.push(`${warning.name}: ${warning.message}`);
+    process.on('warning', hear);
+    const kernel = await boot(100);
+    const agents = await Promise.all(Array.from({ length: 30 }, (_, index) => spawn(kernel, `agent-${index}`)));
+    const said = agents.map((agent) => say(kernel, agent));
+    const asked = [];
+    for (const _ of agents) asked.push(await model.asked());
+    for (const one of asked) one.answer({ text: 'done' });
+    expect((await Promise.all(said)).map(({ status }) => status)).to.deep.equal(agents.map(() => 200));
+    process.off('warning', hear);
+    expect(warned).to.deep.equal([]);
+  });
+
   it('holds for runs that were given back too: they go on one after the other, and all of them do', async () => {
     const kernel = await boot(1);
     const agents = [await spawn(kernel, 'one'), await spawn(kernel, 'two'), await spawn(kernel, 'three')];

@@ -92,6 +92,16 @@ describe('a message over HTTP', () => {
     expect(svc.model.requests).to.have.length(1);
   });
 
+  it('says so of a failure too, which is the one that was answered first', async () => {
+    const svc = await bootWithModel(() => ({ status: 400, message: 'refused' }));
+    const [first, second] = [await send(svc, { message: 'go' }, { 'idempotency-key': 'k' }), await send(svc, { message: 'go' }, { 'idempotency-key': 'k' })];
+    expect(first.status).to.be.at.least(400);
+    expect(first.headers.has('idempotency-replayed')).to.equal(false);
+    expect([second.status, second.body.code, second.headers.get('idempotency-replayed')]).to.deep.equal([first.status, first.body.code, 'true']);
+    expect(second.headers.get('x-svc-run')).to.equal(first.headers.get('x-svc-run')).and.to.be.a('string');
+    expect(svc.model.requests).to.have.length(1);
+  });
+
   it('that asks for thoughts of a model that has none is refused', async () => {
     const svc = await bootWithModel(() => ({ text: 'hello' }));
     expect((await send(svc, { message: 'go', thinking: true })).body.code).to.equal('run_cannot_think');

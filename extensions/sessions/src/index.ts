@@ -38,7 +38,7 @@ export default defineExtension({
     });
     ctx.services.provide(Sessions, sessions);
     ctx.journal.onReady(COMPACTION_KIND, () => compactor.resume());
-    ctx.timers.after(0, () => compactor.resume());
+    ctx.timers.after('resume-compactions', 0, () => compactor.resume());
     ctx.routes.add(...sessionRoutes({ sessions, agents, store, commit: (writes) => ctx.db.commit(writes) }));
     ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await store.purgeAgent(agentId);

@@ -1,7 +1,7 @@
 import { type AnyTool, type Capabilities, type HookHandle, type HookMap, SvcError, type ToolOutput, type ToolRequest } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
-import { createTimers } from '@svc/platform/clock/timers';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { expect } from 'chai';
 import { callDigest, canonicalJson } from '../src/call-digest.js';
 import { toolErrors } from '../src/errors.js';
@@ -125,8 +125,8 @@ describe('the one way to an effect', () => {
   it('T1 names the place of a bad argument, or the whole, and what the model sent that is no JSON', async () => {
     const { service } = openTools([echo]);
     const reason = async (args: unknown, more = {}) => (await service.judge(call('echo', args, more))).reason;
-    expect(await reason({})).to.equal("The arguments of echo cannot be used: /text is required. Send one JSON object that fits the tool's schema.");
-    expect(await reason([])).to.match(/cannot be used: the whole must be/);
+    expect(await reason({})).to.equal("The arguments of echo cannot be used: text is missing in the arguments. Send one JSON object that fits the tool's schema.");
+    expect(await reason([])).to.match(/cannot be used: The arguments must be object/);
     expect(await reason({ text: 'x' }, { argsError: 'y'.repeat(600) })).to.match(/: y{500}\. /);
   });
 
@@ -155,11 +155,12 @@ describe('the one way to an effect', () => {
       registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', tool })), extensions: () => [] }, list ? listOf((all) => [...all, ...list]) : NO_LIST),
       // The one method of agents that tools calls.
       agents: { get: agents ?? (async () => ({ manifest })) } as unknown as AgentsService,
+      schemas: createValueChecks(),
       before: { isEmpty: () => true, call: async () => undefined },
       grants: { isEmpty: () => true, call: async (capabilities: Capabilities) => capabilities },
       after: { isEmpty: () => true, call: async (output: ToolOutput) => output },
       elsewhere: { isEmpty: () => elsewhere === undefined, call: async ({ name }) => elsewhere?.(name) },
-      timers: createTimers({ clock, onError: () => undefined }),
+      clock,
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message) => void logged.push(message) },
     });
     return { service, clock, logged };
@@ -180,7 +181,7 @@ describe('the one way to an effect', () => {
     let ran = 0;
     const { service } = serviceOf([toolThat('counts', async () => String(++ran))]);
     expect(await service.execute(call('nobody', {}), never)).to.include({ isError: true, status: 'error' });
-    expect((await service.execute(call('counts', { text: 5 }), never)).content).to.match(/\/text must be string/);
+    expect((await service.execute(call('counts', { text: 5 }), never)).content).to.match(/text in the arguments must be string/);
     expect((await service.execute(call('counts', { text: 'x' }, { argsError: 'broken' }), never)).content).to.match(/broken/);
     expect(ran).to.equal(0);
   });

@@ -2,7 +2,7 @@
 import { type AnyTool, type Capabilities, defineTool, type Logger, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
-import { createTimers } from '@svc/platform/clock/timers';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import type { CallRequest } from '../src/contract.js';
 import { createToolsService } from '../src/service.js';
 import { createToolRegistry } from '../src/tool-registry.js';
@@ -61,7 +61,8 @@ export const openTools = (tools: readonly AnyTool[]) => {
     grants: { isEmpty: () => !taps.grants, call: async (capabilities) => taps.grants?.(capabilities) ?? capabilities },
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     elsewhere: { isEmpty: () => true, call: async () => undefined },
-    timers: createTimers({ clock, onError: () => undefined }),
+    schemas: createValueChecks(),
+    clock,
     log,
   });
   return { service, clock, taps, logged, manifest: () => manifest() as AgentManifest };

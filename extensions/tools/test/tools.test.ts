@@ -1,4 +1,4 @@
-import { isSvcError, type ToolRequest } from '@svc/api';
+import { isSvcError, type ToolRequest, Type } from '@svc/api';
 import { expect } from 'chai';
 import { callDigest } from '../src/call-digest.js';
 import { toolErrors } from '../src/errors.js';
@@ -15,9 +15,25 @@ describe('tools', () => {
 
   it('T1 refuses arguments that do not fit, naming the place', async () => {
     const { service } = openTools([echo]);
-    expect((await service.judge(call('echo', { text: 5 }))).reason).to.match(/\/text must be string, and is number/);
+    expect((await service.judge(call('echo', { text: 5 }))).reason).to.match(/text in the arguments must be string, got 5/);
     expect((await service.judge(call('echo', { text: 'x', times: 0 }))).code).to.equal('tools_bad_arguments');
     expect((await service.judge(call('echo', undefined, { argsError: 'the JSON ends in the middle' }))).reason).to.match(/the JSON ends in the middle/);
+  });
+
+  it('T1 gives a tool what its schema says where the model said nothing, and refuses one whose schema nobody can judge by', async () => {
+    const given: unknown[] = [];
+    const params = Type.Object({ text: Type.String(), times: Type.Integer({ default: 2 }) });
+    const run = async (args: unknown): Promise<string> => {
+      given.push(args);
+      return 'ok';
+    };
+    const foreign = Type.Object({ a: Type.Ref('https://elsewhere.test/a.json') });
+    const { service } = openTools([toolThat('twice', run, { params }), toolThat('strange', run, { params: foreign })]);
+    const asked = call('twice', { text: 'x' });
+    expect((await service.execute(asked, never)).content).to.equal('ok');
+    expect([given, asked.args]).to.deep.equal([[{ text: 'x', times: 2 }], { text: 'x' }]);
+    expect(await service.judge(call('strange', {}))).to.include({ verdict: 'deny', code: 'tools_bad_schema' });
+    expect((await service.execute(call('strange', {}), never)).isError).to.equal(true);
   });
 
   it("T1 refuses a tool that the manifest's lists take away, although the model named it", async () => {

@@ -8,6 +8,7 @@ import type { Services } from './declare/service.js';
 import type { ConfigDecl, WorkerDecl } from './declare/work.js';
 import type { Connection, RouteDecl, SocketDecl } from './http.js';
 import type { Journal } from './journal.js';
+import type { Schemas } from './check.js';
 import type { TSchema } from './schema.js';
 import type { Db, Migration } from './storage.js';
 import type { Streams } from './streams.js';
@@ -83,6 +84,14 @@ export interface KernelView {
   shutdown(reason: string): void;
 }
 
+/** Timers of one extension. Two that wait at the same time may not have one name; names are kebab-case, shown in `svc ext info`. */
+export interface Timers {
+  /** A call that takes longer than `ms` is never overlapped: the beats it misses are skipped. */
+  every(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
+  /** Once. Its name is free again when it fires, or is disposed. */
+  after(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
+}
+
 export type StopReason = 'reload' | 'disable' | 'shutdown' | 'failed';
 
 export interface ExtensionContext {
@@ -105,10 +114,7 @@ export interface ExtensionContext {
   readonly events: Events;
   readonly journal: Journal;
   readonly streams: Streams;
-  readonly timers: {
-    every(ms: number, fn: () => void | Promise<void>): Disposable;
-    after(ms: number, fn: () => void | Promise<void>): Disposable;
-  };
+  readonly timers: Timers;
   readonly db: Db;
   fetch(url: string, init: FetchInit): Promise<FetchResponse>;
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
@@ -119,6 +125,8 @@ export interface ExtensionContext {
   /** An environment variable that the manifest asks for with the grant `env:<NAME>`; others are refused. */
   env(name: string): string | undefined;
   readonly workers: Workers;
+  /** Judges values against schemas, as routes are judged. */
+  readonly schemas: Schemas;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Only for extensions whose manifest asks for the grant `kernel`. */

@@ -82,7 +82,7 @@ export interface MediaAnswer {
 }
 
 export interface RouteDecl {
-  /** The operationId; never renamed. */
+  /** The operationId: camelCase, the verb first (`listAgents`); never renamed. */
   readonly id: string;
   readonly method: Method;
   /** `/api/agents/{id}`; `{*rest}` takes the remainder of the path. */
@@ -100,7 +100,7 @@ export interface RouteDecl {
   readonly cost: number;
   /** Answers an owner or admin also while a security area is missing: what switches such an area on again, or says what is wrong. Default false. */
   readonly repairs?: boolean;
-  /** Event name of the audit entry a success leaves. */
+  /** Event type of the audit entry a success leaves: what it was done to, then what was done (`agent_spawned`). */
   readonly audit?: string;
   readonly params?: TSchema;
   readonly query?: TSchema;

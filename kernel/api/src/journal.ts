@@ -39,6 +39,8 @@ export interface OpenRun {
   /** One running or waiting run per lane. */
   lane?: string;
   parentId?: string;
+  /** What it is about, as its worker names it (an agent's id): `list` finds runs by it. */
+  subject?: string;
   input: unknown;
 }
 
@@ -50,6 +52,7 @@ export interface JournalRun {
   readonly fingerprint: string | null;
   readonly lane: string | null;
   readonly parentId: string | null;
+  readonly subject: string | null;
   readonly status: RunStatus;
   readonly input: unknown;
   /** What a finished run answers; JSON. */
@@ -129,6 +132,17 @@ export interface OnceRequest {
   readonly fingerprint: string;
 }
 
+export interface RunFilter {
+  actor: Actor;
+  kind?: string;
+  lane?: string;
+  subject?: string;
+  parentId?: string;
+  status?: readonly RunStatus[];
+  before?: string;
+  limit?: number;
+}
+
 export interface Journal {
   /**
    * An effect that happens once per owner, kind and key. `receipt` gives writes that the effect commits with its own;
@@ -158,5 +172,6 @@ export interface Journal {
   get(runId: string): Promise<JournalRun | undefined>;
   byKey(actor: Actor, kind: string, key: string): Promise<JournalRun | undefined>;
   steps(runId: string): Promise<JournalStep[]>;
-  list(filter: { kind?: string; lane?: string; status?: readonly RunStatus[]; actor: Actor; limit?: number }): Promise<JournalRun[]>;
+  /** Newest first, 100 unless `limit` says more (1,000 at most); `before` names the run after which the next page goes on. */
+  list(filter: RunFilter): Promise<JournalRun[]>;
 }

@@ -58,6 +58,8 @@ export interface Contributions {
   readonly routes: readonly string[];
   readonly sockets: readonly string[];
   readonly tools: ReadonlyArray<{ readonly name: string; readonly risk: string; readonly replay: string }>;
+  /** Those that begin with the extension; `svc ext info` also shows those of the moment. */
+  readonly timers: ReadonlyArray<{ readonly name: string; readonly everyMs?: number; readonly afterMs?: number }>;
   /** Names, in order. What each does is hashed in the database when it is applied. */
   readonly migrations: readonly string[];
   /** JSON Schemas of the claimed config sections. */

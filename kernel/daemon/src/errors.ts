@@ -70,5 +70,7 @@ export const daemonErrors = defineErrors('daemon', {
     message: (id: string, grant: string) => `${id} has no grant "${grant}": add { "grant": "${grant}", "why": "…" } to "grants" in its extension.json.`,
     hint: 'A grant is asked for in the manifest, with the reason, and read when the extension is loaded.',
   },
+  timer_twice: { status: 500, retry: false, message: (id: string, name: string) => `${id} has a timer "${name}" already.`, hint: 'Give the second a name of its own, or dispose of the first.' },
+  timer_name: { status: 500, retry: false, message: (id: string, name: string) => `${id} calls a timer "${name}"; names of timers are kebab-case, such as forget-keys.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

@@ -15,6 +15,8 @@ import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
 import type { InstalledFiles } from './release.js';
 
+const TIMER_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+
 export interface ContextParts extends PlatformParts {
   readonly hooks: HookRegistry;
   readonly services: ServiceRegistry;
@@ -77,6 +79,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
         return runWorker(parts, installed, worker, input, options?.signal);
       },
     },
+    schemas: parts.schemas,
     clock: parts.clock,
     ids: parts.ids,
     get kernel() {
@@ -97,6 +100,9 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
 }
 
 function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['timers'] {
+  const named = (name: string): void => {
+    if (!TIMER_NAME.test(name)) throw daemonErrors.timer_name(owner.id, name);
+  };
   const timers = (label: string) => createTimers({ clock: parts.clock, onError: (error) => parts.stray(owner, label, error) });
   const guarded = (label: string, fn: () => void | Promise<void>) => async (): Promise<void> => {
     const leave = owner.lifetime.enter(label);
@@ -108,14 +114,18 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
     }
   };
   return {
-    every: (ms, fn) => parts.timers.add(owner, { label: `every ${ms} ms`, begin: () => timers(`timer every ${ms} ms`).every(ms, guarded(`timer every ${ms} ms`, fn)) }),
-    after: (ms, fn) => {
+    every: (name, ms, fn) => {
+      named(name);
+      return parts.timers.add(owner, { name, label: `${name} every ${ms} ms`, begin: () => timers(`timer ${name}`).every(ms, guarded(`timer ${name}`, fn)) });
+    },
+    after: (name, ms, fn) => {
+      named(name);
       const entry: { own?: Disposable } = {};
-      const once = guarded(`timer after ${ms} ms`, async () => {
+      const once = guarded(`timer ${name}`, async () => {
         await entry.own?.dispose();
         await fn();
       });
-      entry.own = parts.timers.add(owner, { label: `after ${ms} ms`, begin: () => timers(`timer after ${ms} ms`).after(ms, once) });
+      entry.own = parts.timers.add(owner, { name, label: `${name} after ${ms} ms`, begin: () => timers(`timer ${name}`).after(ms, once) });
       return entry.own;
     },
   };

@@ -1,6 +1,6 @@
 /** The platform's parts, made in order. Each factory can be replaced by the program that composes a daemon. */
 import { join } from 'node:path';
-import { type Dir, type Ids, SecretChange, SecretResolve } from '@svc/api';
+import { type Dir, type Ids, type Schemas, SecretChange, SecretResolve } from '@svc/api';
 import type { HookRegistry } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Config } from '@svc/platform/config/config';
@@ -13,6 +13,7 @@ import { type SecretsDoor, createSecrets } from '@svc/platform/doors/secrets-doo
 import type { Http } from '@svc/platform/http/http-server';
 import { createJournal, type PlatformJournal } from '@svc/platform/journal/journal';
 import type { Log } from '@svc/platform/log/log';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { StreamsAdmin, Topics } from '@svc/platform/streams/streams';
 import { createWorkers, type WorkerPools } from '@svc/platform/workers/workers';
@@ -45,6 +46,7 @@ export interface PlatformParts {
   readonly execDoor: ExecDoor;
   readonly openDir: (root: string) => Dir;
   readonly workers: WorkerPools;
+  readonly schemas: Schemas;
 }
 
 export interface DoorInputs {
@@ -57,7 +59,7 @@ export interface DoorInputs {
 }
 
 /** The doors. Nothing heavy is loaded before a door is first used. */
-export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'execDoor' | 'openDir' | 'workers'> {
+export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'execDoor' | 'openDir' | 'workers' | 'schemas'> {
   const { home, env, clock, log, config, hooks } = inputs;
   const secrets = createSecrets({
     env,
@@ -71,5 +73,6 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
     execDoor: factories.createExecDoor({ config, registerDir: join(home.dataDir, 'children'), env, clock, log: log.logger('exec'), home: home.home }),
     openDir: factories.openDir,
     workers: createWorkers({ clock }),
+    schemas: createValueChecks(),
   };
 }

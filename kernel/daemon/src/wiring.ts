@@ -19,6 +19,7 @@ import type { TimerClock } from '@svc/platform/clock/clock';
 import { kernelSections } from '@svc/platform/config/kernel-sections';
 import { RECEIPTS_KIND } from '@svc/platform/http/idempotency';
 import type { Log } from '@svc/platform/log/log';
+import { daemonErrors } from './errors.js';
 import { type ContextParts, createContext } from './extension-context.js';
 import { createProjectionRegistry } from './gate/streams.js';
 import type { Projection } from '@svc/platform/streams/projections';
@@ -65,7 +66,7 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable:
         if (other) throw new Error(`the tool ${candidate.value.name} is already contributed by ${other.owner.id}`);
       },
     }),
-    timers: new LiveRegistry('timer'),
+    timers: new LiveRegistry('timer', daemonErrors.timer_twice),
     ready: new LiveRegistry('run listener'),
     strikes: new StrikeBook(() => clock.now()),
   };

@@ -17,15 +17,15 @@ describe('journal runs', () => {
 
   describe('a row', () => {
     it('keeps all that was asked for, and says null for what was not', async () => {
-      await rig.journal.open({ id: 'full', kind: 'agent', actor: alice, input: { ask: 1 }, key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p' });
+      await rig.journal.open({ id: 'full', kind: 'agent', actor: alice, input: { ask: 1 }, key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', subject: 'a' });
       await rig.journal.open({ id: 'bare', kind: 'agent', actor: alice, input: undefined });
       const at = '2026-01-01T00:00:00.000Z';
 
       expect(await rig.journal.get('full')).to.deep.equal({
-        ...{ id: 'full', kind: 'agent', ownerId: 'user:alice', key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', status: 'running', input: { ask: 1 } },
+        ...{ id: 'full', kind: 'agent', ownerId: 'user:alice', key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', subject: 'a', status: 'running', input: { ask: 1 } },
         ...{ result: null, error: null, attempt: 1, createdAt: at, updatedAt: at, wait: null },
       });
-      expect(await rig.journal.get('bare')).to.include({ key: null, fingerprint: null, lane: null, parentId: null, input: null });
+      expect(await rig.journal.get('bare')).to.include({ key: null, fingerprint: null, lane: null, parentId: null, subject: null, input: null });
       expect(await rig.journal.get('nobody')).to.equal(undefined);
     });
 
@@ -80,6 +80,19 @@ describe('journal runs', () => {
       expect(await ids({ status: ['queued', 'done'] })).to.deep.equal(['e', 'b']);
       expect(await ids({ kind: 'agent', lane: 's1', status: ['running'] })).to.deep.equal(['a']);
       expect(await ids({ actor: bob })).to.deep.equal(['d']);
+    });
+
+    it('knows what runs are about and what began them, and goes on after a page where that ended', async () => {
+      await rig.held({ id: 'a', subject: 'x' });
+      await rig.held({ id: 'b', subject: 'y', parentId: 'a' });
+      await rig.held({ id: 'c', subject: 'x', parentId: 'b' });
+      await rig.held({ id: 'd', subject: 'x', actor: bob });
+
+      expect(await ids({ subject: 'x' })).to.deep.equal(['c', 'a']);
+      expect(await ids({ parentId: 'a' })).to.deep.equal(['b']);
+      expect(await ids({ subject: 'x', limit: 1 })).to.deep.equal(['c']);
+      expect(await ids({ subject: 'x', limit: 1, before: 'c' })).to.deep.equal(['a']);
+      expect(await ids({ before: 'a' })).to.deep.equal([]);
     });
 
     it('has a hundred, or as many as were asked for, and never more than a thousand', async () => {

@@ -59,4 +59,12 @@ export const journalMigrations: readonly Migration[] = [
       );
     },
   },
+  {
+    name: '0002_subject',
+    up(m) {
+      m.addColumn('runs', 'subject', { kind: 'text' });
+      m.createIndex('runs', ['subject', 'position'], { where: 'subject IS NOT NULL' });
+      m.createIndex('runs', ['parent_id'], { where: 'parent_id IS NOT NULL' });
+    },
+  },
 ];

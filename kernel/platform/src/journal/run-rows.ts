@@ -10,6 +10,7 @@ export interface RunRow {
   readonly fingerprint: string | null;
   readonly lane: string | null;
   readonly parent_id: string | null;
+  readonly subject: string | null;
   readonly status: RunStatus;
   readonly position: number;
   readonly input: string | null;
@@ -26,7 +27,7 @@ export interface RunRow {
 }
 
 export const RUN_COLUMNS =
-  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, status, position, input, result, error, attempt, created_at, updated_at, wait_reason, wake_key, wait_until, wait_data, lease_token';
+  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, status, position, input, result, error, attempt, created_at, updated_at, wait_reason, wake_key, wait_until, wait_data, lease_token';
 
 export interface StepRow {
   readonly run_id: string;
@@ -55,6 +56,7 @@ export const runOf = (row: RunRow): JournalRun => ({
   fingerprint: row.fingerprint,
   lane: row.lane,
   parentId: row.parent_id,
+  subject: row.subject,
   status: row.status,
   input: fromJson(row.id, 'input', row.input),
   result: fromJson(row.id, 'result', row.result),

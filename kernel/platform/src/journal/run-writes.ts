@@ -13,7 +13,7 @@ export interface Lease {
   readonly untilMs: number;
 }
 
-const RUN_INSERT = 'id, kind, owner_id, request_key, fingerprint, lane, parent_id, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
+const RUN_INSERT = 'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
 
 export type RunWrites = ReturnType<typeof createRunWrites>;
 
@@ -29,14 +29,14 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables) => ({
   /** Inserts the run as already running; conflicts unless its lane is empty (the unique index sees to running and waiting ones). */
   openRunning: (run: JournalRun, position: number, lease: Lease): Write =>
     sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued')`,
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued')`,
       args: [...opened(run, position), lease.owner, lease.untilMs, run.lane],
       expect: 1,
     }),
 
   openQueued: (run: JournalRun, position: number): Write =>
     sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
       args: opened(run, position),
       expect: 1,
     }),
@@ -146,6 +146,7 @@ const opened = (run: JournalRun, position: number): Scalar[] => [
   run.fingerprint,
   run.lane,
   run.parentId,
+  run.subject,
   position,
   toJson(run.input),
   run.createdAt,
