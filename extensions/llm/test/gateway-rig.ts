@@ -9,7 +9,7 @@ import type { Agent, AgentLimits, AgentsService } from '@svc/ext-agents/contract
 import type { DefaultModel, ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createFetchDoor } from '@svc/platform/doors/fetch-door';
+import { createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';

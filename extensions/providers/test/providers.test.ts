@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ConfigMap, Events, RouteDecl, Secrets } from '@svc/api';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createFetchDoor } from '@svc/platform/doors/fetch-door';
+import { createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
 import { createSecrets } from '@svc/platform/doors/secrets-door';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';

@@ -4,7 +4,7 @@ import type { FetchInit } from '@svc/api';
 import { expect } from 'chai';
 import { systemClock } from '../src/clock/clock.js';
 import { loadAddressJudge, refusedName } from '../src/doors/address-policy.js';
-import { createFetchDoor, type FetchDoor, type ResolvedAddress } from '../src/doors/fetch-door.js';
+import { createFetchDoor, type FetchDoor, type ResolvedAddress } from '../src/doors/fetch/fetch-door.js';
 import { createSecrets } from '../src/doors/secrets-door.js';
 import { createLog } from '../src/log/log.js';
 

@@ -7,7 +7,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { identityFileOf } from '../config/home.js';
-import { atomicWrite } from '../doors/atomic-write.js';
+import { atomicWrite } from '../doors/files/atomic-write.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 const TABLE = 'kernel_identity';

@@ -9,10 +9,10 @@
 import { lookup } from 'node:dns/promises';
 import { type FetchInit, type FetchResponse, isAddressGranted, isHostGranted, isPrivatePattern, isSvcError, type SecretRef, targetOf } from '@svc/api';
 import type { Agent, Dispatcher } from 'undici';
-import type { TimerClock } from '../clock/clock.js';
-import type { ScopedLogger } from '../log/log.js';
-import { canonicalHost, loadAddressJudge, refusedName } from './address-policy.js';
-import { fetchErrors, secretErrors } from './errors.js';
+import type { TimerClock } from '../../clock/clock.js';
+import type { ScopedLogger } from '../../log/log.js';
+import { canonicalHost, loadAddressJudge, refusedName } from '../address-policy.js';
+import { fetchErrors, secretErrors } from '../errors.js';
 import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
 import { asFetchError, toResponse } from './fetch-response.js';
 

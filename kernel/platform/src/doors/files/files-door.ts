@@ -10,7 +10,7 @@ import { type FileHandle, lstat, open, opendir, readlink, realpath, rm, stat, un
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Dir, DirEntry } from '@svc/api';
 import { atomicWrite } from './atomic-write.js';
-import { filesErrors } from './errors.js';
+import { filesErrors } from '../errors.js';
 
 const MAX_READ_BYTES = 10 * 1024 * 1024;
 const LIST_LIMIT = 1_000;
