@@ -47,7 +47,7 @@ const buildApi = async (record, bundler) => {
 };
 
 const buildExtension = async (target, bundler, tools) => {
-  const manifest = tools.checkedManifest(target, tools.validate);
+  const manifest = tools.checkedManifest(target, tools.validate, tools.api);
   const { inputs, outputs } = await bundler.bundleExtension(target, manifest);
   const { version } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
   const derived = await tools.deriveContributions(inRoot(target.outdir, 'index.js'), manifest, version, tools.api).catch((error) => {

@@ -11,6 +11,7 @@ import type { CallerHooks } from './caller.js';
 import { isProxy } from './client-address.js';
 import { CLOSE } from './connection.js';
 import { createEarlyListener } from './early-listener.js';
+import { httpErrors } from './errors.js';
 import { createFollowers } from './follow-reply.js';
 import { createWrongKeys, type Gate } from './gate.js';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
@@ -158,6 +159,7 @@ function routeRegistry(parts: Parts): ContributionRegistry<RouteDecl> {
     describe: (decl) => `${methodOf(decl)} ${decl.path}`,
     check: (candidate, others) => {
       const value = finalOf(candidate.value);
+      if (value.streamBody && (value.body || value.rawBody)) throw httpErrors.route_refused(`${value.method} ${value.path} (${candidate.owner.id}) takes its body as a stream and declares another form of it too.`);
       checkRow(
         { owner: candidate.owner, value },
         others.map((other) => ({ owner: other.owner, value: finalOf(other.value) })),
