@@ -79,7 +79,7 @@ export type AgentRights = Partial<AgentLimits> & { readonly max_llm_tokens_per_h
 /** The egress door as the daemon has it, with these secrets. */
 export const realFetch = (keys: Readonly<Record<string, string>>, log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false })) => {
   const resolve = async (ref: SecretRef) => keys[ref.secret];
-  return createFetchDoor({ config: { get: () => undefined }, secrets: { resolve }, clock: systemClock(), log: log.logger('fetch') });
+  return createFetchDoor({ config: { get: () => undefined }, secrets: { resolve }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: () => true });
 };
 
 export const startRig = async (options: RigOptions): Promise<Rig> => {

@@ -1,6 +1,7 @@
-import { defineExtension } from '@svc/api';
+import { defineExtension, type ExtensionContext } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
+import { createAllowedUrls } from './allowed-urls.js';
 import { DefaultModelConfig, FallbackProviders, ProviderUrls } from './config.js';
 import { loadKnownProviders } from './directory.js';
 import { createLocalServers } from './local-servers.js';
@@ -9,6 +10,9 @@ import { createReach } from './reach.js';
 import { createProvidersService, localAddresses, PROBED } from './service.js';
 import { createSettingsStore } from './store.js';
 import type {} from '@svc/ext-vault/contract';
+
+/** What the start of a generation still has to do, by its context. */
+const starting = new WeakMap<ExtensionContext, () => Promise<void>>();
 
 export default defineExtension({
   migrations: [init, defaults],
@@ -26,8 +30,10 @@ export default defineExtension({
       events: ctx.events,
       clock: ctx.clock,
       local,
+      allowed: createAllowedUrls(ctx.egress),
       log: ctx.log,
     });
+    starting.set(ctx, () => providers.allowUrls());
     ctx.services.provide('providers', providers);
     ctx.routes.add(...providerRoutes({ providers, models, local, reach: createReach({ fetch, clock: ctx.clock, local, probed: PROBED }), known: loadKnownProviders }));
     ctx.events.on('vault.reset', () => providers.refresh());
@@ -46,4 +52,9 @@ export default defineExtension({
       return [{ check: 'providers.default', result: isStandIn ? 'warn' : 'pass', message: why, ...(isStandIn ? { fix: 'svc providers set-key <provider>' } : {}) }];
     });
   },
+  // Before the generation that it follows, and the base URLs of that one, go.
+  start: (ctx) =>
+    starting.get(ctx)?.().catch((error: unknown) => {
+      ctx.log.warn('the base URLs of the providers cannot be told; the next look at the providers tries again', { error: String(error) });
+    }),
 });

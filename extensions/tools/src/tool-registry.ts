@@ -1,5 +1,5 @@
 /** Which tools there are now: what extensions contribute, and what taps of `tool.list` add or take away for an agent. */
-import { type AnyTool, type Capabilities, type HookHandle, type HookMap, type KernelView, matchesAny } from '@svc/api';
+import { type AnyTool, type Capabilities, type HookHandle, type HookMap, matchesAny, type ToolsView } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
 import type { ToolInfo } from './contract.js';
 
@@ -13,7 +13,7 @@ export interface ToolRegistry {
   info(tool: AnyTool): ToolInfo;
 }
 
-export const createToolRegistry = (kernel: Pick<KernelView, 'tools' | 'extensions'>, toolList: HookHandle<HookMap['tool.list']>): ToolRegistry => {
+export const createToolRegistry = (kernel: ToolsView, toolList: HookHandle<HookMap['tool.list']>): ToolRegistry => {
   const contributed = (): readonly AnyTool[] => kernel.tools().map(({ tool }) => tool);
   // A contributed tool keeps its owner for as long as the object lives, and every message lists them all.
   const known = new WeakMap<AnyTool, ToolInfo>();
@@ -51,10 +51,10 @@ const infoOf = (tool: AnyTool, source: string): ToolInfo => ({
 });
 
 /** `builtin`, the extension of a third party, or `mcp` for what only a list names. */
-const sourceOf = (kernel: Pick<KernelView, 'tools' | 'extensions'>, name: string): string => {
-  const owner = kernel.tools().find(({ tool }) => tool.name === name)?.owner;
-  if (owner === undefined) return 'mcp';
-  return kernel.extensions().find(({ id }) => id === owner)?.bundled === false ? owner : 'builtin';
+const sourceOf = (kernel: ToolsView, name: string): string => {
+  const found = kernel.tools().find(({ tool }) => tool.name === name);
+  if (found === undefined) return 'mcp';
+  return found.bundled ? 'builtin' : found.owner;
 };
 
 /** Why the manifest's own lists keep a tool from the agent; undefined when they do not. */

@@ -57,6 +57,7 @@ export const daemonErrors = defineErrors('daemon', {
     message: (id: string, near: string | undefined) => `There is no extension "${id}".${near ? ` Did you mean ${near}?` : ''}`,
     hint: 'With the daemon running, "svc ext list" names all.',
   },
-  not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}" in its extension.json.` },
+  not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}". Add { "grant": "${grant}", "why": "…" } to "grants" in its extension.json.` },
+  bad_grants: { status: 500, retry: false, message: (id: string, faults: string) => `The grants in the extension.json of ${id} cannot be used: ${faults}.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

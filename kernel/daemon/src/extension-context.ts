@@ -1,9 +1,15 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import { join } from 'node:path';
-import type { AnyTool, ConfigHandle, Db, Disposable, ExtensionContext, Files, FetchInit, KernelView, Streams } from '@svc/api';
+import type { AnyTool, ConfigHandle, Db, Disposable, ExtensionContext, KernelView, Streams } from '@svc/api';
 import { type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
 import { daemonErrors } from './errors.js';
+import { childMembers } from './gate/child-gate.js';
+import { fetchMembers } from './gate/fetch-gate.js';
+import { filesMember } from './gate/files-gate.js';
+import { createGrants } from './gate/grants-judge.js';
+import { kernelMember } from './gate/kernel-gate.js';
+import type { Member } from './gate/member.js';
+import { tcpMember } from './gate/tcp-gate.js';
 import { journalFacade } from './journal-facade.js';
 import type { PlatformParts } from './platform-parts.js';
 import type { InstalledFiles } from './release.js';
@@ -23,14 +29,12 @@ export interface ContextParts extends PlatformParts {
 export function createContext(parts: ContextParts, owner: Owner, installed: InstalledFiles): ExtensionContext {
   const { id } = installed;
   const { lifetime } = owner;
-  const grants = (installed.manifest.grants ?? []).map((one) => one.grant);
-  const need = (grant: string): void => {
-    if (!grants.includes(grant)) throw daemonErrors.not_granted(id, grant);
-  };
+  const grants = createGrants(id, installed.manifest);
   const alive = (): void => {
     if (lifetime.state === 'closed') throw daemonErrors.extension_stopped(id);
   };
-  const secrets = parts.secrets.limited(grants);
+  const secrets = parts.secrets.limited(grants.texts);
+  const member: Member = { parts, owner, grants, alive, stray: (place, error) => parts.stray(owner, place, error) };
   const context: ExtensionContext = {
     id,
     version: installed.version,
@@ -51,16 +55,10 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     streams: streamsFacade(parts.streams),
     timers: timersFacade(parts, owner),
     db: dbFacade(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [], carriesOthers: installed.bundled }), alive),
-    fetch: (url: string, init: FetchInit) => {
-      alive();
-      return parts.fetchDoor.fetch(url, init, secrets.resolve);
-    },
-    exec: (command, args, options) => {
-      alive();
-      return parts.execDoor.exec(command, args, options);
-    },
-    endSurvivors: (key) => parts.execDoor.endSurvivors(key),
-    files: filesOf(parts, id),
+    ...fetchMembers(member, secrets),
+    ...childMembers(member),
+    tcp: tcpMember(member),
+    files: filesMember(member),
     secrets: secrets.secrets,
     workers: {
       run: (worker, input, options) => {
@@ -71,11 +69,10 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     clock: parts.clock,
     ids: parts.ids,
     get kernel() {
-      need('kernel');
-      return parts.kernel();
+      return kernelMember(parts.kernel, id, grants);
     },
     env: (name) => {
-      need(`env:${name}`);
+      grants.need('env', name);
       return parts.env[name];
     },
     hold: (label) => {
@@ -150,15 +147,6 @@ const dbFacade = (db: Db, alive: () => void): Db => ({
     return db.commit(writes);
   },
 });
-
-function filesOf(parts: ContextParts, id: string): Files {
-  const { dataDir, workspacesDir } = parts.home;
-  return {
-    data: parts.openDir(join(dataDir, 'ext', id)),
-    cache: parts.openDir(join(dataDir, 'cache', id)),
-    root: (name) => parts.openDir(name === 'workspaces' ? workspacesDir : join(dataDir, 'uploads')),
-  };
-}
 
 async function runWorker<T>(parts: ContextParts, installed: InstalledFiles, worker: string, input: unknown, signal: AbortSignal | undefined): Promise<T> {
   const spec = installed.manifest.workers?.[worker];

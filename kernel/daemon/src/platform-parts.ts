@@ -8,8 +8,10 @@ import type { Home } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import { type ExecDoor, createExecDoor } from '@svc/platform/doors/child/exec-door';
 import { type FetchDoor, createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
+import { createModelOrigins, type ModelOrigins } from '@svc/platform/doors/fetch/model-origins';
 import { openDir } from '@svc/platform/doors/files/files-door';
 import { type SecretsDoor, createSecrets } from '@svc/platform/doors/secrets-door';
+import { createTcpDoor, type TcpDoor } from '@svc/platform/doors/tcp/tcp-door';
 import type { Http } from '@svc/platform/http/http-server';
 import { createJournal, type PlatformJournal } from '@svc/platform/journal/journal';
 import type { Log } from '@svc/platform/log/log';
@@ -23,10 +25,11 @@ export interface PartFactories {
   readonly createJournal: typeof createJournal;
   readonly createFetchDoor: typeof createFetchDoor;
   readonly createExecDoor: typeof createExecDoor;
+  readonly createTcpDoor: typeof createTcpDoor;
   readonly openDir: (root: string) => Dir;
 }
 
-export const standardFactories: PartFactories = { openStorage, createJournal, createFetchDoor, createExecDoor, openDir };
+export const standardFactories: PartFactories = { openStorage, createJournal, createFetchDoor, createExecDoor, createTcpDoor, openDir };
 
 export interface PlatformParts {
   readonly home: Home;
@@ -42,7 +45,9 @@ export interface PlatformParts {
   readonly http: Http;
   readonly secrets: SecretsDoor;
   readonly fetchDoor: FetchDoor;
+  readonly modelOrigins: ModelOrigins;
   readonly execDoor: ExecDoor;
+  readonly tcpDoor: TcpDoor;
   readonly openDir: (root: string) => Dir;
   readonly workers: WorkerPools;
 }
@@ -57,7 +62,7 @@ export interface DoorInputs {
 }
 
 /** The doors. Nothing heavy is loaded before a door is first used. */
-export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'execDoor' | 'openDir' | 'workers'> {
+export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'modelOrigins' | 'execDoor' | 'tcpDoor' | 'openDir' | 'workers'> {
   const { home, env, clock, log, config, hooks } = inputs;
   const secrets = createSecrets({
     env,
@@ -65,9 +70,12 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
     ask: (name) => hooks.slot('secret.resolve')?.call({ name }) as Promise<{ value: string } | undefined>, // the hook's answer type
     change: (change) => hooks.slot('secret.change')?.call(change) as Promise<{ changed: boolean; names?: readonly string[] } | undefined>, // the hook's answer type
   });
+  const modelOrigins = createModelOrigins();
   return {
     secrets,
-    fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch') }),
+    modelOrigins,
+    fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers }),
+    tcpDoor: factories.createTcpDoor({ config, clock, log: log.logger('tcp') }),
     execDoor: factories.createExecDoor({ config, registerDir: join(home.dataDir, 'children'), env, clock, log: log.logger('exec'), home: home.home }),
     openDir: factories.openDir,
     workers: createWorkers({ clock }),

@@ -4,7 +4,9 @@ import type { FetchInit } from '@svc/api';
 import { expect } from 'chai';
 import { systemClock } from '../src/clock/clock.js';
 import { loadAddressJudge, refusedName } from '../src/doors/address-policy.js';
-import { createFetchDoor, type FetchDoor, type ResolvedAddress } from '../src/doors/fetch/fetch-door.js';
+import { createFetchDoor, type FetchDoor } from '../src/doors/fetch/fetch-door.js';
+import { createModelOrigins, type ModelOrigins } from '../src/doors/fetch/model-origins.js';
+import type { ResolvedAddress } from '../src/doors/resolved-address.js';
 import { createSecrets } from '../src/doors/secrets-door.js';
 import { createLog } from '../src/log/log.js';
 
@@ -57,20 +59,23 @@ describe('doors: fetch', () => {
   let names: Record<string, readonly ResolvedAddress[]>;
   let lookups: string[];
   let door: FetchDoor;
+  let origins: ModelOrigins;
 
   beforeEach(async () => {
     allowed = ['127.0.0.1'];
     limits = {};
     names = {};
     lookups = [];
+    origins = createModelOrigins();
     server = createServer((req, res) => handler(req, res));
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     port = (server.address() as AddressInfo).port;
+    origins.allow(`http://127.0.0.1:${port}`);
     const resolveHost = async (host: string): Promise<readonly ResolvedAddress[]> => {
       lookups.push(host);
       return names[host] ?? [{ address: host, family: host.includes(':') ? 6 : 4 }];
     };
-    door = createFetchDoor({ config: { get: () => ({ fetch: { ssrf_allowed_hosts: allowed, ...limits } }) }, secrets, clock: systemClock(), log: log.logger('fetch'), resolveHost });
+    door = createFetchDoor({ config: { get: () => ({ fetch: { ssrf_allowed_hosts: allowed, ...limits } }) }, secrets, clock: systemClock(), log: log.logger('fetch'), resolveHost, isModelUrl: (url) => origins.covers(url) });
   });
   afterEach(async () => {
     await door.close();

@@ -66,7 +66,6 @@ export const execErrors = defineErrors('exec', {
 });
 
 export const tcpErrors = defineErrors('tcp', {
-  not_covered: { status: 403, retry: false, message: (where: string) => `No grant covers a connection to ${where}.`, hint: 'Add { "grant": "net:dial:<host>:<port>", "why": "…" } to "grants" in its extension.json.' },
   bad_port: { status: 400, retry: false, message: (port: string) => `${port} is not a port: ports are whole numbers up to 65535.` },
   unreachable: { status: 502, retry: true, message: (where: string, why: string) => `${where} cannot be reached (${why}).`, hint: 'Check the address, the network and, with TLS, the certificate.' },
   timeout: { status: 504, retry: true, message: (where: string, ms: number) => `${where} was not connected within ${ms} ms.`, hint: 'Try again, or allow more time.' },

@@ -6,8 +6,7 @@
  * C3  The certificate of the other side is always judged, for the name that was asked for.
  */
 import { connect, createServer, isIP, type Server, type Socket } from 'node:net';
-import type { DialOptions, ListenOptions, TcpConnection, TcpListener } from '@svc/api';
-import { isHostGranted, isSvcError } from '@svc/api';
+import { type DialOptions, isSvcError, type ListenOptions, type TcpConnection, type TcpListener } from '@svc/api';
 import type { TimerClock } from '../../clock/clock.js';
 import type { ScopedLogger } from '../../log/log.js';
 import { canonicalHost } from '../address-policy.js';
@@ -79,7 +78,6 @@ const dial = async (state: DoorState, caller: TcpCaller, options: DialOptions): 
   const shown = `${host.includes(':') ? `[${host}]` : host}:${options.port}`;
   assertPort(options.port, 1);
   if (state.closed) throw tcpErrors.stopping();
-  if (!isHostGranted(caller.hosts, host, String(options.port))) throw tcpErrors.not_covered(shown);
   if (countOf(state, caller.id) >= MAX_OF_ONE) throw tcpErrors.too_many(MAX_OF_ONE);
   const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
   const ending = new AbortController();
@@ -88,7 +86,9 @@ const dial = async (state: DoorState, caller: TcpCaller, options: DialOptions): 
   try {
     const addresses = await addressesOf(state, caller, options, shown, signal);
     const socket = await connected(state, caller.id, addresses, options, shown, signal);
-    options.signal?.addEventListener('abort', () => socket.destroy(), { once: true });
+    const onAbort = (): void => void socket.destroy();
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    socket.once('close', () => options.signal?.removeEventListener('abort', onAbort));
     return connectionOf(socket, { shown, clock: state.deps.clock, idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS });
   } finally {
     cancel();
@@ -124,29 +124,22 @@ const connected = async (state: DoorState, id: string, addresses: readonly Resol
 const connectTo = async (state: DoorState, id: string, address: string, { host, port, tls }: DialOptions, signal: AbortSignal): Promise<Socket> => {
   const secure = tls ? await import('node:tls') : undefined;
   const name = canonicalHost(host);
-  // No name is sent for an address (RFC 6066); the certificate is judged for it all the same.
-  const named = isIP(name) ? { host: name } : { host: name, servername: name };
-  const plain = connect({ host: address, port, noDelay: true });
-  const socket = secure ? secure.connect({ ...named, socket: plain, ...(typeof tls === 'object' ? { ca: tls.ca } : {}) }) : plain;
-  keep(state, id, plain);
+  const where = { host: address, port, noDelay: true };
+  // The address is pinned; the certificate is judged for the name. No name is sent for an address (RFC 6066).
+  const socket = secure ? secure.connect({ ...where, ...(isIP(name) ? {} : { servername: name }), ...(typeof tls === 'object' ? { ca: tls.ca } : {}) }) : connect(where);
+  keep(state, id, socket);
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
-      plain.destroy();
       socket.destroy();
       reject(error);
     };
     const onAbort = (): void => fail(signal.reason);
     const done = (): void => {
       socket.off('error', fail);
-      plain.off('error', fail);
-      // It ends with the connection, whatever becomes of it.
-      plain.on('error', () => undefined);
-      if (socket !== plain) plain.once('close', () => socket.destroy());
       signal.removeEventListener('abort', onAbort);
       resolve(socket);
     };
     socket.once('error', fail);
-    if (socket !== plain) plain.once('error', fail);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     socket.once(secure ? 'secureConnect' : 'connect', done);
@@ -166,7 +159,7 @@ const listen = async (state: DoorState, caller: TcpCaller, options: ListenOption
     keep(state, caller.id, socket);
     socket.once('close', () => own.delete(socket));
     const shown = `${socket.remoteAddress}:${socket.remotePort}`;
-    void serveOne(connectionOf(socket, { shown, clock: state.deps.clock, idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS }), serve, failed);
+    void serveOne(socket, connectionOf(socket, { shown, clock: state.deps.clock, idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS }), serve, failed);
   });
   const bound = await opened(server, host, options.port);
   state.servers.add(server);
@@ -181,11 +174,11 @@ const listen = async (state: DoorState, caller: TcpCaller, options: ListenOption
   };
 };
 
-const serveOne = async (connection: TcpConnection, serve: (connection: TcpConnection) => Promise<void>, failed: (error: unknown) => void): Promise<void> => {
+const serveOne = async (socket: Socket, connection: TcpConnection, serve: (connection: TcpConnection) => Promise<void>, failed: (error: unknown) => void): Promise<void> => {
   try {
     await serve(connection);
-    // What was written still goes out; a client that does not hang up is closed for its silence.
-    connection.end();
+    // What was written still goes out.
+    socket.destroySoon();
   } catch (error) {
     connection.close();
     failed(error);
@@ -194,7 +187,7 @@ const serveOne = async (connection: TcpConnection, serve: (connection: TcpConnec
 
 const opened = (server: Server, host: string, port: number): Promise<{ address: string; port: number }> =>
   new Promise((resolve, reject) => {
-    server.once('error', (error) => reject((codeOf(error) === 'EADDRINUSE' ? tcpErrors.port_in_use(host, port) : tcpErrors.port_refused(host, port, codeOf(error))).with({ cause: error })));
+    server.on('error', (error) => reject((codeOf(error) === 'EADDRINUSE' ? tcpErrors.port_in_use(host, port) : tcpErrors.port_refused(host, port, codeOf(error))).with({ cause: error })));
     server.listen({ host, port }, () => {
       const bound = server.address();
       if (bound === null || typeof bound === 'string') reject(tcpErrors.port_refused(host, port, 'no address'));
