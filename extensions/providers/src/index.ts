@@ -54,7 +54,9 @@ export default defineExtension({
   },
   // Before the generation that it follows, and the base URLs of that one, go.
   start: (ctx) =>
-    starting.get(ctx)?.().catch((error: unknown) => {
-      ctx.log.warn('the base URLs of the providers cannot be told; the next look at the providers tries again', { error: String(error) });
-    }),
+    starting
+      .get(ctx)?.()
+      .catch((error: unknown) => {
+        ctx.log.warn('the base URLs of the providers cannot be told; the next look at the providers tries again', { error: String(error) });
+      }),
 });

@@ -149,11 +149,7 @@ describe('http: streamed bodies', function () {
     bench = await startBench({ checkReplies: false });
     bench.area('media', { routes: [upload(async () => reply(200, { enough: true })), route({ path: '/after', handler: async () => reply(200, { after: true }) })] });
     const body = 'x'.repeat(1_000);
-    const seen = await raw(
-      bench.port,
-      `POST /up HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1000\r\n\r\n${body}GET /after HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`,
-      (text) => text.includes('after"'),
-    );
+    const seen = await raw(bench.port, `POST /up HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1000\r\n\r\n${body}GET /after HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`, (text) => text.includes('after"'));
     expect(seen).to.contain('{"enough":true}').and.contain('{"after":true}');
   });
 

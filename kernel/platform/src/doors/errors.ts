@@ -74,14 +74,24 @@ export const tcpErrors = defineErrors('tcp', {
   closed: { status: 409, retry: false, message: (where: string) => `The connection with ${where} is closed.` },
   lost: { status: 502, retry: true, message: (where: string) => `The connection with ${where} broke.` },
   idle: { status: 504, retry: true, message: (where: string, ms: number) => `The connection with ${where} was closed: nothing came or went for ${ms} ms.` },
-  send_full: { status: 503, retry: true, message: (where: string, limit: number) => `${where} does not take what is sent: ${limit} bytes wait already.`, hint: 'Wait for what was written before writing more.' },
+  send_full: {
+    status: 503,
+    retry: true,
+    message: (where: string, limit: number) => `${where} does not take what is sent: ${limit} bytes wait already.`,
+    hint: 'Wait for what was written before writing more.',
+  },
   port_in_use: {
     status: 409,
     retry: true,
     message: (host: string, port: number) => `Port ${port} on ${host} is in use.`,
     hint: 'Choose another port, or stop the program that holds it.',
   },
-  port_refused: { status: 403, retry: false, message: (host: string, port: number, code: string) => `Port ${port} on ${host} cannot be opened (${code}).`, hint: 'Choose a port above 1023, and an address of this machine.' },
+  port_refused: {
+    status: 403,
+    retry: false,
+    message: (host: string, port: number, code: string) => `Port ${port} on ${host} cannot be opened (${code}).`,
+    hint: 'Choose a port above 1023, and an address of this machine.',
+  },
   stopping: { status: 503, retry: true, message: () => 'The daemon is stopping and opens no connections.' },
 });
 
@@ -126,7 +136,12 @@ export const secretErrors = defineErrors('secret', {
     message: (name: string, variable: string | undefined) => `The secret "${name}" has no value${variable === undefined ? '' : `, and ${variable} is not set`}.`,
     hint: 'Store it, or set the environment variable.',
   },
-  not_granted: { status: 403, retry: false, message: (name: string) => `This extension has no grant for the secret "${name}".`, hint: 'Add { "grant": "secrets:<name>", "why": "…" } to "grants" in its extension.json.' },
+  not_granted: {
+    status: 403,
+    retry: false,
+    message: (name: string) => `This extension has no grant for the secret "${name}".`,
+    hint: 'Add { "grant": "secrets:<name>", "why": "…" } to "grants" in its extension.json.',
+  },
   no_store: { status: 503, retry: false, message: () => 'No extension keeps secrets at present.', hint: 'Enable the vault, or use an environment variable.' },
   bad_name: { status: 400, retry: false, message: () => 'A secret name has 1 to 200 letters, digits and . _ : / -' },
 });

@@ -159,7 +159,8 @@ function routeRegistry(parts: Parts): ContributionRegistry<RouteDecl> {
     describe: (decl) => `${methodOf(decl)} ${decl.path}`,
     check: (candidate, others) => {
       const value = finalOf(candidate.value);
-      if (value.streamBody && (value.body || value.rawBody)) throw httpErrors.route_refused(`${value.method} ${value.path} (${candidate.owner.id}) takes its body as a stream and declares another form of it too.`);
+      if (value.streamBody && (value.body || value.rawBody))
+        throw httpErrors.route_refused(`${value.method} ${value.path} (${candidate.owner.id}) takes its body as a stream and declares another form of it too.`);
       checkRow(
         { owner: candidate.owner, value },
         others.map((other) => ({ owner: other.owner, value: finalOf(other.value) })),

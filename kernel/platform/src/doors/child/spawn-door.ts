@@ -43,10 +43,11 @@ export const createSpawner = (host: ChildHost): Spawner => {
       if (living.size >= MAX_OF_ALL) throw execErrors.busy(MAX_OF_ALL);
       const one: Living = { owner, controller: new AbortController(), gone: Promise.resolve() };
       living.add(one);
-      const starting = begin(host, policy, owner, request, one.controller);
-      one.gone = starting.then(({ exit }) => exit).finally(() => living.delete(one));
-      // Told to whoever asked for the child.
-      one.gone.catch(() => undefined);
+      const starting = begin(host, policy, owner, request, { controller: one.controller, left: () => void living.delete(one) });
+      one.gone = starting.then(
+        ({ exit }) => exit,
+        () => undefined, // told to whoever asked for the child
+      );
       return starting;
     },
     close: async () => {
@@ -57,13 +58,22 @@ export const createSpawner = (host: ChildHost): Spawner => {
   };
 };
 
-const begin = async (host: ChildHost, policy: ChildPolicy, owner: string, { command, args, options }: SpawnRequest, controller: AbortController): Promise<ChildHandle> => {
+interface Leaving {
+  readonly controller: AbortController;
+  /** It counts no more. */
+  readonly left: () => void;
+}
+
+const begin = async (host: ChildHost, policy: ChildPolicy, owner: string, { command, args, options }: SpawnRequest, { controller, left }: Leaving): Promise<ChildHandle> => {
   const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal;
-  const launched = await launch(host, policy, { command, args, options: { ...options, ownerKey: options.ownerKey ?? owner } }, signal);
+  const launched = await launch(host, policy, { command, args, options: { ...options, ownerKey: options.ownerKey ?? owner } }, signal).catch((error: unknown) => {
+    left();
+    throw error;
+  });
   const { child } = launched;
   const isDropped = options.stderr === 'drop';
   if (isDropped) child.stderr?.resume();
-  const exit = untilGone(host, launched, options, signal);
+  const exit = untilGone(host, launched, options, signal).finally(left);
   launched.openGate(true);
   return {
     pid: child.pid ?? 0,

@@ -12,7 +12,11 @@ interface PieceOptions {
 }
 
 /** Opens with the first piece that is asked for. */
-export async function* piecesOf(open: () => Promise<{ handle: FileHandle; sizeBytes: number }>, asked: string, { start = 0, end = Number.MAX_SAFE_INTEGER, maxBytes }: PieceOptions): AsyncGenerator<Uint8Array> {
+export async function* piecesOf(
+  open: () => Promise<{ handle: FileHandle; sizeBytes: number }>,
+  asked: string,
+  { start = 0, end = Number.MAX_SAFE_INTEGER, maxBytes }: PieceOptions,
+): AsyncGenerator<Uint8Array> {
   if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end) || start < 0 || end < start) throw filesErrors.bad_range(asked);
   const { handle, sizeBytes } = await open();
   try {
