@@ -362,4 +362,21 @@ describe('providers', () => {
     expect((await call('listProviders', {})).status).to.equal(200);
     expect((await providers.get('openai'))?.problem).to.contain('vault');
   });
+
+  it('P6 opens the door to models for the base URLs of the list, and closes it for those that left it', async () => {
+    const origins = createModelOrigins();
+    const allowed = createAllowedUrls(origins);
+    const open = (...urls: string[]) => urls.filter((url) => origins.covers(new URL(url)));
+    const [a, b] = ['http://a.test/v1', 'http://b.test/v1'];
+    allowed.look()([a]);
+    expect(open(a, b)).to.deep.equal([a]);
+    const early = allowed.look();
+    const late = allowed.look();
+    late([a, b]);
+    // What was looked up before is older than what stands.
+    early([a]);
+    expect(open(a, b)).to.deep.equal([a, b]);
+    allowed.look()([b]);
+    expect(open(a, b)).to.deep.equal([b]);
+  });
 });

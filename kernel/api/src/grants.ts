@@ -78,13 +78,18 @@ export const parseGrant = (text: string): Grant | string => {
 const faultOf = (text: string): string => {
   const near = kindsInOrder.find(([name]) => text === name || text.startsWith(`${name}:`));
   if (near) return `the grant "${text}" has a parameter that is not valid; it is written ${near[1].form}`;
-  const [meant] = nearest(
-    text,
-    kindsInOrder.map(([name]) => name),
-    1,
-  );
-  const forms = kindsInOrder.filter(([name]) => meant === undefined || name === meant).map(([, { form }]) => form);
-  return `there is no grant "${text}"; ${meant === undefined ? `there are ${forms.join(', ')}` : `did you mean ${forms.join('')}?`}`;
+  const forms = meantBy(text).map(([, { form }]) => form);
+  return `there is no grant "${text}"; ${forms.length > 0 ? `did you mean ${forms.join(' or ')}?` : `there are ${kindsInOrder.map(([, { form }]) => form).join(', ')}`}`;
+};
+
+/** Kinds of the same family, else the one that looks most like it. */
+const meantBy = (text: string): ReadonlyArray<readonly [GrantName, GrantKind, RegExp]> => {
+  const family = `${text.split(':', 1)[0]}:`;
+  const related = kindsInOrder.filter(([name]) => name.startsWith(family));
+  if (related.length > 0) return related;
+  const names = kindsInOrder.map(([name]) => name);
+  const [closest] = nearest(text, names, 1);
+  return kindsInOrder.filter(([name]) => name === closest);
 };
 
 /** What is wrong with the grants of a manifest, one sentence each. */

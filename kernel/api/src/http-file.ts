@@ -28,7 +28,7 @@ export const sendFile = async (req: FileRequest, dir: Dir, path: string, content
   return stream(range ? 206 : 200, contentType, dir.readStream(path, { start, end }), own);
 };
 
-const isKnown = (asked: string | undefined, tag: string): boolean => asked !== undefined && asked.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag);
+const isKnown = (asked: string | undefined, tag: string): boolean => (asked ?? '').split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag);
 
 /** The first byte and the one after the last. Undefined: the whole file. */
 const rangeOf = ({ headers }: FileRequest, { sizeBytes }: DirEntry, tag: string): { start: number; end: number } | 'unsatisfiable' | undefined => {

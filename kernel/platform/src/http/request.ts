@@ -57,7 +57,7 @@ export class HandlerRequest implements Req {
   }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+const nothing = (): AsyncIterable<Uint8Array> => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) });
 
 /** `?a=1&b=2&b=3` as an object without prototype: a name that is repeated gives a list. */
 export const parseQuery = (text: string): Record<string, string | string[]> => {

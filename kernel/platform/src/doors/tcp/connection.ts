@@ -62,9 +62,9 @@ const watchIdle = (socket: Socket, clock: TimerClock, idleMs: number, late: () =
   let cancel = (): void => undefined;
   const look = (): void => {
     const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
-    if (moved === seen) return late();
+    if (moved === seen) late();
+    else cancel = clock.schedule(idleMs, look);
     seen = moved;
-    cancel = clock.schedule(idleMs, look);
   };
   look();
   return () => cancel();
