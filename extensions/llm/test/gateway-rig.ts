@@ -9,7 +9,7 @@ import type { Agent, AgentLimits, AgentsService } from '@svc/ext-agents/contract
 import type { DefaultModel, ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createFetchDoor } from '@svc/platform/doors/fetch-door';
+import { createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
@@ -79,7 +79,7 @@ export type AgentRights = Partial<AgentLimits> & { readonly max_llm_tokens_per_h
 /** The egress door as the daemon has it, with these secrets. */
 export const realFetch = (keys: Readonly<Record<string, string>>, log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false })) => {
   const resolve = async (ref: SecretRef) => keys[ref.secret];
-  return createFetchDoor({ config: { get: () => undefined }, secrets: { resolve }, clock: systemClock(), log: log.logger('fetch') });
+  return createFetchDoor({ config: { get: () => undefined }, secrets: { resolve }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: () => true });
 };
 
 export const startRig = async (options: RigOptions): Promise<Rig> => {

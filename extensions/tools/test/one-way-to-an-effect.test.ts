@@ -19,9 +19,7 @@ const NO_LIST: HookHandle<HookMap['tool.list']> = { isEmpty: () => true, call: a
 
 describe('which tools there are', () => {
   const kernelOf = (owned: ReadonlyArray<{ owner: string; tool: AnyTool }>, bundled: Readonly<Record<string, boolean>> = {}) => ({
-    tools: () => owned,
-    // What the registry reads of an extension.
-    extensions: () => Object.entries(bundled).map(([id, is]) => ({ id, bundled: is })) as never,
+    tools: () => owned.map((row) => ({ ...row, bundled: bundled[row.owner] ?? true })),
   });
   const other = toolThat('other', async () => '');
 
@@ -152,7 +150,7 @@ describe('the one way to an effect', () => {
     const logged: string[] = [];
     const manifest = { tools_disabled: false, tool_allowlist: [], tool_blocklist: [], capabilities: ALL };
     const service = createToolsService({
-      registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', tool })), extensions: () => [] }, list ? listOf((all) => [...all, ...list]) : NO_LIST),
+      registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', bundled: true, tool })) }, list ? listOf((all) => [...all, ...list]) : NO_LIST),
       // The one method of agents that tools calls.
       agents: { get: agents ?? (async () => ({ manifest })) } as unknown as AgentsService,
       schemas: createValueChecks(),

@@ -54,7 +54,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
   } = { manifest: {} };
   const manifest = () => ({ tools_disabled: false, tool_allowlist: [], tool_blocklist: [], capabilities: ALL, ...taps.manifest });
   const service = createToolsService({
-    registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', tool })), extensions: () => [] }, { isEmpty: () => !taps.list, call: async (all) => taps.list?.(all) ?? all }),
+    registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', bundled: true, tool })) }, { isEmpty: () => !taps.list, call: async (all) => taps.list?.(all) ?? all }),
     // The one method of agents that tools calls.
     agents: { get: async () => ({ id: AGENT, manifest: manifest() }) } as unknown as AgentsService,
     before: { isEmpty: () => !taps.before, call: async (request) => taps.before?.(request) },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AnyTool, Capabilities, Dir, ExecOptions, ExecResult, ToolOutput } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
-import { openDir } from '@svc/platform/doors/files-door';
+import { openDir } from '@svc/platform/doors/files/files-door';
 import { expect } from 'chai';
 import { applyPatchTool } from '../src/builtin/apply-patch.js';
 import { builtinTools } from '../src/builtin/builtin-tools.js';

@@ -1,6 +1,8 @@
 /** What an extension is, and all it can see. */
 import type { Disposable } from './disposable.js';
-import type { Clock, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { ChildHandle, SpawnOptions } from './doors/child.js';
+import type { Tcp } from './doors/tcp.js';
+import type { Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
 import type { Events } from './declare/event.js';
 import type { Hooks } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
@@ -63,7 +65,12 @@ export interface ExtensionPlan {
   readonly back: string | null;
 }
 
-export interface KernelView {
+/** What the grant `kernel:tools` shows of the kernel. */
+export interface ToolsView {
+  tools(): ReadonlyArray<{ readonly owner: string; readonly bundled: boolean; readonly tool: AnyTool }>;
+}
+
+export interface KernelView extends ToolsView {
   readonly version: string;
   readonly startedAt: string;
   readonly preset: string;
@@ -78,7 +85,6 @@ export interface KernelView {
   openapi(): { readonly etag: string; readonly document: unknown };
   /** Active routes and sockets, for metrics and the conformance oracle. */
   routes(): ReadonlyArray<{ readonly id: string; readonly method: string; readonly path: string; readonly owner: string; readonly auth: string; readonly socket: boolean }>;
-  tools(): ReadonlyArray<{ readonly owner: string; readonly tool: AnyTool }>;
   configProblems(): ReadonlyArray<{ readonly file: string; readonly line: number | null; readonly key: string; readonly message: string; readonly severity: 'error' | 'warning' | 'notice' }>;
   facts(): Readonly<Record<string, unknown>>;
   shutdown(reason: string): void;
@@ -116,9 +122,15 @@ export interface ExtensionContext {
   readonly streams: Streams;
   readonly timers: Timers;
   readonly db: Db;
+  /** Needs the grant `egress:<purpose>`. */
   fetch(url: string, init: FetchInit): Promise<FetchResponse>;
+  readonly egress: Egress;
+  /** Needs the grant `exec`, or `exec:<command>`. */
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
-  /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. */
+  /** A child that goes on while it is spoken to; the same grants, and the rules of [exec_policy] but its time and output limits. */
+  spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
+  readonly tcp: Tcp;
+  /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. Needs the grant `survivors`, or `exec`. */
   endSurvivors(ownerKey: string): Promise<number>;
   readonly files: Files;
   readonly secrets: Secrets;
@@ -129,7 +141,7 @@ export interface ExtensionContext {
   readonly schemas: Schemas;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Only for extensions whose manifest asks for the grant `kernel`. */
+  /** Only for extensions whose manifest asks for the grant `kernel`; with `kernel:tools` alone only `tools` answers. */
   readonly kernel: KernelView;
   hold(label: string): Hold | null;
   onDispose(label: string, fn: () => void | Promise<void>): Disposable;

@@ -1,4 +1,5 @@
 /** extension.json: what the daemon needs to know before it runs a line of an extension. Identity stands in package.json. */
+import { GRANT_KINDS, GRANT_PATTERN } from './grants.js';
 import { type Static, Type } from './schema.js';
 
 /**
@@ -7,6 +8,12 @@ import { type Static, Type } from './schema.js';
  */
 const Id = Type.String({ minLength: 2, maxLength: 41, pattern: '^(?!(?:kernel|journal|svc)$|(?:sqlite|pg)(?:-|$))[a-z][a-z0-9]*(?:-[a-z0-9]+)*$' });
 const Range = Type.String({ minLength: 1, maxLength: 100 });
+const GrantText = Type.String({
+  pattern: GRANT_PATTERN,
+  description: Object.values(GRANT_KINDS)
+    .map(({ form, what }) => `${form}: ${what}`)
+    .join('\n'),
+});
 const closed = { additionalProperties: false };
 
 export const Manifest = Type.Object(
@@ -42,7 +49,7 @@ export const Manifest = Type.Object(
       ),
     ),
     cli: Type.Optional(Type.Array(Type.Object({ command: Type.String(), summary: Type.String(), entry: Type.String() }, closed))),
-    grants: Type.Optional(Type.Array(Type.Object({ grant: Type.String(), why: Type.String(), optional: Type.Optional(Type.Boolean()) }, closed))),
+    grants: Type.Optional(Type.Array(Type.Object({ grant: GrantText, why: Type.String(), optional: Type.Optional(Type.Boolean()) }, closed))),
     hostDependencies: Type.Optional(Type.Array(Type.String())),
     doctor: Type.Optional(Type.Array(Type.String())),
     security: Type.Optional(Type.Array(Type.String())),

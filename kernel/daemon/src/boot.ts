@@ -16,7 +16,7 @@ import { type Config, createConfig } from '@svc/platform/config/config';
 import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
-import { atomicWrite } from '@svc/platform/doors/atomic-write';
+import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { type LimitSettings, limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';

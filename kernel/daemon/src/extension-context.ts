@@ -1,6 +1,5 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import { join } from 'node:path';
-import type { AnyTool, Disposable, ExtensionContext, Files, FetchInit, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
+import type { AnyTool, Disposable, ExtensionContext, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
 import { type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
 import { dbGate } from './gate/storage.js';
@@ -10,6 +9,13 @@ import { hooksGate } from './gate/hooks.js';
 import { servicesGate } from './gate/services.js';
 import { settingsGate } from './gate/settings.js';
 import { streamsGate } from './gate/streams.js';
+import { childMembers } from './gate/child-gate.js';
+import { fetchMembers } from './gate/fetch-gate.js';
+import { filesMember } from './gate/files-gate.js';
+import { createGrants } from './gate/grants-judge.js';
+import { kernelMember } from './gate/kernel-gate.js';
+import type { Member } from './gate/member.js';
+import { tcpMember } from './gate/tcp-gate.js';
 import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
@@ -34,14 +40,12 @@ export interface ContextParts extends PlatformParts {
 export function createContext(parts: ContextParts, owner: Owner, installed: InstalledFiles): ExtensionContext {
   const { id, manifest } = installed;
   const { lifetime } = owner;
-  const grants = (installed.manifest.grants ?? []).map((one) => one.grant);
-  const need = (grant: string): void => {
-    if (!grants.includes(grant)) throw daemonErrors.not_granted(id, grant);
-  };
+  const grants = createGrants(id, installed.manifest);
   const alive = (): void => {
     if (lifetime.state === 'closed') throw daemonErrors.extension_stopped(id);
   };
-  const secrets = parts.secrets.limited(grants);
+  const secrets = parts.secrets.limited(grants.texts);
+  const member: Member = { parts, owner, grants, alive, stray: (place, error) => parts.stray(owner, place, error) };
   const context: ExtensionContext = {
     id,
     version: installed.version,
@@ -61,17 +65,11 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     journal: journalFacade(parts.journal, owner, parts.ready),
     streams: streamsGate(parts.streams, parts.projections, owner, parts.judge),
     timers: timersFacade(parts, owner),
-    db: dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need, alive }),
-    fetch: (url: string, init: FetchInit) => {
-      alive();
-      return parts.fetchDoor.fetch(url, init, secrets.resolve);
-    },
-    exec: (command, args, options) => {
-      alive();
-      return parts.execDoor.exec(command, args, options);
-    },
-    endSurvivors: (key) => parts.execDoor.endSurvivors(key),
-    files: filesOf(parts, id),
+    db: dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive }),
+    ...fetchMembers(member, secrets),
+    ...childMembers(member),
+    tcp: tcpMember(member),
+    files: filesMember(member),
     secrets: secrets.secrets,
     workers: {
       run: (worker, input, options) => {
@@ -83,11 +81,10 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     clock: parts.clock,
     ids: parts.ids,
     get kernel() {
-      need('kernel');
-      return parts.kernel();
+      return kernelMember(parts.kernel, id, grants);
     },
     env: (name) => {
-      need(`env:${name}`);
+      grants.need('env', name);
       return parts.env[name];
     },
     hold: (label) => {
@@ -128,15 +125,6 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
       entry.own = parts.timers.add(owner, { name, label: `${name} after ${ms} ms`, begin: () => timers(`timer ${name}`).after(ms, once) });
       return entry.own;
     },
-  };
-}
-
-function filesOf(parts: ContextParts, id: string): Files {
-  const { dataDir, workspacesDir } = parts.home;
-  return {
-    data: parts.openDir(join(dataDir, 'ext', id)),
-    cache: parts.openDir(join(dataDir, 'cache', id)),
-    root: (name) => parts.openDir(name === 'workspaces' ? workspacesDir : join(dataDir, 'uploads')),
   };
 }
 

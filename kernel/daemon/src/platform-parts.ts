@@ -6,10 +6,12 @@ import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Config } from '@svc/platform/config/config';
 import type { Home } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
-import { type ExecDoor, createExecDoor } from '@svc/platform/doors/exec-door';
-import { type FetchDoor, createFetchDoor } from '@svc/platform/doors/fetch-door';
-import { openDir } from '@svc/platform/doors/files-door';
+import { type ExecDoor, createExecDoor } from '@svc/platform/doors/child/exec-door';
+import { type FetchDoor, createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
+import { createModelOrigins, type ModelOrigins } from '@svc/platform/doors/fetch/model-origins';
+import { openDir } from '@svc/platform/doors/files/files-door';
 import { type SecretsDoor, createSecrets } from '@svc/platform/doors/secrets-door';
+import { createTcpDoor, type TcpDoor } from '@svc/platform/doors/tcp/tcp-door';
 import type { Http } from '@svc/platform/http/http-server';
 import { createJournal, type PlatformJournal } from '@svc/platform/journal/journal';
 import type { Log } from '@svc/platform/log/log';
@@ -24,10 +26,11 @@ export interface PartFactories {
   readonly createJournal: typeof createJournal;
   readonly createFetchDoor: typeof createFetchDoor;
   readonly createExecDoor: typeof createExecDoor;
+  readonly createTcpDoor: typeof createTcpDoor;
   readonly openDir: (root: string) => Dir;
 }
 
-export const standardFactories: PartFactories = { openStorage, createJournal, createFetchDoor, createExecDoor, openDir };
+export const standardFactories: PartFactories = { openStorage, createJournal, createFetchDoor, createExecDoor, createTcpDoor, openDir };
 
 export interface PlatformParts {
   readonly home: Home;
@@ -43,7 +46,9 @@ export interface PlatformParts {
   readonly http: Http;
   readonly secrets: SecretsDoor;
   readonly fetchDoor: FetchDoor;
+  readonly modelOrigins: ModelOrigins;
   readonly execDoor: ExecDoor;
+  readonly tcpDoor: TcpDoor;
   readonly openDir: (root: string) => Dir;
   readonly workers: WorkerPools;
   readonly schemas: Schemas;
@@ -59,7 +64,7 @@ export interface DoorInputs {
 }
 
 /** The doors. Nothing heavy is loaded before a door is first used. */
-export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'execDoor' | 'openDir' | 'workers' | 'schemas'> {
+export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'modelOrigins' | 'execDoor' | 'tcpDoor' | 'openDir' | 'workers' | 'schemas'> {
   const { home, env, clock, log, config, hooks } = inputs;
   const secrets = createSecrets({
     env,
@@ -67,9 +72,12 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
     ask: (name) => hooks.handle(SecretResolve).call({ name }),
     change: (change) => hooks.handle(SecretChange).call(change),
   });
+  const modelOrigins = createModelOrigins();
   return {
     secrets,
-    fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch') }),
+    modelOrigins,
+    fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers }),
+    tcpDoor: factories.createTcpDoor({ config, clock, log: log.logger('tcp') }),
     execDoor: factories.createExecDoor({ config, registerDir: join(home.dataDir, 'children'), env, clock, log: log.logger('exec'), home: home.home }),
     openDir: factories.openDir,
     workers: createWorkers({ clock }),

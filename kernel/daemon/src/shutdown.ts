@@ -30,6 +30,7 @@ export async function stopDaemon(reason: string, { state, lifecycle, parts, lock
   await parts.http.close(GOODBYE_MS);
   await own.lifetime.close();
   await parts.execDoor.close();
+  await parts.tcpDoor.close();
   await parts.fetchDoor.close();
   await parts.workers.close();
   await parts.journal.close();
