@@ -91,6 +91,8 @@ export interface Streams {
   state(topic: string): Promise<TopicState | undefined>;
   /** Makes the topic known here, so that it can be followed, whoever writes it. `after`: the id of the last frame that is known already. */
   attach(topic: string, after?: string): Promise<void>;
+  /** Topics that this extension opened or attached here, that somebody follows, and that have not ended. */
+  watched(): string[];
   /** Frames after `after` (a frame id, or 0 for all that the ring still holds), then live ones until the final frame. */
   follow(topic: string, after?: string | number): FrameStream;
   /** Resolves with the final frame of the topic. */

@@ -64,12 +64,6 @@ export const daemonErrors = defineErrors('daemon', {
     message: (id: string, kind: string) => `Runs of the kind "${kind}" are not ${id}'s: it names no such kind in its extension.json.`,
     hint: 'Name it under `kinds`, or ask the service of the extension that does.',
   },
-  kind_taken: {
-    status: 409,
-    retry: false,
-    message: (kind: string, first: string, second: string) => `The kind of work "${kind}" is claimed by ${first} and by ${second}; only one can own it.`,
-    hint: 'Take it out of the `kinds` of one of them.',
-  },
   socket_not_own: { status: 403, retry: false, message: (id: string, socket: string) => `The socket "${socket}" is not ${id}'s: its connections are seen by its owner alone.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

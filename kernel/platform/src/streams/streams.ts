@@ -120,7 +120,8 @@ const faceOf = (state: State, by: string | undefined): Streams => ({
     const found = find(state, topic);
     return found && (found.isOwn || found.final) ? stateOf(found) : await state.elsewhere.ask(topic);
   },
-  attach: async (topic, after) => attach(state, topic, after),
+  attach: async (topic, after) => attach(state, topic, after, by),
+  watched: () => [...state.topics.values()].filter((topic) => topic.final === undefined && topic.followers.size > 0 && (topic.owner ?? topic.attachedBy) === by).map(({ name }) => name),
   follow: (topic, after) => follow(state, topic, after ?? 0),
   final: (topic, signal) => final(state, topic, signal),
 });
@@ -177,12 +178,13 @@ function unread(state: State): Topic | undefined {
   return undefined;
 }
 
-function attach(state: State, name: string, after: string | undefined): void {
+function attach(state: State, name: string, after: string | undefined, by: string | undefined): void {
   if (find(state, name)) return;
   // Attempt 0 holds no frame that anybody has seen: whoever writes the topic has a later one.
   const from = (after === undefined ? undefined : placeOf({ name }, after)) ?? { attempt: 0, seq: 0 };
   const topic = place(state, name, from.attempt, from.seq);
   topic.isOwn = false;
+  topic.attachedBy = by;
   state.elsewhere.follow(topic);
 }
 

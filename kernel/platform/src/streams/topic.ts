@@ -27,6 +27,8 @@ export class Topic {
   isOwn = true;
   /** The extension that opened it here, and all that may publish to it. Nobody as long as it is only attached. */
   owner: string | undefined;
+  /** The extension that made it known here, to be followed. */
+  attachedBy: string | undefined;
   writers: ReadonlySet<string> = new Set();
   token: number | undefined;
   /** Readers of an earlier attempt who have not come this far have missed something. */
