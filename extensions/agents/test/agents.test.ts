@@ -102,11 +102,16 @@ describe('agents', () => {
     expect(kit.said.at(-1)?.event).to.equal('agent.killed');
   });
 
+  it('sets the session of an agent for whoever sees it', async () => {
+    const agent = await kit.agents.spawn(owner, { name: 'helper' });
+    expect(await codeOf(kit.agents.setSession(bob, agent.id, agent.sessionId))).to.equal('agent_not_found');
+  });
+
   it('shows a new session as soon as the commit that set it is through', async () => {
     const agent = await kit.agents.spawn(owner, { name: 'helper' });
     await kit.agents.get(owner, agent.id);
     const session = '11111111-0000-4000-8000-000000000000';
-    await kit.deps.store.commit(await kit.agents.setSession(agent.id, session));
+    await kit.deps.store.commit(await kit.agents.setSession(owner, agent.id, session));
     expect((await kit.agents.get(owner, agent.id)).sessionId).to.equal(session);
   });
 

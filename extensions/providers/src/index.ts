@@ -1,4 +1,4 @@
-import { Providers } from './contract.js';
+import { ProviderChanged, Providers } from './contract.js';
 import * as contract from './contract.js';
 import { Models } from '@svc/ext-models/contract';
 import { DoctorCheck, type ExtensionContext, KernelGreet, defineExtension } from '@svc/api';
@@ -41,6 +41,7 @@ export default defineExtension({
     ctx.services.provide(Providers, providers);
     ctx.routes.add(...providerRoutes({ providers, models, local, reach: createReach({ fetch, clock: ctx.clock, local, probed: PROBED }), known: loadKnownProviders }));
     ctx.events.on(VaultReset, () => providers.refresh());
+    ctx.events.on(ProviderChanged, ({ name }) => providers.hearChange(name));
     for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection]) ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap(KernelGreet, async () => {
       const { provider, model, why, isStandIn, problem } = await providers.shownDefault();

@@ -24,7 +24,7 @@ import type { LocalServers } from './local-servers.js';
 import type { SettingsStore } from './store.js';
 
 const KEYS_UNREADABLE = 'providers_keys_unreadable';
-/** How long a look at keys and settings holds. Changes made here are seen at once; this bounds what another process changed. */
+/** How long a look at keys and settings holds. Changes made here are seen at once, those of another process as soon as it is heard; this bounds what was not heard. */
 const SNAPSHOT_FRESH_MS = 10_000;
 
 export interface ProvidersDeps {
@@ -50,6 +50,8 @@ export interface ProvidersControl extends ProvidersService {
   allowUrls(): Promise<void>;
   /** Forgets what was looked up; the next question looks again. */
   refresh(): void;
+  /** Somebody changed this provider, perhaps in another process: its key may be a new one. */
+  hearChange(name: string): void;
 }
 
 interface Snapshot {
@@ -118,6 +120,10 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
       return baseUrl;
     },
     allowUrls: async () => void (await entriesNow(deps)),
+    hearChange: (name) => {
+      state.refused.delete(name);
+      forget(state);
+    },
     refresh: () => {
       deps.local.forget();
       forget(state);

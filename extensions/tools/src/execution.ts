@@ -1,17 +1,5 @@
 /** Running a judged call (T2 to T5). */
-import {
-  type AnyTool,
-  type Capabilities,
-  type Clock,
-  type HookHandle,
-  type Logger,
-  type SvcError,
-  type ToolAfter,
-  type ToolCall,
-  type ToolGrants,
-  type ToolOutput,
-  isSvcError,
-} from '@svc/api';
+import { type AnyTool, type Capabilities, type Clock, type HookHandle, type Logger, type SvcError, type ToolAfter, type ToolCall, type ToolGrants, type ToolOutput, isSvcError } from '@svc/api';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';

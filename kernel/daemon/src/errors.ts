@@ -73,5 +73,12 @@ export const daemonErrors = defineErrors('daemon', {
   timer_twice: { status: 500, retry: false, message: (id: string, name: string) => `${id} has a timer "${name}" already.`, hint: 'Give the second a name of its own, or dispose of the first.' },
   timer_name: { status: 500, retry: false, message: (id: string, name: string) => `${id} calls a timer "${name}"; names of timers are kebab-case, such as forget-keys.` },
   bad_grants: { status: 500, retry: false, message: (id: string, faults: string) => `The grants in the extension.json of ${id} cannot be used: ${faults}.` },
+  kind_not_own: {
+    status: 403,
+    retry: false,
+    message: (id: string, kind: string) => `Runs of the kind "${kind}" are not ${id}'s: it names no such kind in its extension.json.`,
+    hint: 'Name it under `kinds`, or ask the service of the extension that does.',
+  },
+  socket_not_own: { status: 403, retry: false, message: (id: string, socket: string) => `The socket "${socket}" is not ${id}'s: its connections are seen by its owner alone.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

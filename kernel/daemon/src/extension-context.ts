@@ -1,5 +1,5 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import type { AnyTool, Disposable, ExtensionContext, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
+import type { AnyTool, Connection, Disposable, ExtensionContext, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
 import { type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
 import { dbGate } from './gate/storage.js';
@@ -56,14 +56,14 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     routes: { add: (...decls) => together(decls.map((decl) => parts.http.routes.add(owner, decl))) },
     sockets: {
       add: (...decls) => together(decls.map((decl) => parts.http.sockets.add(owner, decl))),
-      connections: (socketId) => parts.http.connections(socketId),
+      connections: (socketId) => ownConnections(parts, id, socketId),
     },
     tools: { add: (...decls) => together(decls.map((decl) => parts.tools.add(owner, decl))) },
     hooks: hooksGate(parts.hooks, owner, manifest),
     services: servicesGate(parts.services, owner, manifest),
     events: eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data)),
-    journal: journalFacade(parts.journal, owner, parts.ready),
-    streams: streamsGate(parts.streams, parts.projections, owner, parts.judge),
+    journal: journalFacade(parts.journal, owner, parts.ready, manifest.kinds ?? []),
+    streams: streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge),
     timers: timersFacade(parts, owner),
     db: dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive }),
     ...fetchMembers(member, secrets),
@@ -94,6 +94,12 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     onDispose: (label, fn) => lifetime.add(label, fn),
   };
   return Object.freeze(context);
+}
+
+function ownConnections(parts: ContextParts, id: string, socketId: string): readonly Connection[] {
+  const row = parts.http.sockets.active().find(({ value }) => value.id === socketId);
+  if (row && row.owner.id !== id) throw daemonErrors.socket_not_own(id, socketId);
+  return parts.http.connections(socketId);
 }
 
 function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['timers'] {

@@ -67,4 +67,11 @@ export const journalMigrations: readonly Migration[] = [
       m.createIndex('runs', ['parent_id'], { where: 'parent_id IS NOT NULL' });
     },
   },
+  {
+    name: '0002_interrupts',
+    up: (m) => {
+      // Why a run is to stop, for a holder that another process cannot reach at once.
+      m.addColumn('runs', 'interrupt', { kind: 'json' });
+    },
+  },
 ];

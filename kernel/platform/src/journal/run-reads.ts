@@ -1,13 +1,13 @@
 /** Reading runs and steps. */
-import { ownerScope, type JournalRun, type JournalStep, type RunFilter } from '@svc/api';
+import { type Actor, ownerScope, type JournalRun, type JournalStep, type RunFilter } from '@svc/api';
 import type { JournalParts } from './journal-parts.js';
-import { RUN_COLUMNS, runOf, stepOf, type RunRow, type StepRow } from './run-rows.js';
+import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 const DEFAULT_LIST = 100;
 const MAX_LIST = 1_000;
 
-export const getRun = async (parts: JournalParts, runId: string): Promise<JournalRun | undefined> => {
-  const row = await parts.db.first<RunRow>({ from: 'runs', where: { id: runId } });
+export const getRun = async (parts: JournalParts, actor: Actor, runId: string): Promise<JournalRun | undefined> => {
+  const row = await parts.db.first<RunRow>({ from: 'runs', where: { id: runId }, actor });
   return row && runOf(row);
 };
 
@@ -16,8 +16,10 @@ export const runByKey = async (parts: JournalParts, ownerId: string, kind: strin
   return row && runOf(row);
 };
 
-export const stepsOf = async (parts: JournalParts, runId: string): Promise<JournalStep[]> =>
-  (await parts.db.select<StepRow>({ from: 'steps', where: { run_id: runId }, order: [{ column: 'seq' }] })).map(stepOf);
+export const stepsOf = async ({ db, tables }: JournalParts, actor: Actor, runId: string): Promise<JournalStep[]> => {
+  const mine = `EXISTS (SELECT 1 FROM ${tables.runs} WHERE id = run_id AND (? = 1 OR owner_id = ?))`;
+  return (await db.read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${tables.steps} WHERE run_id = ? AND ${mine} ORDER BY seq`, [runId, ...ownerScope(actor)])).map(stepOf);
+};
 
 /** Newest first. */
 export const listRuns = async (parts: JournalParts, filter: RunFilter): Promise<JournalRun[]> => {
