@@ -91,7 +91,7 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   const lock = await lockHome(home.home);
   const log = createLog({ dir: home.logDir, level: 'info', clock, terminal: options.foreground && (options.logTerminal ?? true), env: options.env });
   try {
-    return await boot({ ...options, clock, ids: options.ids ?? systemIds() }, home, log, lock);
+    return await boot({ ...options, clock, ids: options.ids ?? systemIds(), isClockGiven: options.clock !== undefined }, home, log, lock);
   } catch (error) {
     await log.close();
     await lock.release();
@@ -99,7 +99,12 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   }
 }
 
-type Booting = BootOptions & { readonly clock: TimerClock; readonly ids: api.Ids };
+type Booting = BootOptions & {
+  readonly clock: TimerClock;
+  readonly ids: api.Ids;
+  /** A test moves the time: then the database's own would not fit. */
+  readonly isClockGiven: boolean;
+};
 
 /** What stands before the port is open. */
 interface Ground {
@@ -216,6 +221,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   const storage = await factories.openStorage({
     file: databaseFileOf(home.dataDir),
     clock,
+    now: ground.options.isClockGiven ? clock.now : undefined,
     log: log.logger('storage'),
     storeEvent: relay.isStored,
     onEvents: (events) => {
@@ -225,7 +231,15 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   });
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
-  const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), instanceId: ids.uuid(), soleWriter: true });
+  const journal = factories.createJournal({
+    db: storage.dbFor(journalOwner),
+    clock,
+    ids,
+    log: log.logger('journal'),
+    instanceId: ids.uuid(),
+    nowSql: storage.nowSql,
+    soleWriter: isSoleWriter(storage),
+  });
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
   await relay.open(own);
@@ -239,6 +253,9 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     parts: { home, env, clock, ids, log, config, claims: ground.claims, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report },
   };
 }
+
+/** The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it. */
+const isSoleWriter = (storage: PlatformParts['storage']): boolean => storage.dialect === 'sqlite';
 
 /** Fills `state.lifecycle` and `state.view`; gives the kernel as an owner of what it opens itself. */
 function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Owner {

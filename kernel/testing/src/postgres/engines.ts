@@ -13,6 +13,9 @@ export const engines: readonly TestEngine[] = [
 ];
 
 /** The claims of `fn`, once for each engine. */
-export const describeOnEngines = (title: string, fn: (engine: TestEngine) => void): void => {
-  for (const engine of engines) describe(`${title} on ${engine.name}`, () => fn(engine));
+export const describeOnEngines = (title: string, fn: (this: Mocha.Suite, engine: TestEngine) => void): void => {
+  for (const engine of engines)
+    describe(`${title} on ${engine.name}`, function () {
+      fn.call(this, engine);
+    });
 };

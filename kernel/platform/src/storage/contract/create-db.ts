@@ -16,8 +16,12 @@ export const createDb = (engine: Engine, names: TableNames): Db => {
     read,
     // Reads to the end: a statement left on its first row would keep an old snapshot open.
     readOne: async (sql, args) => (await read<never>(sql, args))[0],
-    commit: async (writes) => {
-      for (const write of writes) checkOwner(names, write);
+    commit: (writes) => {
+      try {
+        for (const write of writes) checkOwner(names, write);
+      } catch (error) {
+        return Promise.reject(error);
+      }
       return engine.commit(writes);
     },
   };
