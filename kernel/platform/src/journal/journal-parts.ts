@@ -20,6 +20,8 @@ export interface JournalOptions {
   instanceId: string;
   /** SQL for the database's own time in milliseconds: leases go by it, whatever the clock of a process says. */
   nowSql: () => string;
+  /** The life before this one in the same home, which is known to be over: its leases are, too. */
+  predecessor?: string | undefined;
   /** How long a process may be silent before others take its runs. */
   leaseMs?: number;
   /** True when nobody else can be alive on this database: leases of other instances are then over at once. */
@@ -35,6 +37,7 @@ export interface JournalParts {
   readonly log: Logger;
   readonly instanceId: string;
   readonly soleWriter: boolean;
+  readonly predecessor: string;
   readonly lanes: LaneBook;
   readonly signals: ReadySignals;
   readonly timer: WakeTimer;
@@ -67,6 +70,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
     log,
     instanceId,
     soleWriter,
+    predecessor: options.predecessor ?? '',
     leaseMs,
     nowSql: options.nowSql,
     lanes,
