@@ -35,7 +35,7 @@ export const dbFacade = (db: Db, { need, alive }: DbGate): Db => ({
     alive();
     return db.page(query);
   },
-  commit: async (writes) => {
+  commit: (writes) => {
     alive();
     return db.commit(writes);
   },
