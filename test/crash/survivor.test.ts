@@ -15,7 +15,7 @@ describe('a child process that survived the daemon', () => {
 
   before(async () => {
     model = await startPlannedModel();
-    place = createPlace(model.url);
+    place = await createPlace(model.url);
   });
   afterEach(endLives);
   after(async () => {

@@ -20,7 +20,15 @@ describe('a run whose lease was lost', () => {
 
   /** Another process on the same database, as the journal of the second replica would be. */
   const otherJournal = ({ daemon: { parts } }: TestKernel) =>
-    createJournal({ db: parts.storage.dbFor(journalOwner), clock: parts.clock, ids: parts.ids, log: parts.log.logger('other'), instanceId: 'the-other-one', soleWriter: true });
+    createJournal({
+      db: parts.storage.dbFor(journalOwner),
+      nowSql: parts.storage.nowSql,
+      clock: parts.clock,
+      ids: parts.ids,
+      log: parts.log.logger('other'),
+      instanceId: 'the-other-one',
+      soleWriter: true,
+    });
 
   /** Resolves when the daemon drives nothing any more. */
   const idle = async (kernel: TestKernel): Promise<void> => {

@@ -23,12 +23,13 @@ import { type LimitSettings, limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
 import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
 import { createProjections } from '@svc/platform/streams/projections';
+import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
 import { createStreams } from '@svc/platform/streams/streams';
 import { watchChoices } from './choice-watch.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
 import { watchConfig } from './config-watch.js';
 import { canSwitch } from './consequences.js';
-import { claimsOf, extensionSettings, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './daemon-settings.js';
+import { claimsOf, databaseUrlOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
@@ -37,6 +38,7 @@ import { startHousekeeping } from './housekeeping.js';
 import { kernelOwner, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
+import { succeed } from './predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
@@ -93,7 +95,7 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   const lock = await lockHome(home.home);
   const log = createLog({ dir: home.logDir, level: 'info', clock, terminal: options.foreground && (options.logTerminal ?? true), env: options.env });
   try {
-    return await boot({ ...options, clock, ids: options.ids ?? systemIds() }, home, log, lock);
+    return await boot({ ...options, clock, ids: options.ids ?? systemIds(), isClockGiven: options.clock !== undefined }, home, log, lock);
   } catch (error) {
     await log.close();
     await lock.release();
@@ -101,7 +103,12 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   }
 }
 
-type Booting = BootOptions & { readonly clock: TimerClock; readonly ids: api.Ids };
+type Booting = BootOptions & {
+  readonly clock: TimerClock;
+  readonly ids: api.Ids;
+  /** A test moves the time: then the database's own would not fit. */
+  readonly isClockGiven: boolean;
+};
 
 /** What stands before the port is open. */
 interface Ground {
@@ -118,6 +125,8 @@ interface Ground {
   readonly claims: () => SectionClaims;
   readonly preset: { readonly name: string; readonly preset: Preset };
   readonly listen: { readonly host: string; readonly port: number };
+  /** Of the server; undefined for the file in the data folder. */
+  readonly databaseUrl: string | undefined;
   readonly strays: StrayHandler;
   readonly bus: Bus;
   readonly wiring: Wiring;
@@ -161,6 +170,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   await config.load();
   setLogLevel(log, config);
   const listen = listenAddress(config, home, options.port);
+  const databaseUrl = takeUrl(config, log);
   const keys = watchKeys(env, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
@@ -184,6 +194,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     keys,
     preset: presetOf(release, config),
     listen,
+    databaseUrl,
     strays,
     wiring,
     relay,
@@ -222,7 +233,9 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   const { clock, env, ids } = ground.options;
   const storage = await factories.openStorage({
     file: databaseFileOf(home.dataDir),
+    url: ground.databaseUrl,
     clock,
+    now: ground.options.isClockGiven ? clock.now : undefined,
     log: log.logger('storage'),
     storeEvent: relay.isStored,
     onEvents: (events) => {
@@ -237,7 +250,19 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   });
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
-  const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), bus, instanceId: bus.name, soleWriter: true });
+  const soleWriter = isSoleWriter(storage);
+  const predecessor = soleWriter ? undefined : await succeed(home.dataDir, bus.name);
+  const journal = factories.createJournal({
+    db: storage.dbFor(journalOwner),
+    clock,
+    ids,
+    log: log.logger('journal'),
+    bus,
+    instanceId: bus.name,
+    nowSql: storage.nowSql,
+    soleWriter,
+    predecessor,
+  });
   http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
@@ -252,6 +277,17 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     parts: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report },
   };
 }
+
+/** Known to the log before anything is done with it. */
+function takeUrl(config: Config, log: Log): string | undefined {
+  const url = databaseUrlOf(config);
+  const password = url === undefined ? undefined : addressOf(url).password;
+  if (password !== undefined) log.redact(password);
+  return url;
+}
+
+/** The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it. */
+const isSoleWriter = (storage: PlatformParts['storage']): boolean => storage.dialect === 'sqlite';
 
 /** Fills `state.lifecycle` and `state.view`; gives the kernel as an owner of what it opens itself. */
 function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Owner {
@@ -363,9 +399,14 @@ async function applySettings(ground: Ground, lifecycle: Lifecycle, why: string):
 }
 
 /** Settings that were read once, at the start, and say something else now. */
-const awaitingRestart = ({ config, home, listen, options, preset, release }: Ground): string[] => {
+const awaitingRestart = (ground: Ground): string[] => {
+  const { config, home, listen, options, preset, release } = ground;
   const wanted = listenAddress(config, home, options.port);
-  return [...(wanted.host === listen.host && wanted.port === listen.port ? [] : ['[api] listen_addr']), ...(presetOf(release, config).name === preset.name ? [] : ['[extensions] preset'])];
+  return [
+    ...(isDatabaseKept(config, ground.databaseUrl) ? [] : ['[storage] url']),
+    ...(wanted.host === listen.host && wanted.port === listen.port ? [] : ['[api] listen_addr']),
+    ...(presetOf(release, config).name === preset.name ? [] : ['[extensions] preset']),
+  ];
 };
 
 const setLogLevel = (log: Log, config: Config): void => log.setLevel((config.get('log') as { level: LogLevel }).level);

@@ -50,6 +50,12 @@ export const daemonErrors = defineErrors('daemon', {
     hint: 'Make the home folder writable for this user, or set SVC_HOME to another folder.',
   },
   release_broken: { status: 500, retry: false, message: (file: string) => `The release index ${file} cannot be read.`, hint: 'Build again: npm run build.' },
+  storage_setting: {
+    status: 400,
+    retry: false,
+    message: () => 'The section [storage] of config.toml is not valid, so which database is meant is not known.',
+    hint: 'Correct it (svc doctor names the line), or take it out to use the file in the data folder.',
+  },
   essential_failed: { status: 500, retry: false, message: (list: string) => `The daemon cannot work without what failed: ${list}`, hint: 'svc doctor, or the log, has the cause.' },
   unknown_extension: {
     status: 404,

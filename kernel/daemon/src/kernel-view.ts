@@ -71,6 +71,7 @@ function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
   return {
     home_dir: parts.home.home,
     data_dir: parts.home.dataDir,
+    database: parts.storage.place,
     log_dir: parts.home.logDir,
     config_file: parts.home.configFile,
     config_exists: parts.config.hasFile(),

@@ -1,13 +1,14 @@
 /** Who may run next, how often somebody is told so, and what is remembered of those who ran. */
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../src/clock/clock.js';
 import { type JournalRig, alice, codeOf, openJournalRig } from './journal-rig.js';
 
-describe('journal claims', () => {
+describeOnEngines('journal claims', (engine) => {
   let rig: JournalRig;
 
   beforeEach(async () => {
-    rig = await openJournalRig();
+    rig = await openJournalRig(engine);
   });
 
   afterEach(() => rig.close());

@@ -1,14 +1,15 @@
 /** What becomes of a journal's write when somebody else was faster, and what its refusals and its tables say. */
 import type { Write } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { journalErrors } from '../src/journal/errors.js';
 import { type JournalRig, alice, codeOf, openJournalRig } from './journal-rig.js';
 
-describe('journal races', () => {
+describeOnEngines('journal races', (engine) => {
   let rig: JournalRig;
 
   beforeEach(async () => {
-    rig = await openJournalRig();
+    rig = await openJournalRig(engine);
   });
 
   afterEach(() => rig.close());
@@ -132,10 +133,13 @@ describe('journal races', () => {
   });
 
   it('cannot leave a row half written: what every run and step has may not be null', async () => {
-    const columns = async (table: string) =>
-      (await rig.db.read<{ name: string; notnull: number }>(`SELECT name, "notnull" FROM pragma_table_info('${table}') WHERE "notnull" = 0 ORDER BY cid`)).map(({ name }) => name);
-    expect(await columns('journal_runs')).to.deep.equal([
-      ...['request_key', 'fingerprint', 'lane', 'parent_id', 'input', 'result', 'error', 'wait_reason', 'wake_key', 'wait_until', 'wait_data', 'lease_owner', 'interrupt'],
+    const mayBeNull = (table: string): string =>
+      engine.name === 'SQLite'
+        ? `SELECT name FROM pragma_table_info('${table}') WHERE "notnull" = 0 ORDER BY cid`
+        : `SELECT column_name::text AS name FROM information_schema.columns WHERE table_name = '${table}' AND is_nullable = 'YES' ORDER BY ordinal_position`;
+    const columns = async (table: string) => (await rig.db.read<{ name: string }>(mayBeNull(table))).map(({ name }) => name);
+    expect(await columns('journal__runs')).to.deep.equal([
+      ...['request_key', 'fingerprint', 'lane', 'parent_id', 'input', 'result', 'error', 'wait_reason', 'wake_key', 'wait_until', 'wait_data', 'lease_owner', 'subject', 'interrupt'],
     ]);
     expect(await columns('journal__steps')).to.deep.equal(['intent', 'outcome', 'ended_at']);
   });

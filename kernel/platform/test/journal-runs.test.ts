@@ -1,13 +1,14 @@
 /** What a run's row says, who finds it, and how it ends. */
 import type { LeasedRun } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { type JournalRig, alice, bob, codeOf, openJournalRig } from './journal-rig.js';
 
-describe('journal runs', () => {
+describeOnEngines('journal runs', (engine) => {
   let rig: JournalRig;
 
   beforeEach(async () => {
-    rig = await openJournalRig();
+    rig = await openJournalRig(engine);
   });
 
   afterEach(() => rig.close());

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { actorOf, type Db, type LeasedRun, type Logger, type OpenRun } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { systemIds } from '../src/clock/ids.js';
 import { virtualClock, type VirtualClock } from '../src/clock/clock.js';
@@ -22,7 +23,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string> => {
   }
 };
 
-describe('journal', () => {
+describeOnEngines('journal', (engine) => {
   let home: string;
   let clock: VirtualClock;
   let storage: Storage;
@@ -33,13 +34,13 @@ describe('journal', () => {
   /** A new process on the same file: what the one before held in memory is gone. */
   const start = async (soleWriter = true): Promise<PlatformJournal> => {
     lives += 1;
-    return createJournal({ db, clock, ids: systemIds(), log: silent, instanceId: `life-${lives}`, leaseMs: 30_000, soleWriter });
+    return createJournal({ db, nowSql: storage.nowSql, clock, ids: systemIds(), log: silent, instanceId: `life-${lives}`, leaseMs: 30_000, soleWriter });
   };
 
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-journal-'));
     clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
-    storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
+    storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, now: clock.now, log: silent, onEvents: () => undefined });
     await storage.migrate(journalOwner, journalMigrations);
     await storage.migrate(notesOwner, [{ name: '0001_init', up: (m) => m.createTable('notes', { id: { kind: 'text', primaryKey: true } }) }]);
     db = storage.dbFor(journalOwner);

@@ -32,7 +32,7 @@ export const dbGate = (db: Db, { need, alive }: StorageRules): Db => ({
     alive();
     return db.page(query);
   },
-  commit: async (writes) => {
+  commit: (writes) => {
     alive();
     return db.commit(writes);
   },

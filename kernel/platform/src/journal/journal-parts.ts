@@ -22,6 +22,10 @@ export interface JournalOptions {
   bus?: Bus;
   /** New for every start of the process: leases of any other are somebody else's. */
   instanceId: string;
+  /** SQL for the database's own time in milliseconds: leases go by it, whatever the clock of a process says. */
+  nowSql: () => string;
+  /** The life before this one in the same home, which is known to be over: its leases are, too. */
+  predecessor?: string | undefined;
   /** How long a process may be silent before others take its runs. */
   leaseMs?: number;
   /** True when nobody else can be alive on this database: leases of other instances are then over at once. */
@@ -37,6 +41,7 @@ export interface JournalParts {
   readonly log: Logger;
   readonly instanceId: string;
   readonly soleWriter: boolean;
+  readonly predecessor: string;
   readonly lanes: LaneBook;
   readonly signals: ReadySignals;
   readonly timer: WakeTimer;
@@ -45,6 +50,7 @@ export interface JournalParts {
   /** Leases that are given up and that the database could not take back yet, by run. */
   readonly owed: Map<string, LeasedRun>;
   readonly leaseMs: number;
+  readonly nowSql: () => string;
   newLease(): Lease;
   /** Order of arrival; grows with every call. */
   nextPosition(): number;
@@ -67,13 +73,15 @@ export const createParts = (options: JournalOptions): JournalParts => {
   return {
     db,
     tables,
-    writes: createRunWrites(db, tables),
+    writes: createRunWrites(db, tables, options.nowSql),
     clock,
     ids,
     log,
     instanceId,
     soleWriter,
+    predecessor: options.predecessor ?? '',
     leaseMs,
+    nowSql: options.nowSql,
     lanes,
     signals,
     timer: createWakeTimer({ db, runs: tables.runs, clock, log, signals }),
@@ -88,8 +96,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
       bus.publish('journal', { is: 'ready', kind });
     },
     owed: new Map(),
-    // The one place that says which clock leases go by: on a single node it is the process's own.
-    newLease: () => ({ owner: instanceId, untilMs: clock.now() + leaseMs }),
+    newLease: () => ({ owner: instanceId, ms: leaseMs }),
     nextPosition() {
       lastPosition = Math.max(clock.now() * POSITIONS_PER_MS, lastPosition + 1);
       return lastPosition;
