@@ -191,7 +191,7 @@ describeOnEngines('storage', (engine) => {
       { event: 'fleeting', data: 1 },
     ]);
 
-    expect(await db.read('SELECT seq, name, data FROM kernel_events')).to.deep.equal([{ seq: 1, name: 'kept', data: '{"a":"it\'s"}' }]);
+    expect(await db.read('SELECT id, seq, name, data FROM kernel_events')).to.deep.equal([{ id: 1, seq: null, name: 'kept', data: '{"a":"it\'s"}' }]);
   });
 
   it('refuses tables that are not the owner’s, whatever the write', async () => {
