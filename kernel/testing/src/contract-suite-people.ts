@@ -95,10 +95,13 @@ interface Table {
 
 async function tablesOf(kernel: TestKernel, id: string): Promise<Table[]> {
   const tables = kernel.daemon.installed.get(id)?.manifest.tables ?? [];
-  const db = kernel.daemon.parts.storage.dbFor({ id, tables });
+  const { storage } = kernel.daemon.parts;
+  const db = storage.dbFor({ id, tables });
+  const columnsOf = (table: string): string =>
+    storage.dialect === 'sqlite' ? `SELECT name FROM pragma_table_info('${table}')` : `SELECT column_name::text AS name FROM information_schema.columns WHERE table_name = '${table}'`;
   return Promise.all(
     tables.map(async (name) => {
-      const columns = await db.read<{ name: string }>(`SELECT name FROM pragma_table_info('${db.table(name)}')`);
+      const columns = await db.read<{ name: string }>(columnsOf(db.table(name)));
       return { name, db, columns: new Set(columns.map((column) => column.name)) };
     }),
   );
