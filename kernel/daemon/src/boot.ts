@@ -40,6 +40,7 @@ import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
 import { succeed } from './predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
+import { createRelayLease } from './relay-lease.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
@@ -240,7 +241,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     storeEvent: relay.isStored,
     onEvents: (events) => {
       for (const { event, data } of events) wiring.events.tell(event, data);
-      relay.poke();
+      if (events.some(({ event }) => relay.isStored(event))) relay.poke();
     },
   });
   bus.subscribe('events', ({ event, data }) => {
@@ -266,7 +267,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
-  await relay.open(own);
+  await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, predecessor, soleWriter }));
   const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
   const kernel = (): api.KernelView => {
     if (!state.view) throw new Error('the kernel is not up yet');
@@ -341,7 +342,7 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
 
 async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, choices }: { lifecycle: Lifecycle; choices: Choices }, own: Owner): Promise<void> {
   const { home, log, release, relay, startedAt, state } = ground;
-  const sweeping = startHousekeeping(parts, log.logger('kernel'));
+  const sweeping = startHousekeeping({ ...parts, relay }, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
   const settings = await watchConfig({ file: home.configFile, clock: parts.clock, log: log.logger('config'), reload: () => applySettings(ground, lifecycle, 'config.toml was saved') });
   own.lifetime.add('watch of config.toml', () => settings.dispose());
