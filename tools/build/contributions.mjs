@@ -30,7 +30,7 @@ const sorted = (list) => [...list].sort(byText);
 const sortedKeys = (object) => Object.fromEntries(Object.entries(object).sort(([a], [b]) => byText(a, b)));
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
-const sectionName = (claim) => claim.section ?? claim.key.slice(1);
+const sectionName = (claim) => claim.section ?? claim.setting ?? claim.key.slice(1);
 
 /** A claimed section without a schema, or the other way round, would be refused at activation: say so now. */
 const checkClaims = (manifest, config) => {

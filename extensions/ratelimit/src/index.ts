@@ -1,15 +1,15 @@
 import { defineExtension } from '@svc/api';
-import { RateLimitSection } from './config.js';
+import { RateLimitSection, RatePerSecond } from './config.js';
 import { createGcra } from './gcra.js';
 
 const SWEEP_MS = 60_000;
 
 export default defineExtension({
-  config: { rate_limit: RateLimitSection },
+  config: { rate_limit: RateLimitSection, 'api.rate_limit_per_second': RatePerSecond },
   activate(ctx) {
     const limits = () => {
       const { window_secs, max_addresses } = ctx.config.get('rate_limit');
-      return { ratePerSecond: ctx.config.get('api').rate_limit_per_second, windowMs: window_secs * 1_000, maxCallers: max_addresses };
+      return { ratePerSecond: ctx.config.get('api.rate_limit_per_second'), windowMs: window_secs * 1_000, maxCallers: max_addresses };
     };
     const gcra = createGcra(limits);
     let refused = 0;

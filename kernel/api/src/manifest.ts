@@ -24,7 +24,15 @@ export const Manifest = Type.Object(
     events: Type.Optional(
       Type.Object({ publishes: Type.Optional(Type.Array(Type.String())), listens: Type.Optional(Type.Array(Type.String())), durable: Type.Optional(Type.Array(Type.String())) }, closed),
     ),
-    config: Type.Optional(Type.Array(Type.Union([Type.Object({ section: Type.String() }, closed), Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed)]))),
+    config: Type.Optional(
+      Type.Array(
+        Type.Union([
+          Type.Object({ section: Type.String() }, closed),
+          Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed),
+          Type.Object({ setting: Type.String({ pattern: '^api\\.[a-z_]+$', description: 'A key of the section [api]' }) }, closed),
+        ]),
+      ),
+    ),
     tables: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_]{0,40}$' }))),
     workers: Type.Optional(
       Type.Record(
