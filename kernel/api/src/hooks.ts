@@ -7,7 +7,7 @@
  */
 import type { Disposable } from './disposable.js';
 
-export type HookKind = 'veto' | 'pipe' | 'pipe-sync' | 'step' | 'ask' | 'gather' | 'note';
+export type HookKind = 'veto' | 'pipe' | 'step' | 'ask' | 'gather' | 'note';
 
 /** What a failing, late or missing tap means: closed = refuse, open = warn and go on, observe = only counted. */
 export type HookPolicy = 'closed' | 'open' | 'observe';
@@ -46,11 +46,6 @@ export interface PipeHook<V, C = undefined> {
   tap: (value: V, context: C, control: TapControl) => V | undefined | Promise<V | undefined>;
   call: (value: V, context: C) => Promise<V>;
 }
-export interface PipeSyncHook<V, C = undefined> {
-  kind: 'pipe-sync';
-  tap: (value: V, context: C) => V | undefined;
-  call: (value: V, context: C) => V;
-}
 export interface StepHook<T> {
   kind: 'step';
   tap: (subject: T, control: TapControl) => void | Promise<void>;
@@ -74,7 +69,7 @@ export interface NoteHook<T> {
   call: (fact: T) => void;
 }
 // biome-ignore lint/suspicious/noExplicitAny: the union of all hook shapes, for plumbing only
-export type AnyHook = VetoHook<any> | PipeHook<any, any> | PipeSyncHook<any, any> | StepHook<any> | AskHook<any, any> | GatherHook<any, any> | NoteHook<any>;
+export type AnyHook = VetoHook<any> | PipeHook<any, any> | StepHook<any> | AskHook<any, any> | GatherHook<any, any> | NoteHook<any>;
 
 /** Filled by declaration merging: the kernel's hooks in kernel-hooks.ts, an area's in its contract. */
 // biome-ignore lint/suspicious/noEmptyInterface: merged into by contracts

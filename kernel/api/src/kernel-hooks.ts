@@ -1,7 +1,6 @@
 /** The hooks of the kernel itself: their payload types, and one table with kind, policy and budget. */
 import type { Actor } from './actor.js';
 import type { HookSpec } from './hooks.js';
-import type { RouteDecl } from './http.js';
 import type { AnyTool, Capabilities, ToolCall, ToolOutput } from './tools.js';
 
 /** A request before its caller is known. */
@@ -61,7 +60,6 @@ export interface DoctorFinding {
 
 declare module './hooks.js' {
   interface HookMap {
-    'route.declare': PipeSyncHook<RouteDecl>;
     'http.admit': VetoHook<Admission>;
     'http.authenticate': AskHook<Admission, Actor>;
     'http.authorize': VetoHook<Authorization>;
@@ -76,13 +74,10 @@ declare module './hooks.js' {
     'checkpoint.take': StepHook<{ readonly agentId: string; readonly sessionId: string; readonly tool: string; readonly directory: string; readonly paths: readonly string[] }>;
     'secret.resolve': AskHook<{ readonly name: string }, { readonly value: string }>;
     'secret.change': AskHook<{ readonly op: 'put' | 'delete' | 'list'; readonly name: string; readonly value?: string }, { readonly changed: boolean; readonly names?: readonly string[] }>;
-    'storage.opened': StepHook<{ readonly dialect: string }>;
     'storage.purge': StepHook<{ readonly ownerId?: string; readonly agentId?: string; readonly sessionId?: string }>;
     'kernel.ready': StepHook<undefined>;
     /** Lines for the person who starts the daemon in the foreground. */
     'kernel.greet': GatherHook<undefined, readonly GreetingLine[]>;
-    'kernel.stop': StepHook<{ readonly reason: string }>;
-    'config.changed': StepHook<{ readonly sections: readonly string[] }>;
     'doctor.check': GatherHook<undefined, readonly DoctorFinding[]>;
     'health.probe': GatherHook<undefined, { readonly name: string; readonly status: 'ok' | 'warn' | 'error'; readonly detail?: string }>;
     'metrics.collect': GatherHook<
@@ -94,7 +89,6 @@ declare module './hooks.js' {
 }
 
 export const kernelHooks = {
-  'route.declare': { kind: 'pipe-sync', policy: 'closed', budgetMs: 50 },
   'http.admit': { kind: 'veto', policy: 'closed', budgetMs: 50 },
   'http.authenticate': { kind: 'ask', policy: 'closed', budgetMs: 2_000 },
   'http.authorize': { kind: 'veto', policy: 'closed', budgetMs: 200 },
@@ -107,12 +101,9 @@ export const kernelHooks = {
   'checkpoint.take': { kind: 'step', policy: 'open', budgetMs: 10_000 },
   'secret.resolve': { kind: 'ask', policy: 'closed', budgetMs: 2_000 },
   'secret.change': { kind: 'ask', policy: 'closed', budgetMs: 5_000 },
-  'storage.opened': { kind: 'step', policy: 'closed', budgetMs: 10_000 },
   'storage.purge': { kind: 'step', policy: 'closed', budgetMs: 30_000 },
   'kernel.ready': { kind: 'step', policy: 'open', budgetMs: 5_000 },
   'kernel.greet': { kind: 'gather', policy: 'observe', budgetMs: 1_000 },
-  'kernel.stop': { kind: 'step', policy: 'open', budgetMs: 5_000 },
-  'config.changed': { kind: 'step', policy: 'open', budgetMs: 5_000 },
   'doctor.check': { kind: 'gather', policy: 'observe', budgetMs: 3_000 },
   'health.probe': { kind: 'gather', policy: 'observe', budgetMs: 3_000 },
   'metrics.collect': { kind: 'gather', policy: 'observe', budgetMs: 3_000 },

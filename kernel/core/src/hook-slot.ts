@@ -9,7 +9,7 @@
  * H5  An empty slot costs one comparison.
  */
 import { type HookSpec, type SvcError, type TapControl, type Verdict, isSvcError } from '@svc/api';
-import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable';
+import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook } from 'tapable';
 import type { Owner } from './owner.js';
 import { currentRequest, runAs } from './owner.js';
 
@@ -74,8 +74,6 @@ export class HookSlot {
     switch (this.spec.kind) {
       case 'pipe':
         return Promise.resolve(args[0]);
-      case 'pipe-sync':
-        return args[0];
       case 'gather':
         return Promise.resolve([]);
       case 'note':
@@ -91,8 +89,6 @@ export class HookSlot {
         return this.#veto();
       case 'pipe':
         return this.#pipe();
-      case 'pipe-sync':
-        return this.#pipeSync();
       case 'step':
         return this.#step();
       case 'ask':
@@ -149,17 +145,6 @@ export class HookSlot {
       });
     }
     return this.#held(([value, context]) => hook.promise(value, context));
-  }
-
-  #pipeSync(): Invoke {
-    const hook = new SyncWaterfallHook<[unknown, unknown]>(['value', 'context']);
-    for (const tap of this.#taps) {
-      hook.tap(tap.name, (value, context) => {
-        const next = this.#guardedSync(tap, [value, context]);
-        return next === SKIPPED || next === undefined ? value : next;
-      });
-    }
-    return ([value, context]) => hook.call(value, context);
   }
 
   #step(): Invoke {

@@ -194,7 +194,6 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
       trustedProxies: () => (config.get('/trusted_proxies') as readonly string[] | undefined) ?? [],
     },
     hooks: {
-      declare: needHook(wiring.hooks, 'route.declare'),
       admit: needHook(wiring.hooks, 'http.admit'),
       authenticate: needHook(wiring.hooks, 'http.authenticate'),
       authorize: needHook(wiring.hooks, 'http.authorize'),
@@ -340,7 +339,6 @@ async function applySettings(ground: Ground, lifecycle: Lifecycle, why: string):
   const { config, log, wiring } = ground;
   const { changed, problems } = await config.reload();
   setLogLevel(log, config);
-  await wiring.hooks.slot('config.changed')?.call({ sections: changed });
   wiring.events.emit('config.changed', { sections: changed });
   await lifecycle.converge();
   log.logger('config').info(problems.length === 0 ? 'settings read again' : 'settings read again; what does not hold keeps its last good value', { why, changed, problems: problems.length });

@@ -23,7 +23,6 @@ export async function stopDaemon(reason: string, { state, lifecycle, parts, lock
   state.phase = 'stopping';
   parts.log.logger('kernel').info('stopping', { reason });
   parts.http.stopAccepting();
-  await Promise.resolve(parts.hooks.slot('kernel.stop')?.call({ reason })).catch((cause: unknown) => parts.log.logger('kernel').warn('a tap of kernel.stop failed', { cause }));
   // What waits for an answer gets it while runs come to their end or their next step.
   await lifecycle.stopAll('shutdown', drainMs);
   // Whoever still waits is told what goes on without him, and then hung up on.

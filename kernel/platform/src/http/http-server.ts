@@ -26,7 +26,7 @@ const PING_MS = 30_000;
 
 export interface HttpOptions {
   readonly access: Access;
-  readonly hooks: CallerHooks & { readonly declare: HookHandle<HookMap['route.declare']>; readonly upgrade: HookHandle<HookMap['socket.upgrade']> };
+  readonly hooks: CallerHooks & { readonly upgrade: HookHandle<HookMap['socket.upgrade']> };
   readonly log: Logger;
   readonly ids: Ids;
   readonly clock: Pick<Clock, 'sleep' | 'mono'>;
@@ -143,31 +143,12 @@ export const createHttp = (options: HttpOptions): Http => {
   };
 };
 
-/** `route.declare` may change a declaration (its cost, its audit mark); what it made is what stands in the table. */
 function routeRegistry(parts: Parts): ContributionRegistry<RouteDecl> {
-  const { declare } = parts.options.hooks;
-  const final = new WeakMap<RouteDecl, RouteDecl>();
-  const finalOf = (decl: RouteDecl): RouteDecl => {
-    const known = final.get(decl);
-    if (known) return known;
-    const made = declare.isEmpty() ? decl : declare.call(decl, undefined);
-    final.set(decl, made);
-    return made;
-  };
   return new ContributionRegistry<RouteDecl>('route', {
     describe: (decl) => `${methodOf(decl)} ${decl.path}`,
-    check: (candidate, others) => {
-      const value = finalOf(candidate.value);
-      checkRow(
-        { owner: candidate.owner, value },
-        others.map((other) => ({ owner: other.owner, value: finalOf(other.value) })),
-      );
-    },
+    check: checkRow,
     changed: (active) => {
-      parts.routes = nextTable(
-        parts.routes,
-        active.map((row) => ({ owner: row.owner, value: final.get(row.value) ?? row.value })),
-      );
+      parts.routes = nextTable(parts.routes, active);
     },
   });
 }
