@@ -54,7 +54,6 @@ describe('a hook slot', () => {
     it('answers at once what its kind means by nothing', async () => {
       expect(await slotOf('veto', 'closed', []).slot.call('x')).to.equal(undefined);
       expect(await slotOf('pipe', 'closed', []).slot.call('value', 'context')).to.equal('value');
-      expect(slotOf('pipe-sync', 'closed', []).slot.call('value')).to.equal('value');
       expect(await slotOf('step', 'closed', []).slot.call('x')).to.equal(undefined);
       expect(await slotOf('ask', 'closed', []).slot.call('x')).to.equal(undefined);
       expect(await slotOf('gather', 'observe', []).slot.call('x')).to.deep.equal([]);
@@ -143,23 +142,6 @@ describe('a hook slot', () => {
         const { slot, faults } = slotOf('pipe', 'open', [(value) => `${value}a`, fn, (value) => `${value}b`]);
         expect(await slot.call('x')).to.equal('xab');
         expect(faults).to.have.length(1);
-      });
-    }
-  });
-
-  describe('pipe-sync', () => {
-    it('answers in the same step', () => {
-      expect(slotOf('pipe-sync', 'closed', [(value) => `${value}a`, () => undefined]).slot.call('x')).to.equal('xa');
-    });
-
-    for (const [fault, fn] of FAULTS) {
-      it(`closed: throws when a tap ${fault}`, () => {
-        const { slot } = slotOf('pipe-sync', 'closed', [fn === asyncBroken ? never : fn]);
-        expect(() => slot.call('x')).to.throw();
-      });
-
-      it(`open: keeps the value when a tap ${fault}`, () => {
-        expect(slotOf('pipe-sync', 'open', [fn === asyncBroken ? never : fn]).slot.call('x')).to.equal('x');
       });
     }
   });

@@ -165,14 +165,14 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const installed = createInstalledStore([...release.extensions, ...(options.extra ?? [])]);
   const claims = claimsOf(installed);
   const state: Ground['state'] = { phase: 'starting', address: { host: '', port: 0 }, lifecycle: undefined, view: undefined };
-  const guard = networkGuard(env, home, () => state.address.host);
+  const guard = networkGuard(env, claims, home, () => state.address.host);
   const config = createConfig({ file: home.configFile, env, log, sections: claims, lastGoodFile: join(home.dataDir, 'config-last-good.json'), guard });
   await makeFolders(home);
   await config.load();
   setLogLevel(log, config);
   const listen = listenAddress(config, home, options.port);
   const databaseUrl = takeUrl(config, log);
-  const keys = watchKeys(env, config);
+  const keys = watchKeys(env, claims, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
   const factories = { ...standardFactories, ...options.factories };

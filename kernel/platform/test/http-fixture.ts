@@ -67,7 +67,6 @@ export const startBench = async (
   const http = createHttp({
     access: { corsOrigins: () => bench.cors, hasApiKey: () => bench.apiKey !== '', listenHost: () => '127.0.0.1', trustedProxies: () => bench.trusted },
     hooks: {
-      declare: { isEmpty: () => true, call: (decl) => decl },
       admit: { isEmpty: () => bench.admit === undefined, call: async (subject) => bench.admit?.(subject, control) },
       authenticate: { isEmpty: () => bench.authenticate === undefined, call: async (subject) => bench.authenticate?.(subject, control) },
       authorize: { isEmpty: () => bench.authorize === undefined, call: async (subject) => bench.authorize?.(subject) },
