@@ -59,5 +59,6 @@ export const daemonErrors = defineErrors('daemon', {
   },
   not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}". Add { "grant": "${grant}", "why": "…" } to "grants" in its extension.json.` },
   bad_grants: { status: 500, retry: false, message: (id: string, faults: string) => `The grants in the extension.json of ${id} cannot be used: ${faults}.` },
+  no_worker: { status: 500, retry: false, message: (id: string, worker: string) => `${id} has no worker "${worker}".`, hint: 'Declare it under "workers" in its extension.json, and build again.' },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

@@ -151,7 +151,7 @@ const dbFacade = (db: Db, alive: () => void): Db => ({
 async function runWorker<T>(parts: ContextParts, installed: InstalledFiles, worker: string, input: unknown, signal: AbortSignal | undefined): Promise<T> {
   const spec = installed.manifest.workers?.[worker];
   const file = installed.workers[worker];
-  if (!spec || !file) throw daemonErrors.not_granted(installed.id, `worker ${worker}`);
+  if (!spec || !file) throw daemonErrors.no_worker(installed.id, worker);
   // The worker function's own type is what the caller names; input and output cross a thread as plain data.
   return (await parts.workers.run(file, 'default', input, { lane: spec.lane, timeoutMs: spec.timeoutMs, ...(signal ? { signal } : {}) })) as T;
 }

@@ -39,7 +39,17 @@ describe('a burglar at the doors', function () {
     kernel = await bootTestKernel({
       config: `${OPEN_RATE}[extensions]\nenable = ["burglar"]\n[web.fetch]\nssrf_allowed_hosts = ["127.0.0.1"]\n`,
       env: { LOOT: 'from-the-environment' },
-      extra: [fixtureExtension({ id: 'burglar', manifest, definition: { activate: (ctx) => void (seen = ctx) } })],
+      extra: [
+        fixtureExtension({
+          id: 'burglar',
+          manifest,
+          definition: {
+            activate: (ctx) => {
+              seen = ctx;
+            },
+          },
+        }),
+      ],
     });
     if (!seen) throw new Error(`the area did not start: ${kernel.daemon.kernel.extensions().find(({ id }) => id === 'burglar')?.reason}`);
     return seen;
@@ -76,8 +86,10 @@ describe('a burglar at the doors', function () {
       ['env:LOOT', () => ctx.env('LOOT')],
       ['kernel', () => ctx.kernel],
     ];
+    expect(await refusalOf(() => ctx.workers.run('loot', 1))).to.include({ code: 'daemon_no_worker' });
     for (const [grant, attempt] of attempts) expect(await refusalOf(attempt), grant).to.deep.equal({ code: 'daemon_not_granted', message: lineFor(grant) });
-    for (const attempt of [() => ctx.secrets.put('x', 'y'), () => ctx.secrets.where({ secret: 'provider.openai' }), () => ctx.secrets.delete('x')]) expect(await refusalOf(attempt)).to.include({ code: 'secret_not_granted' });
+    for (const attempt of [() => ctx.secrets.put('x', 'y'), () => ctx.secrets.where({ secret: 'provider.openai' }), () => ctx.secrets.delete('x')])
+      expect(await refusalOf(attempt)).to.include({ code: 'secret_not_granted' });
     expect(asked).to.deep.equal([]);
     expect(await kernel.daemon.parts.openDir(kernel.home).stat('loot')).to.equal(undefined);
   });
@@ -85,7 +97,8 @@ describe('a burglar at the doors', function () {
   it('with one purpose gets through by no other, and by that of models to no address that nobody configured', async () => {
     const ctx = await inside({ grants: grants('egress:model', 'egress:webhook') });
     expect((await refusalOf(() => ctx.fetch(url('tool'), { purpose: 'tool' }))).message).to.equal(lineFor('egress:tool'));
-    for (const there of [url('model'), 'http://169.254.169.254/latest/meta-data/', 'https://evil.test/']) expect(await refusalOf(() => ctx.fetch(there, { purpose: 'model' })), there).to.include({ code: 'fetch_not_a_model' });
+    for (const there of [url('model'), 'http://169.254.169.254/latest/meta-data/', 'https://evil.test/'])
+      expect(await refusalOf(() => ctx.fetch(there, { purpose: 'model' })), there).to.include({ code: 'fetch_not_a_model' });
     expect((await refusalOf(() => ctx.egress.allow(url()))).message).to.equal(lineFor('egress:origins'));
     expect(await (await ctx.fetch(url('webhook'), { purpose: 'webhook' })).text()).to.equal('loot');
     expect(asked).to.deep.equal(['/webhook ']);
@@ -148,7 +161,8 @@ describe('a burglar at the doors', function () {
     ] as const) {
       expect((await refusalOf(() => ctx.tcp.dial({ host, port: at, purpose: 'loot' }))).message, grant).to.equal(lineFor(grant));
     }
-    for (const host of ['10.0.0.7', 'localhost', '169.254.169.254']) expect(await refusalOf(() => ctx.tcp.dial({ host, port: 443, purpose: 'loot' })), host).to.include({ code: 'fetch_refused_address' });
+    for (const host of ['10.0.0.7', 'localhost', '169.254.169.254'])
+      expect(await refusalOf(() => ctx.tcp.dial({ host, port: 443, purpose: 'loot' })), host).to.include({ code: 'fetch_refused_address' });
   });
 
   it('with one port listens on no other', async () => {
