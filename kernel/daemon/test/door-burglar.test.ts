@@ -110,8 +110,9 @@ describe('a burglar at the doors', function () {
       expect(await refusalOf(() => ctx.fetch(url('secret'), { purpose: 'webhook', secretHeaders: { 'x-loot': { secret, env: 'LOOT' } } })), secret).to.include({ code: 'secret_not_granted' });
     }
     expect(asked).to.deep.equal([]);
-    await ctx.fetch(url('own'), { purpose: 'webhook', secretHeaders: { 'x-loot': { secret: 'mine.key', env: 'LOOT' } } });
-    expect(asked).to.deep.equal(['/own from-the-environment']);
+    await ctx.secrets.put('mine.key', 'its-own');
+    await ctx.fetch(url('own'), { purpose: 'webhook', secretHeaders: { 'x-loot': { secret: 'mine.key' } } });
+    expect(asked).to.deep.equal(['/own its-own']);
   });
 
   it('with one program starts no other, nor another of that name', async () => {
