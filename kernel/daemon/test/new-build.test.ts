@@ -49,7 +49,7 @@ describe('a new build', () => {
 const Section = defineConfig('notes', ${JSON.stringify(schema)});
 module.exports.default = { ${setting === undefined ? '' : 'config: [Section],'} activate(ctx) { ${code ?? ''}
   for (const one of ${JSON.stringify(operations)}) ctx.routes.add(defineRoute({ ...one, summary: 'notes', responses: { 200: Type.Object({}, { additionalProperties: true }) },
-    handler: async () => reply(200, { path: one.path, greeting: ${setting === undefined ? 'null' : "ctx.config.get(Section).greeting"} }) }));
+    handler: async () => reply(200, { path: one.path, greeting: ${setting === undefined ? 'null' : 'ctx.config.get(Section).greeting'} }) }));
 } };`,
     );
     await writeFile(join(folder, 'release.json'), JSON.stringify({ ...release, extensions: [...release.extensions, notes] }));

@@ -77,7 +77,12 @@ describe('what crosses between', () => {
       expect(await face.recall('good')).to.equal('good');
       expect(await face.recall('good', 2)).to.equal('good');
       const passed = called;
-      const problems = [await problemOf(() => face.recall(untyped<string>(7))), await problemOf(() => face.recall('good', untyped<number>('two'))), await problemOf(() => face.recall('bad')), await problemOf(streaming)];
+      const problems = [
+        await problemOf(() => face.recall(untyped<string>(7))),
+        await problemOf(() => face.recall('good', untyped<number>('two'))),
+        await problemOf(() => face.recall('bad')),
+        await problemOf(streaming),
+      ];
       if (isLookedAt) {
         expect(problems).to.deep.equal([
           'contract_mismatch: Argument 1 of memory.recall does not fit its declaration: must be string.',

@@ -76,13 +76,18 @@ describe('the hook registry', () => {
       hooks.define(runs, Start);
       publish(hooks, runs);
       for (const callable of [Check, Context]) expect(hooks.use(memory, callable).isEmpty(), callable.name).to.equal(true);
-      for (const own of [Before, Start]) expect(() => hooks.use(memory, own), own.name).to.throw(`memory may not call the hook ${own.name}`).with.property('code', 'hook_not_callable');
+      for (const own of [Before, Start])
+        expect(() => hooks.use(memory, own), own.name)
+          .to.throw(`memory may not call the hook ${own.name}`)
+          .with.property('code', 'hook_not_callable');
     });
 
     it('goes by what the owner declared, whatever copy of the declaration the caller brings', () => {
       const hooks = create();
       const forged: HookDecl = { ...Before, callable: true };
-      expect(() => hooks.use(ownerOf('memory'), forged)).to.throw().with.property('code', 'hook_not_callable');
+      expect(() => hooks.use(ownerOf('memory'), forged))
+        .to.throw()
+        .with.property('code', 'hook_not_callable');
     });
 
     it('refuses the call too where the hook came after the handle', () => {
@@ -92,8 +97,12 @@ describe('the hook registry', () => {
       hooks.define(runs, Start);
       hooks.tap(runs, Start, () => ({ deny: 'no' }));
       publish(hooks, runs);
-      expect(() => early.call('draft')).to.throw().with.property('code', 'hook_not_callable');
-      expect(() => early.isEmpty()).to.throw().with.property('code', 'hook_not_callable');
+      expect(() => early.call('draft'))
+        .to.throw()
+        .with.property('code', 'hook_not_callable');
+      expect(() => early.isEmpty())
+        .to.throw()
+        .with.property('code', 'hook_not_callable');
     });
   });
 
@@ -130,7 +139,9 @@ describe('the hook registry', () => {
     const handle = hooks.use(memory, Context);
     hooks.define(two, definePipe('run.context', '1.0.0', pipe));
     publish(hooks, two, one);
-    expect(() => handle.call('text', undefined)).to.throw().with.property('code', 'hook_not_callable');
+    expect(() => handle.call('text', undefined))
+      .to.throw()
+      .with.property('code', 'hook_not_callable');
   });
 
   it('calls taps of one major version of a hook only: another is another hook', async () => {

@@ -48,7 +48,10 @@ describe('a service', () => {
     const caught: Array<{ code: string; status: number; retry: boolean }> = [];
     await wider.more().catch((error) => caught.push(error));
     services.provided.swap(owner, undefined);
-    await services.require(runs, Memory).which().catch((error) => caught.push(error));
+    await services
+      .require(runs, Memory)
+      .which()
+      .catch((error) => caught.push(error));
     expect(caught.map(({ code, status, retry }) => ({ code, status, retry }))).to.deep.equal([
       { code: 'service_gone', status: 503, retry: true },
       { code: 'service_gone', status: 503, retry: true },

@@ -12,8 +12,12 @@ describe('what of a value does not fit its schema', () => {
     const schema = Type.Object({ id: Type.String({ format: 'uuid' }), tags: Type.Array(Type.Integer()) });
     const id = '0b0e8c1e-6a51-4b6e-9a3a-5d1c5f6a7b8c';
     expect(misfit(schema, { id, tags: [1, 2] })).to.equal(undefined);
-    expect(misfit(schema, { id, tags: [1, 'two'] })).to.contain('/tags/1').and.to.contain('integer');
-    expect(misfit(schema, { id: 'x', tags: [] })).to.contain('/id').and.to.contain('uuid');
+    expect(misfit(schema, { id, tags: [1, 'two'] }))
+      .to.contain('/tags/1')
+      .and.to.contain('integer');
+    expect(misfit(schema, { id: 'x', tags: [] }))
+      .to.contain('/id')
+      .and.to.contain('uuid');
     expect(misfit(schema, 'text')).to.contain('the whole').and.to.contain('object');
   });
 
