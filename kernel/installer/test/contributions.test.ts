@@ -74,7 +74,12 @@ const definition: ExtensionDefinition = {
     ctx.tools.add(
       defineTool({ name: 'note_add', description: 'Adds a note.', params: Type.Object({ text: Type.String() }), risk: 'write', replay: 'never', parallel: false, run: async () => 'added' }),
     );
-    ctx.services.provide(contract.Notes, { add: () => 1, lines: async function* () {} });
+    ctx.services.provide(contract.Notes, {
+      add: () => 1,
+      lines: async function* () {
+        yield* [];
+      },
+    });
     ctx.hooks.define(contract.NoteBefore);
     ctx.hooks.define(NoteText);
     ctx.streams.project(NoteSse, { encode: () => undefined });

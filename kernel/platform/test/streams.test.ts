@@ -213,7 +213,7 @@ describe('streams', () => {
     const refusals = [
       () => streams.publish(other, RUN, 'n', 1),
       () => streams.publish(nextMajor, RUN, 'n', 1),
-      () => streams.publish(TestFrames, RUN, 'toString' as 'n', 1), // what the compiler would not let pass
+      () => streams.publish(TestFrames, RUN, JSON.parse('"toString"'), 1), // what the compiler would not let pass
       () => streams.open(other, RUN, { attempt: 2 }),
       () => streams.follow(other, RUN),
     ];

@@ -153,7 +153,12 @@ describe('what crosses between', () => {
   it('owners of one build is judged too where everything is to be', async () => {
     const services = new ServiceRegistry(() => undefined, await judged(true));
     const memory = ownerOf('memory', 'a');
-    services.provide(memory, Memory, { recall: (query) => query, all: async function* () {} });
+    services.provide(memory, Memory, {
+      recall: (query) => query,
+      all: async function* () {
+        yield* [];
+      },
+    });
     services.provided.swap(undefined, memory);
     expect(await problemOf(() => services.require(ownerOf('runs', 'a'), Memory).recall(untyped<string>(1)))).to.contain('contract_mismatch');
   });
@@ -161,7 +166,12 @@ describe('what crosses between', () => {
   it('callers of different builds and one provider is judged for each by itself', async () => {
     const services = new ServiceRegistry(() => undefined, await judged());
     const memory = ownerOf('memory', 'a');
-    services.provide(memory, Memory, { recall: () => 'ok', all: async function* () {} });
+    services.provide(memory, Memory, {
+      recall: () => 'ok',
+      all: async function* () {
+        yield* [];
+      },
+    });
     services.provided.swap(undefined, memory);
     const [ours, theirs] = [ownerOf('runs', 'a'), ownerOf('stranger', 'b')].map((owner) => services.require(owner, Memory));
     expect(await problemOf(async () => ours?.recall(untyped<string>(1)))).to.equal('passed');

@@ -30,7 +30,9 @@ interface Code {
 const create = (code: Code) => {
   const services = new ServiceRegistry(() => undefined);
   const provider = ownerOf('model');
-  const none = async function* (): AsyncGenerator<unknown> {};
+  const none = async function* (): AsyncGenerator<unknown> {
+    yield* [];
+  };
   services.provide(provider, Model, { ask: code.ask ?? (() => undefined), stream: code.stream ?? none });
   services.provided.swap(undefined, provider);
   return { model: services.require(ownerOf('runs'), Model), provider, services };

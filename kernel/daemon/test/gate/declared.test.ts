@@ -179,7 +179,7 @@ describe('at the gate', () => {
     const { code, message } = await refusal(() => ctx.streams.publish(Frames, 'tune', 'n', frameOf('"two"')));
     expect(code).to.equal('contract_mismatch');
     expect(message).to.contain('A frame n of fluent@1, published by fluent');
-    expect(ctx.streams.state('tune')?.seq).to.equal(1);
+    expect((await ctx.streams.state('tune'))?.seq).to.equal(1);
   });
 
   it('an event that does not fit is refused before it is said, in a commit and beside one', async () => {

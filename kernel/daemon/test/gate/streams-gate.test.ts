@@ -28,13 +28,13 @@ describe('streams at the gate', () => {
     expect(() => streams.publish(Frames, 'run', 'n', wrong))
       .to.throw('must be integer')
       .with.property('code', 'contract_mismatch');
-    expect(streams.state('run')?.seq).to.equal(1);
+    expect((await streams.state('run'))?.seq).to.equal(1);
   });
 
   it('do not look at the frames of an area of the build: its compiler did', async () => {
     const { streams } = await create('a');
     streams.publish(Frames, 'run', 'n', wrong);
-    expect(streams.state('run')?.seq).to.equal(1);
+    expect((await streams.state('run'))?.seq).to.equal(1);
   });
 
   it('take a projection once', async () => {
