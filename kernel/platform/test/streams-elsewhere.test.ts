@@ -46,7 +46,7 @@ describe('a topic that is written in another process', () => {
     bus = roughBus(0.3);
     const [writer, reader] = [join('a'), join('b')];
     writer.open(TestFrames, RUN);
-    await reader.attach(RUN);
+    await reader.attach(TestFrames, RUN);
     const { frames, done } = read(reader);
     for (let n = 1; n <= 300; n++) {
       writer.publish(TestFrames, RUN, n === 300 ? 'done' : 'n', n);
@@ -62,7 +62,7 @@ describe('a topic that is written in another process', () => {
     const [writer, reader] = [join('a'), join('b')];
     writer.open(TestFrames, RUN);
     for (const n of [1, 2, 3]) writer.publish(TestFrames, RUN, 'n', n);
-    await reader.attach(RUN, `${RUN}.1.2`);
+    await reader.attach(TestFrames, RUN, `${RUN}.1.2`);
     const { frames, done } = read(reader, `${RUN}.1.2`);
     writer.publish(TestFrames, RUN, 'done', 4);
     await done;
@@ -82,7 +82,7 @@ describe('a topic that is written in another process', () => {
     const [writer, reader] = [join('a'), join('b')];
     writer.open(TestFrames, RUN);
     expect(writer.here(RUN)?.unwatchedMs).to.equal(0);
-    await reader.attach(RUN);
+    await reader.attach(TestFrames, RUN);
     const follower = reader.follow(TestFrames, RUN);
     await until(() => writer.here(RUN)?.unwatchedMs === null);
     follower.close();
@@ -117,12 +117,12 @@ describe('a topic that is written in another process', () => {
     const [writer, reader] = [join('a'), join('b')];
     writer.open(TestFrames, RUN);
     writer.publish(TestFrames, RUN, 'n', 'one');
-    await reader.attach(RUN);
+    await reader.attach(TestFrames, RUN);
     const behind = read(reader);
     await until(() => behind.frames.length === 1);
     // Frame 2 was said by a process that died before it reached anybody.
     writer.open(TestFrames, RUN, { attempt: 2, reached: { attempt: 1, seq: 2 } });
-    await reader.attach(RUN);
+    await reader.attach(TestFrames, RUN);
     writer.publish(TestFrames, RUN, 'n', 'three');
     expect(await behind.done).to.equal('stream_moved');
     const whole = read(reader, `${RUN}.1.2`);
@@ -135,7 +135,7 @@ describe('a topic that is written in another process', () => {
     const [writer, reader] = [join('a', 4), join('b')];
     writer.open(TestFrames, RUN);
     writer.publish(TestFrames, RUN, 'n', 1);
-    await reader.attach(RUN);
+    await reader.attach(TestFrames, RUN);
     const { done, frames } = read(reader);
     await until(() => frames.length === 1);
     bus.cutOff('a');
@@ -149,8 +149,8 @@ describe('a topic that is written in another process', () => {
     bus = roughBus(0);
     const streams = createStreams({ clock: virtualClock(0), bus: bus.join('a'), maxTopics: 2 });
     open.push(streams);
-    await streams.attach('one');
-    await streams.attach('two');
+    await streams.attach(TestFrames, 'one');
+    await streams.attach(TestFrames, 'two');
     streams.follow(TestFrames, 'two');
     streams.open(TestFrames, 'three');
     expect([streams.here('one'), streams.here('two')?.own, streams.here('three')?.own]).to.deep.equal([undefined, false, true]);
@@ -169,7 +169,6 @@ describe('the owner of a topic', () => {
     }
   };
   const runs = streams.as('runs');
-  const frame = { type: 'n', data: 1 };
 
   it('alone opens, publishes, flushes and lets go', () => {
     runs.open(TestFrames, RUN, { token: 1 });
@@ -189,7 +188,7 @@ describe('the owner of a topic', () => {
   });
 
   it('is nobody while it is only attached', async () => {
-    await streams.as('thief').attach('attached');
+    await streams.as('thief').attach(TestFrames, 'attached');
     expect(refusal(() => streams.as('thief').publish(TestFrames, 'attached', 'n', 1))).to.equal('stream_not_writer');
     expect(refusal(() => runs.open(TestFrames, 'attached'))).to.equal('none');
   });
