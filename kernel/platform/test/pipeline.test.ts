@@ -310,14 +310,15 @@ describe('pipeline', () => {
   });
 
   it('waits on for the final frame when another process goes on with the topic, whatever was missed', async () => {
-    bench.streams.open('run');
-    bench.streams.publish('run', { type: 'chunk', data: 1 });
-    bench.area('a', { routes: [route({ path: '/api/w', responses: { 200: Type.Unknown() }, handler: async () => waitFor('run', (frame) => reply(200, frame.data)) })] });
+    bench.streams.open(TestFrames, 'run');
+    bench.streams.publish(TestFrames, 'run', 'chunk', 1);
+    bench.answers({ answer: ({ data }) => reply(200, data) });
+    bench.area('a', { routes: [route({ path: '/api/w', responses: { 200: Type.Unknown() }, handler: async () => waitFor('run', TestAnswer, undefined) })] });
     const waiting = bench.get('/api/w');
     await until(() => bench.streams.stats().followers === 1, 'the request waits');
-    bench.streams.open('run', { attempt: 2, reached: { attempt: 1, seq: 5 } });
-    bench.streams.publish('run', { type: 'chunk', data: 2 });
-    bench.streams.publish('run', { type: 'done', data: 'the end', final: true });
+    bench.streams.open(TestFrames, 'run', { attempt: 2, reached: { attempt: 1, seq: 5 } });
+    bench.streams.publish(TestFrames, 'run', 'chunk', 2);
+    bench.streams.publish(TestFrames, 'run', 'done', 'the end');
     expect((await waiting).json).to.equal('the end');
   });
 

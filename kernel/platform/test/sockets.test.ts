@@ -211,13 +211,14 @@ describe('sockets', () => {
   });
 
   it('closes with 1012 for a client who missed a part of what another process goes on with: it comes back and resumes', async () => {
-    bench.streams.open('run');
-    bench.streams.publish('run', { type: 'n', data: 1 });
-    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow('run', { contentType: 'application/json', encode: (frame) => JSON.stringify(frame.data) }) })] });
+    bench.streams.open(TestFrames, 'run');
+    bench.streams.publish(TestFrames, 'run', 'n', 1);
+    bench.shows({ encode: ({ data }) => JSON.stringify(data) });
+    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow(follow('run', TestStream, undefined)) })] });
     const client = await open();
     await until(() => client.got.length === 1, 'what was there came');
-    bench.streams.open('run', { attempt: 2, reached: { attempt: 1, seq: 2 } });
-    bench.streams.publish('run', { type: 'n', data: 2 });
+    bench.streams.open(TestFrames, 'run', { attempt: 2, reached: { attempt: 1, seq: 2 } });
+    bench.streams.publish(TestFrames, 'run', 'n', 2);
     expect((await client.closed).code).to.equal(1012);
     expect(client.got).to.deep.equal([1]);
   });
