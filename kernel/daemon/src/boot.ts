@@ -38,6 +38,7 @@ import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
 import { succeed } from './predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
+import { createRelayLease } from './relay-lease.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
@@ -233,7 +234,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     storeEvent: relay.isStored,
     onEvents: (events) => {
       for (const { event, data } of events) wiring.events.emit(event, data);
-      relay.poke();
+      if (events.some(({ event }) => relay.isStored(event))) relay.poke();
     },
   });
   await storage.migrate(journalOwner, journalMigrations);
@@ -253,7 +254,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   });
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
-  await relay.open(own);
+  await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: instanceId, predecessor, soleWriter }));
   const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
   const kernel = (): api.KernelView => {
     if (!state.view) throw new Error('the kernel is not up yet');
@@ -325,7 +326,7 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
 
 async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, choices }: { lifecycle: Lifecycle; choices: Choices }, own: Owner): Promise<void> {
   const { home, log, release, relay, startedAt, state } = ground;
-  const sweeping = startHousekeeping(parts, log.logger('kernel'));
+  const sweeping = startHousekeeping({ ...parts, relay }, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
   const settings = await watchConfig({ file: home.configFile, clock: parts.clock, log: log.logger('config'), reload: () => applySettings(ground, lifecycle, 'config.toml was saved') });
   own.lifetime.add('watch of config.toml', () => settings.dispose());

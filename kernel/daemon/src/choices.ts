@@ -1,7 +1,7 @@
 /** What a person switched on or off, kept in the database (kernel.md K3). */
 import type { Clock, Db, Migration } from '@svc/api';
 
-export const kernelTables = { id: 'kernel', tables: ['choices', 'offsets'], isPlatform: true } as const;
+export const kernelTables = { id: 'kernel', tables: ['choices', 'events', 'leases', 'offsets'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -11,6 +11,17 @@ export const kernelMigrations: readonly Migration[] = [
   {
     name: '0002_offsets',
     up: (m) => m.createTable('offsets', { listener: { kind: 'text', primaryKey: true }, seq: { kind: 'integer', notNull: true } }),
+  },
+  {
+    name: '0003_leases',
+    // `until` is in milliseconds of the database's own clock; `numbered` the newest number of a durable event.
+    up: (m) =>
+      m.createTable('leases', {
+        name: { kind: 'text', primaryKey: true },
+        holder: { kind: 'text', notNull: true },
+        until: { kind: 'integer', notNull: true },
+        numbered: { kind: 'integer', notNull: true },
+      }),
   },
 ];
 

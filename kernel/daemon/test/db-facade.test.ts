@@ -59,7 +59,7 @@ describe('what an area is given of storage', () => {
   it('ends with its own tables, with the grant as well', async () => {
     const { ctxOf } = await boot({ plain: {}, fluent: { grants: [{ grant: 'db:sql', why: 'sums' }] } });
     const { db } = ctxOf('fluent');
-    for (const sql of ['SELECT * FROM plain__rows', 'SELECT * FROM journal__runs', 'SELECT * FROM kernel_events', 'SELECT * FROM agents__agents']) {
+    for (const sql of ['SELECT * FROM plain__rows', 'SELECT * FROM journal__runs', 'SELECT * FROM kernel__events', 'SELECT * FROM agents__agents']) {
       expect((await refusal(() => db.read(sql))).code, sql).to.equal('storage_foreign_table');
     }
     for (const sql of ['DELETE FROM plain__rows', "UPDATE journal__runs SET status = 'done'"]) expect((await refusal(() => db.sql(sql, []))).code, sql).to.equal('storage_foreign_table');

@@ -10,6 +10,7 @@ import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestK
 import { expect } from 'chai';
 import { kernelMigrations, kernelTables } from '../src/choices.js';
 import { createDurableRelay } from '../src/durable-relay.js';
+import { createRelayLease } from '../src/relay-lease.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -88,7 +89,7 @@ describe('a durable listener', () => {
     };
     const relay = createDurableRelay({ installed: createInstalledStore([scribe([])]), hub, clock, log: silent });
     const db = storage.dbFor(kernelTables);
-    await relay.open(db);
+    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder: 'only', soleWriter: true }));
     await db.commit([storage.event('agents', 'agent.spawned', { name: 'first' })]);
     relay.poke();
     await until(() => heard.length === 2);

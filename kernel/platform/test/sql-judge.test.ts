@@ -71,7 +71,7 @@ describe('SQL text of an owner', () => {
       'SELECT * FROM sqlite_master',
       'SELECT * FROM sqlite_schema',
       'SELECT * FROM pg_catalog.pg_tables',
-      'SELECT * FROM kernel_events',
+      'SELECT * FROM kernel__events',
       'SELECT * FROM svc_changes',
       // A word that one engine takes for an alias ends no list of tables.
       'SELECT * FROM own__a AS offset, agents__agents',

@@ -109,7 +109,7 @@ describeOnEngines('tables in storage', (engine) => {
       await open(['noted']);
       expect(await codeOf(db.commit([storage.event('notes', 'noted', undefined)]))).to.equal('storage_bad_write');
       await db.commit([storage.event('notes', 'noted', null)]);
-      expect(await platform().readOne('SELECT name, data, at FROM kernel_events')).to.deep.equal({ name: 'noted', data: 'null', at: '2026-01-01T00:00:00.000Z' });
+      expect(await platform().readOne('SELECT name, data, at FROM kernel__events')).to.deep.equal({ name: 'noted', data: 'null', at: '2026-01-01T00:00:00.000Z' });
     });
   });
 });
