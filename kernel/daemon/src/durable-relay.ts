@@ -6,7 +6,7 @@
  * E3  One daemon of those on a database does this at a time (relay-lease.ts); the others look every few seconds whether it is their turn.
  * E4  While a listener is off or failing its events wait. One that fell behind what is kept is told of the gap.
  */
-import type { Clock, Db, Logger } from '@svc/api';
+import type { Clock, Db, Logger, Write } from '@svc/api';
 import type { EventHub, InstalledStore } from '@svc/core';
 import { conflictOf } from '@svc/platform/storage/contract/errors';
 import type { RelayLease } from './relay-lease.js';

@@ -42,7 +42,6 @@ const fluent: Partial<Manifest> = {
   defines: ['fluent.asked'],
   events: { publishes: ['fluent.sung'], listens: ['config.changed'] },
   config: [{ section: 'fluent' }],
-  reads: ['log', 'agents'],
 };
 
 /** Does all that `fluent` says. */
