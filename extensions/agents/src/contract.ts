@@ -96,8 +96,8 @@ export interface AgentsService {
   setModel(actor: Actor, agentId: string, model: ModelChoice): Promise<Agent>;
   /** A suspended agent takes no messages until it is resumed. */
   setSuspended(actor: Actor, agentId: string, isSuspended: boolean): Promise<Agent>;
-  /** Writes that make this session the agent's current one; join another's commit. */
-  setSession(agentId: string, sessionId: string): Promise<Write[]>;
+  /** Writes that make this session the agent's current one; join another's commit. Throws `agent_not_found`. */
+  setSession(actor: Actor, agentId: string, sessionId: string): Promise<Write[]>;
 }
 
 declare module '@svc/api' {

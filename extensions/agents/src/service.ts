@@ -33,9 +33,10 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
   kill: (actor, agentId) => killAgent(deps, actor, agentId),
   setModel: (actor, agentId, model) => setModel(deps, actor, agentId, model),
   setSuspended: (actor, agentId, isSuspended) => setSuspended(deps, actor, agentId, isSuspended),
-  setSession: async (agentId, sessionId) => {
-    deps.cache.willChange(agentId);
-    return [deps.store.update(agentId, { session_id: sessionId }), changedFact(deps.events, agentId)];
+  setSession: async (actor, agentId, sessionId) => {
+    const { id } = await getAgent(deps, actor, agentId);
+    deps.cache.willChange(id);
+    return [deps.store.update(id, { session_id: sessionId }), changedFact(deps.events, id)];
   },
 });
 

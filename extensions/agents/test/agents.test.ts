@@ -106,7 +106,7 @@ describe('agents', () => {
     const agent = await kit.agents.spawn(owner, { name: 'helper' });
     await kit.agents.get(owner, agent.id);
     const session = '11111111-0000-4000-8000-000000000000';
-    await kit.deps.store.commit(await kit.agents.setSession(agent.id, session));
+    await kit.deps.store.commit(await kit.agents.setSession(owner, agent.id, session));
     expect((await kit.agents.get(owner, agent.id)).sessionId).to.equal(session);
   });
 

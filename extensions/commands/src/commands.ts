@@ -61,7 +61,7 @@ function helpText(): string {
 
 async function newSession(deps: CommandDeps, { actor, agent, sessionId }: Asked) {
   const { ref, writes } = await deps.sessions.create({ ...actor, ownerId: agent.ownerId }, agent.id);
-  await deps.commit([...writes, ...(await deps.agents.setSession(agent.id, ref.id))]);
+  await deps.commit([...writes, ...(await deps.agents.setSession(actor, agent.id, ref.id))]);
   return { message: `A fresh session has begun. The previous one is kept as ${sessionId}.`, data: { session_id: ref.id, previous_session_id: sessionId } };
 }
 

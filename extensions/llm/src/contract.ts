@@ -137,6 +137,10 @@ declare module '@svc/api' {
   interface ServiceMap {
     llm: LlmService;
   }
+  interface EventMap {
+    /** Usage rows of an agent with limits were committed, by the process of this name. */
+    'llm.used': { readonly agentId: string; readonly by: string };
+  }
   interface HookMap {
     /** Another area may choose the model for a call. */
     'model.resolve': AskHook<{ readonly provider: string; readonly model: string; readonly agentId: string }, { readonly provider: string; readonly model: string }>;

@@ -21,6 +21,9 @@ export default defineExtension({
     ctx.events.on('provider.changed', () => resolution.clear());
     ctx.events.on('config.changed', () => resolution.clear());
     const quota = createQuota({ agents: ctx.services.require('agents'), store, clock: ctx.clock });
+    const self = ctx.ids.uuid();
+    // What this generation used it has counted already.
+    ctx.events.on('llm.used', ({ agentId, by }) => (by === self ? undefined : quota.hearUsed(agentId)));
     const llm = createLlmService({
       resolution,
       providers,
@@ -28,6 +31,8 @@ export default defineExtension({
       store,
       quota,
       streams: ctx.streams,
+      events: ctx.events,
+      self,
       config: ctx.config,
       clock: ctx.clock,
       ids: ctx.ids,

@@ -31,6 +31,7 @@ export default defineExtension({
     ctx.services.provide('providers', providers);
     ctx.routes.add(...providerRoutes({ providers, models, local, reach: createReach({ fetch, clock: ctx.clock, local, probed: PROBED }), known: loadKnownProviders }));
     ctx.events.on('vault.reset', () => providers.refresh());
+    ctx.events.on('provider.changed', ({ name }) => providers.hearChange(name));
     for (const section of ['default_model', 'provider_urls', 'fallback_providers'] as const) ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap('kernel.greet', async () => {
       const { provider, model, why, isStandIn, problem } = await providers.shownDefault();

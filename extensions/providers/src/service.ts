@@ -22,7 +22,7 @@ import type { LocalServers } from './local-servers.js';
 import type { SettingsStore } from './store.js';
 
 const KEYS_UNREADABLE = 'providers_keys_unreadable';
-/** How long a look at keys and settings holds. Changes made here are seen at once; this bounds what another process changed. */
+/** How long a look at keys and settings holds. Changes made here are seen at once, those of another process as soon as it is heard; this bounds what was not heard. */
 const SNAPSHOT_FRESH_MS = 10_000;
 
 export interface ProvidersDeps {
@@ -45,6 +45,8 @@ export interface ProvidersControl extends ProvidersService {
   setDefault(name: string, model: string): Promise<DefaultModel>;
   /** Forgets what was looked up; the next question looks again. */
   refresh(): void;
+  /** Somebody changed this provider, perhaps in another process: its key may be a new one. */
+  hearChange(name: string): void;
 }
 
 interface Snapshot {
@@ -110,6 +112,10 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
       deps.local.forget();
       changed(name);
       return baseUrl;
+    },
+    hearChange: (name) => {
+      state.refused.delete(name);
+      forget(state);
     },
     refresh: () => {
       deps.local.forget();

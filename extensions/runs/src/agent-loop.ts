@@ -11,11 +11,11 @@ import type { ModelAnswer } from '@svc/ext-llm/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
 import { keptResult, leftovers, withoutMessage } from './beside.js';
 import type { RunResult } from './contract.js';
+import { publishDone, toRunError } from './endings.js';
 import { runErrors } from './errors.js';
 import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
 import type { RunInput } from './run-input.js';
-import { toRunError } from './stopping.js';
 import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
 
 export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
@@ -194,9 +194,6 @@ async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<voi
     }
   }
 }
-
-export const publishDone = (deps: Pick<LoopDeps, 'streams'>, topic: string, result: RunResult): void =>
-  deps.streams.publish(topic, { type: 'done', final: true, data: { done: true, usage: { input_tokens: result.input_tokens, output_tokens: result.output_tokens }, result } });
 
 async function handOn(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
   await deps.journal.release(run);

@@ -104,9 +104,12 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
 async function driveOne(deps: DispatcherDeps, run: LeasedRun, isNew: boolean): Promise<void> {
   try {
     if (!isNew) await deps.restore(run);
-    await deps.drive(run);
+    const end = await deps.drive(run);
+    // Whoever claims it next writes its topic, perhaps in another process.
+    if (end !== 'ended') deps.streams.letGo(run.id, run.token);
   } catch (cause) {
     deps.log.error('a run could not be driven and is given back', { run: run.id, cause });
+    deps.streams.letGo(run.id, run.token);
     await deps.pause(DRIVE_RETRY_MS);
     await deps.journal.release(run);
   }

@@ -1,12 +1,14 @@
-import { type Actor, defineExtension } from '@svc/api';
+import { defineExtension, systemActor } from '@svc/api';
 import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, driveRun } from './agent-loop.js';
 import { createCircularWaits } from './circular-wait.js';
 import { RunsSection } from './config.js';
 import { createDispatcher } from './dispatcher.js';
+import { createEndKeeper, LOOK_EVERY_MS } from './endings.js';
+import { reachedBy } from './frames.js';
 import { createRepeats } from './repeats.js';
 import { messageRoutes } from './routes.js';
-import { RUN_KIND, type RunInput } from './run-input.js';
+import { RUN_KIND, type RunInput, WRITERS } from './run-input.js';
 import { createRunsService } from './service.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
@@ -66,13 +68,19 @@ export default defineExtension({
       },
       restore: async (run) => {
         const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
-        // A topic that lives on from an earlier generation goes on as it is, unless text of an open step has to be voided.
-        if ((ctx.streams.state(run.id)?.seq ?? 0) > 0 && !cutOff) return;
+        const here = ctx.streams.here(run.id);
+        // Nobody held the run since its topic was written here: it goes on as it is, unless text of an open step has to be voided.
+        const isNext = here?.token === run.token - 1 && here.seq > 0 && !here.ended;
+        if (isNext && !cutOff) return ctx.streams.open(run.id, { attempt: here.attempt, token: run.token, writers: WRITERS });
         // Numbers begin anew, so the attempt must be one that no client has seen: the token grows with each claim, and 1 was the first life's.
-        ctx.streams.open(run.id, { attempt: run.token + 1 });
+        const reached = reachedBy(run.steps);
+        ctx.streams.open(run.id, { attempt: run.token + 1, token: run.token, writers: WRITERS, ...(reached ? { reached } : {}) });
         if (run.steps.length > 0) ctx.streams.publish(run.id, { type: 'phase', data: { phase: 'restarted', attempt: run.attempt } });
       },
     });
+    const endings = createEndKeeper({ journal: ctx.journal, streams: ctx.streams, log: ctx.log, later, isDriven: (runId) => own.active.has(runId) });
+    ctx.events.on('run.ended', ({ runId }) => endings.ended(runId));
+    ctx.timers.every(LOOK_EVERY_MS, () => endings.look());
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
     for (const changed of ['provider.changed', 'config.changed', 'agent.changed'] as const) ctx.events.on(changed, () => repeats.forget());
     const runs = createRunsService({ ...loop, dispatcher: own, intercept, startHook, watch, repeats, config });
@@ -82,11 +90,11 @@ export default defineExtension({
     ctx.sockets.add(chatSocket({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
     ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
-      if (agentId !== undefined) await runs.stop({ id: 'system:purge', role: 'system', ownerId: 'system' }, { agentId }, 'the agent was killed');
+      if (agentId !== undefined) await runs.stop(systemActor('purge'), { agentId }, 'the agent was killed');
       else if (ownerId !== undefined) await runs.stop({ id: 'system:purge', role: 'user', ownerId }, {}, 'the owner left');
     });
     ctx.events.on('agent.changed', async ({ agentId }) => {
-      const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
+      const system = systemActor('runs');
       const agent = await agents.get(system, agentId).catch(() => undefined); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });

@@ -52,7 +52,7 @@ async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly
   const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);
   const aside = await asideOf(deps, progress);
   const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
-  const { messages } = await deps.sessions.project(await stageEntries(deps, progress), {
+  const { messages } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
     budgetTokens,
     staged: progress.pendingEntries,
     ...(manifest.max_history_messages === null ? {} : { maxMessages: manifest.max_history_messages }),

@@ -101,7 +101,7 @@ export interface CommitDeps {
 /** Numbers what waits, so that `project` can read it. A model never sees what the same commit does not keep. */
 export async function stageEntries(deps: CommitDeps, progress: Progress): Promise<SessionRef> {
   if (progress.pendingEntries.length === 0) return progress.session;
-  progress.staged ??= await deps.sessions.append(progress.session, progress.pendingEntries);
+  progress.staged ??= await deps.sessions.append(progress.actor, progress.session, progress.pendingEntries);
   return progress.staged.next;
 }
 
@@ -114,8 +114,8 @@ export async function commitProgress(deps: CommitDeps, progress: Progress, advan
   const sent = takePending(progress);
   const outcomes = [...sent.outcomes, ...(advance.outcomes ?? [])];
   const write = async (session: SessionRef, staged: Progress['staged']): Promise<SessionRef> => {
-    const first = staged ?? (await numbered(deps, session, sent.entries));
-    const rest = await numbered(deps, first.next, entries);
+    const first = staged ?? (await numbered(deps, progress.actor, session, sent.entries));
+    const rest = await numbered(deps, progress.actor, first.next, entries);
     await deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...first.writes, ...rest.writes, ...(advance.also ?? [])] });
     return rest.next;
   };
@@ -150,8 +150,8 @@ function takePending(progress: Progress): { entries: EntryDraft[]; outcomes: Ste
   return taken;
 }
 
-const numbered = async (deps: CommitDeps, ref: SessionRef, drafts: readonly EntryDraft[]): Promise<{ writes: readonly Write[]; next: SessionRef }> =>
-  drafts.length === 0 ? { writes: [], next: ref } : deps.sessions.append(ref, drafts);
+const numbered = async (deps: CommitDeps, actor: Actor, ref: SessionRef, drafts: readonly EntryDraft[]): Promise<{ writes: readonly Write[]; next: SessionRef }> =>
+  drafts.length === 0 ? { writes: [], next: ref } : deps.sessions.append(actor, ref, drafts);
 
 /** Once the message stands in the session, the run's row need not keep it. */
 function inputOnceKept(progress: Progress): { input?: RunInput } {

@@ -7,6 +7,7 @@ import { runErrors } from './errors.js';
 import { answerFields, eventStream } from './frame-schemas.js';
 import { sseEncoder } from './frames.js';
 import { after, findResumed } from './resume.js';
+import { RUN_KIND } from './run-input.js';
 import { attach } from './service.js';
 
 export interface RouteDeps {
@@ -164,8 +165,8 @@ async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_i
   const session = await deps.sessions.named(req.actor, agent, req.params.session_id);
   const resumed = await resume(deps, req, agent.id);
   if (resumed) return resumed;
-  const [run] = await deps.journal.list({ actor: req.actor, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });
+  const [run] = await deps.journal.list({ actor: req.actor, kind: RUN_KIND, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });
   if (!run) throw runErrors.not_found(`in session ${session.id} now`);
-  attach(deps, run, session.id);
+  await attach(deps, run, session.id);
   return follow(run.id, sseEncoder, { headers: { 'x-svc-run': run.id } });
 }

@@ -5,6 +5,10 @@ import type { Part } from '@svc/ext-sessions/contract';
 import type { Door } from './contract.js';
 
 export const RUN_KIND = 'agent';
+/** A command that was answered at once. */
+export const COMMAND_KIND = 'command';
+/** Who says something in a run's topic beside this area: the model's words come from the gateway. */
+export const WRITERS = ['llm'] as const;
 
 export interface RunInput {
   readonly agentId: string;

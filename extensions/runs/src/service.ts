@@ -6,19 +6,19 @@
  * R5  Stop reaches whatever runs, waits or is queued, whichever door it came through.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, ownerScope, seesAll } from '@svc/api';
+import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, systemActor } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
-import { publishDone } from './agent-loop.js';
 import { besideOf, besideWords, talkOf, withoutAsidePrefix } from './beside.js';
 import type { CommandAnswer, RunDraft, RunInfo, RunResult, RunsService, Submitted } from './contract.js';
 import type { Dispatcher } from './dispatcher.js';
+import { isOver, sayEnd, sayEndOf, toRunError } from './endings.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
-import { RUN_KIND, type RunInput } from './run-input.js';
+import { COMMAND_KIND, RUN_KIND, type RunInput, WRITERS } from './run-input.js';
 import type { Repeats } from './repeats.js';
-import { ACTIVE, stopOne, toRunError } from './stopping.js';
+import { ACTIVE, stopOne } from './stopping.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
 
 export interface RunsDeps {
@@ -40,6 +40,8 @@ export interface RunsDeps {
 }
 
 const MAX_MESSAGE_CHARS = 100_000;
+/** The fencing token of a run that nobody has held yet. */
+const UNCLAIMED = 0;
 
 export const createRunsService = (deps: RunsDeps): RunsService => ({
   submit: (actor, draft) => submit(deps, actor, draft),
@@ -106,7 +108,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
   );
   if (opened.replayed) return attach(deps, opened.run, sessionId);
   try {
-    deps.streams.open(id);
+    deps.streams.open(id, { token: opened.leased?.token ?? UNCLAIMED, writers: WRITERS });
   } catch (error) {
     // It is accepted: whoever finds room for its stream drives it.
     if (opened.leased) await deps.journal.release(opened.leased);
@@ -121,7 +123,9 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
 /** Another run has the session: one that waits for a person gives way, one that runs goes first. */
 async function queued(deps: RunsDeps, runId: string, sessionId: string): Promise<void> {
   deps.streams.publish(runId, { type: 'phase', data: { phase: 'queued' } });
-  const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
+  // Any process may claim it, and writes its topic then.
+  deps.streams.letGo(runId, UNCLAIMED);
+  const system = systemActor('runs');
   const [waiting] = await deps.journal.list({ actor: system, kind: RUN_KIND, lane: sessionId, status: ['waiting'], limit: 1 });
   if (waiting) await supersede(deps, waiting);
   deps.dispatcher.poke();
@@ -143,39 +147,25 @@ async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
     isError: true,
     status: 'skipped',
   }));
-  const { writes } = await deps.sessions.append(ref, skipped);
+  const { writes } = await deps.sessions.append(system, ref, skipped);
   const why = runErrors.superseded();
-  if (await deps.journal.cancel(waiting.id, toRunError(why), writes)) {
-    deps.streams.publish(waiting.id, { type: 'error', final: true, data: { error: why.message, code: why.code, status: why.status } });
-  }
+  if (await deps.journal.cancel(system, waiting.id, toRunError(why), writes)) await sayEnd(deps, waiting, why);
 }
 
-/** A resent request: the run that is going on, or one that ended, whose final frame is said again. */
-export function attach(deps: Pick<RunsDeps, 'streams'>, run: JournalRun, sessionId: string): Submitted {
-  const isOver = run.status === 'done' || run.status === 'failed' || run.status === 'cancelled';
-  const known = deps.streams.state(run.id);
-  if (!known || (isOver && !known.ended)) {
-    // Attempt 0 holds no frame that anybody has seen: whoever drives the run begins the next one.
-    if (!known) deps.streams.open(run.id, { attempt: 0 });
-    if (isOver) publishEnd(deps, run);
-  }
+/**
+ * A resent request: the run that is going on, wherever that is, or one that ended, whose final frame is said again.
+ * `after`: the last frame that the client has been given.
+ */
+export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal'>, run: JournalRun, sessionId: string, after?: string): Promise<Submitted> {
+  const known = deps.streams.here(run.id);
+  if (isOver(run) && (!known || known.own)) await sayEndOf(deps, run);
+  else await deps.streams.attach(run.id, after);
   return { runId: run.id, topic: run.id, sessionId: talkOf(run.input as RunInput) ?? sessionId, replayed: true, position: 0 };
-}
-
-function publishEnd(deps: Pick<RunsDeps, 'streams'>, run: JournalRun): void {
-  const result = run.result as RunResult | null;
-  if (result) {
-    publishDone(deps, run.id, result);
-    return;
-  }
-  // Rows of an older daemon know no status.
-  const { message, code, status = 500, hint } = run.error ?? toRunError(runErrors.internal());
-  deps.streams.publish(run.id, { type: 'error', final: true, data: { error: message, code, status, ...(hint === undefined ? {} : { hint }) } });
 }
 
 async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
   const opened = await deps.journal.open({
-    kind: 'command',
+    kind: COMMAND_KIND,
     actor,
     input: { agentId: agent.id, sessionId, command: answer.command },
     ...(draft.key === undefined ? {} : { key: draft.key, fingerprint: fingerprintOf(agent.id, sessionId, draft, actor) }),
@@ -218,9 +208,8 @@ async function listRuns(deps: RunsDeps, actor: Actor, filter: { agentId?: string
 }
 
 async function visible(deps: RunsDeps, actor: Actor, runId: string): Promise<JournalRun> {
-  const run = await deps.journal.get(runId);
-  const [all, ownerId] = ownerScope(actor);
-  if (!run || (all === 0 && run.ownerId !== ownerId)) throw runErrors.not_found(runId);
+  const run = await deps.journal.get(actor, runId);
+  if (!run) throw runErrors.not_found(runId);
   return run;
 }
 
@@ -263,5 +252,3 @@ const toInfo = (run: JournalRun): RunInfo => ({
   result: run.result as RunResult | null,
   error: run.error,
 });
-
-export const maySee = (actor: Actor, run: JournalRun): boolean => seesAll(actor) || run.ownerId === actor.ownerId;

@@ -110,7 +110,7 @@ const leave = async ({ daemon: { parts }, http }: TestKernel, agentId: string): 
 /** How a run ended; each look is a request, so that the daemon gets its turn. */
 const ended = async (kernel: TestKernel, runId: string): Promise<string | undefined> => {
   for (let tries = 0; tries < 500; tries++) {
-    const run = await kernel.daemon.parts.journal.get(runId);
+    const run = await kernel.daemon.parts.journal.get(OWNER, runId);
     if (run && run.status !== 'queued' && run.status !== 'running') return run.status;
     await kernel.http.get('/api/health');
   }

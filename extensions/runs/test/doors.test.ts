@@ -1,5 +1,5 @@
 /** Messages over HTTP: beside the conversation, answered by a command, followed, stopped, and what they cost. */
-import { bootTestKernel, fixtureExtension, OPEN_RATE, type TestAnswer } from '@svc/testing';
+import { OWNER, bootTestKernel, fixtureExtension, OPEN_RATE, type TestAnswer } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
 import { withoutAsidePrefix } from '../src/beside.js';
@@ -14,7 +14,7 @@ describe('a message over HTTP', () => {
   const send = (svc: ModelKernel, body: object, headers: Record<string, string> = {}): Promise<TestAnswer> => svc.http.post(`/api/agents/${svc.agent.id}/message`, body, headers);
   const history = async (svc: ModelKernel) => (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body.messages.map(({ content }: { content: string }) => content);
   const asked = (svc: ModelKernel) => JSON.stringify(svc.model.requests.at(-1)?.body.messages);
-  const runOf = (svc: ModelKernel, answer: TestAnswer) => svc.kernel.daemon.parts.journal.get(answer.body.run_id);
+  const runOf = (svc: ModelKernel, answer: TestAnswer) => svc.kernel.daemon.parts.journal.get(OWNER, answer.body.run_id);
   /** A model that answers once the test lets it. */
   const gated = async () => {
     let open: () => void = () => undefined;

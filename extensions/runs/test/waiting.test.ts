@@ -39,7 +39,7 @@ const asking = (decisions: Map<string, boolean>) =>
               const waiting = runs.find((run) => run.wait?.wakeKey === req.params.id);
               const asked = waiting?.wait?.data as { digest: string } | undefined;
               if (asked) decisions.set(asked.digest, req.body.allow);
-              return reply(200, { woken: await ctx.journal.wake(req.params.id, { allow: req.body.allow }) });
+              return reply(200, { woken: await ctx.journal.wake(req.actor, req.params.id, { allow: req.body.allow }) });
             },
           }),
         );

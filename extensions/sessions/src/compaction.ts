@@ -119,7 +119,7 @@ async function compactNow(deps: CompactionDeps, ref: SessionRef): Promise<Compac
   if (!hold) throw sessionsErrors.compaction_busy();
   const leased = await begin(deps, ref, input).finally(() => hold.release());
   if (!leased) throw sessionsErrors.compaction_busy();
-  const ended = await deps.journal.get(leased.id);
+  const ended = await deps.journal.get(actorOf(ref.ownerId), leased.id);
   if (ended?.status !== 'done') throw sessionsErrors.compaction_failed(ended?.error?.message ?? 'The compaction has not come to its end.');
   const kept = countOf(log.filter((entry) => entry.kind !== 'summary' && entry.seq > through));
   return { summarised: total - kept, message: `${total - kept} messages were summarised, the newest ${kept} stay as they are.` };
@@ -167,7 +167,7 @@ async function append(deps: CompactionDeps, run: LeasedRun, actor: Actor, input:
   for (let tries = 1; ; tries++) {
     try {
       const ref = await deps.sessions.ensure(actor, input.agentId, input.sessionId);
-      const { writes } = await deps.sessions.append(ref, [{ kind: 'summary', runId: run.id, content: summary, coversThrough: input.through }]);
+      const { writes } = await deps.sessions.append(actor, ref, [{ kind: 'summary', runId: run.id, content: summary, coversThrough: input.through }]);
       await deps.journal.advance(run, { finish: { status: 'done' }, also: writes });
       return;
     } catch (error) {

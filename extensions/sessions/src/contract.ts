@@ -84,13 +84,13 @@ export interface SessionsService {
   discard(sessionId: string): Promise<Write[]>;
   /** Summarises all but the newest messages now, and waits for it. Throws `compaction_failed`, `compaction_busy`. */
   compact(actor: Actor, agent: { readonly id: string; readonly sessionId: string }, sessionId: string): Promise<Compacted>;
-  /** Writes that append entries after `ref.seq`; a writer that raced conflicts. `next` is the ref after the commit. */
-  append(ref: SessionRef, entries: readonly EntryDraft[]): Promise<{ writes: Write[]; next: SessionRef }>;
+  /** Writes that append entries after `ref.seq`; a writer that raced conflicts. `next` is the ref after the commit. Throws `session_not_found` for somebody else's. */
+  append(actor: Actor, ref: SessionRef, entries: readonly EntryDraft[]): Promise<{ writes: Write[]; next: SessionRef }>;
   /**
    * A pure projection of the log: provider-neutral messages in which every tool call has its result.
    * At most `maxMessages` of them, but always the newest request. `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.
    */
-  project(ref: SessionRef, options: { budgetTokens: number; maxMessages?: number; staged?: readonly EntryDraft[]; aside?: Aside }): Promise<Projection>;
+  project(actor: Actor, ref: SessionRef, options: { budgetTokens: number; maxMessages?: number; staged?: readonly EntryDraft[]; aside?: Aside }): Promise<Projection>;
   entries(actor: Actor, sessionId: string, range?: { after?: number; limit?: number }): Promise<Entry[]>;
 }
 

@@ -68,7 +68,7 @@ const create = ({ agents, sessions, commit }: SessionRouteDeps): RouteDecl =>
       const known = id === undefined ? undefined : await sessions.agentOf(id);
       if (known !== undefined && known !== agent.id) throw sessionsErrors.session_taken(String(id));
       const { ref, writes } = await sessions.create({ ...req.actor, ownerId: agent.ownerId }, agent.id, { ...(id === undefined ? {} : { id }), ...(label === undefined ? {} : { label }) });
-      await commit([...writes, ...(activate ? await agents.setSession(agent.id, ref.id) : [])]);
+      await commit([...writes, ...(activate ? await agents.setSession(req.actor, agent.id, ref.id) : [])]);
       return reply(200, { session_id: ref.id, label: label ?? null });
     },
   });

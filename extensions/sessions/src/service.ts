@@ -6,7 +6,7 @@
  * S6  The cache only ever answers for the log it was filled from: the newest entry's mark is compared first.
  * S7  A session that a caller names is there; only the agent's current one may be empty.
  */
-import type { Actor, Clock, Ids } from '@svc/api';
+import { type Actor, type Clock, type Ids, seesAll } from '@svc/api';
 import type { Compacted, Entry, EntryDraft, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import { projectEntries } from './projection.js';
@@ -54,8 +54,10 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & { f
       return deps.store.discard(sessionId);
     },
     compact: async (actor, agent, sessionId) => deps.compactNow(await named(deps, logs, actor, agent, sessionId)),
-    append: async (ref, drafts) => append(deps, logs, ref, drafts),
-    project: async (ref, { budgetTokens, maxMessages, staged = [], aside }) => {
+    append: async (actor, ref, drafts) => append(deps, logs, seen(actor, ref), drafts),
+    project: async (actor, ref, { budgetTokens, maxMessages, staged = [], aside }) => {
+      seen(actor, ref);
+      if (aside?.history) seen(actor, aside.history);
       const own = await loadStaged(deps, logs, ref, staged);
       const entries = aside?.history ? [...(await loadLog(deps, logs, aside.history)), ...own] : own;
       const { messages, repaired, total } = projectEntries(entries, budgetTokens, maxMessages);
@@ -88,6 +90,12 @@ async function look(deps: SessionsDeps, logs: Map<string, CachedLog>, actor: Act
   if (row.agentId !== agentId) throw sessionsErrors.session_not_found(sessionId);
   if (logs.get(sessionId)?.mark !== row.mark) logs.delete(sessionId);
   return { ...toRef(row), isNew: false };
+}
+
+/** The same rule as `ownerScope`'s condition in SQL, by which whoever holds the ref was given it. */
+function seen(actor: Actor, ref: SessionRef): SessionRef {
+  if (!seesAll(actor) && ref.ownerId !== actor.ownerId) throw sessionsErrors.session_not_found(ref.id);
+  return ref;
 }
 
 async function find(deps: SessionsDeps, actor: Actor, sessionId: string): Promise<SessionRow> {

@@ -26,6 +26,7 @@ export const Manifest = Type.Object(
     ),
     config: Type.Optional(Type.Array(Type.Union([Type.Object({ section: Type.String() }, closed), Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed)]))),
     tables: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_]{0,40}$' }))),
+    kinds: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9._-]{0,40}$' }), { description: 'Kinds of durable work that only this extension begins, claims and lists' })),
     workers: Type.Optional(
       Type.Record(
         Type.String(),

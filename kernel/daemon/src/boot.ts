@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import * as api from '@svc/api';
 import { createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
+import type { Bus } from '@svc/platform/bus/bus';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
 import { type Config, createConfig } from '@svc/platform/config/config';
@@ -117,6 +118,7 @@ interface Ground {
   readonly preset: { readonly name: string; readonly preset: Preset };
   readonly listen: { readonly host: string; readonly port: number };
   readonly strays: StrayHandler;
+  readonly bus: Bus;
   readonly wiring: Wiring;
   readonly relay: DurableRelay;
   readonly state: { phase: 'starting' | 'ready' | 'stopping'; address: { host: string; port: number }; lifecycle: Lifecycle | undefined; view: api.KernelView | undefined };
@@ -124,7 +126,7 @@ interface Ground {
 
 async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Daemon> {
   const ground = await layGround(options, home, log, lock);
-  const streams = createStreams({ clock: options.clock });
+  const streams = createStreams({ clock: options.clock, bus: ground.bus });
   const http = createFace(ground, streams);
   ground.state.address = await openPort(http, ground.listen);
   const attached = http.attach();
@@ -161,11 +163,14 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const keys = watchKeys(env, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
-  const wiring: Wiring = createWiring(clock, strays, (id, event) => relay.isDurable(id, event));
+  const factories = { ...standardFactories, ...options.factories };
+  const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }));
+  const wiring: Wiring = createWiring(clock, strays, bus, (id, event) => relay.isDurable(id, event));
   const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
   return {
     options,
-    factories: { ...standardFactories, ...options.factories },
+    factories,
+    bus,
     home,
     log,
     lock,
@@ -211,7 +216,7 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
 }
 
 async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ parts: ContextParts; choices: Choices }> {
-  const { config, factories, home, log, relay, state, wiring } = ground;
+  const { bus, config, factories, home, log, relay, state, wiring } = ground;
   const { clock, env, ids } = ground.options;
   const storage = await factories.openStorage({
     file: databaseFileOf(home.dataDir),
@@ -219,13 +224,18 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     log: log.logger('storage'),
     storeEvent: relay.isStored,
     onEvents: (events) => {
-      for (const { event, data } of events) wiring.events.emit(event, data);
+      for (const { event, data } of events) wiring.events.tell(event, data);
       relay.poke();
     },
   });
+  bus.subscribe('events', ({ event, data }) => {
+    wiring.events.emit(event, data);
+    // It may be one that is kept for durable listeners.
+    relay.poke();
+  });
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
-  const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), instanceId: ids.uuid(), soleWriter: true });
+  const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), bus, instanceId: bus.name, soleWriter: true });
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
   await relay.open(own);
@@ -236,7 +246,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   };
   return {
     choices,
-    parts: { home, env, clock, ids, log, config, claims: ground.claims, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report },
+    parts: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report },
   };
 }
 
@@ -247,7 +257,10 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     clock: options.clock,
     log,
     settled: relay.poke,
-    choose: choices.set,
+    choose: async (id, enabled) => {
+      await choices.set(id, enabled);
+      ground.bus.publish('choices', { extension: id });
+    },
     latest: releaseWatcher(options.releaseFile, api),
     // A new build may bring settings of its own.
     adopted: async () => void (await config.reload()),
@@ -297,7 +310,7 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   // Who is connected was judged by the keys and roles of then.
   ground.wiring.events.facade(own).on('auth.changed', () => parts.http.judgeCallers());
   ground.wiring.events.listeners.swap(undefined, own);
-  const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
+  const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), bus: ground.bus, choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());
   relay.poke();
   const kernelLog = log.logger('kernel');

@@ -58,5 +58,12 @@ export const daemonErrors = defineErrors('daemon', {
     hint: 'With the daemon running, "svc ext list" names all.',
   },
   not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}" in its extension.json.` },
+  kind_not_own: {
+    status: 403,
+    retry: false,
+    message: (id: string, kind: string) => `Runs of the kind "${kind}" are not ${id}'s: it names no such kind in its extension.json.`,
+    hint: 'Name it under `kinds`, or ask the service of the extension that does.',
+  },
+  socket_not_own: { status: 403, retry: false, message: (id: string, socket: string) => `The socket "${socket}" is not ${id}'s: its connections are seen by its owner alone.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

@@ -1,6 +1,6 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
 import { join } from 'node:path';
-import type { AnyTool, ConfigHandle, Db, Disposable, ExtensionContext, Files, FetchInit, KernelView, Streams } from '@svc/api';
+import type { AnyTool, ConfigHandle, Connection, Db, Disposable, ExtensionContext, Files, FetchInit, KernelView } from '@svc/api';
 import { type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
 import { daemonErrors } from './errors.js';
@@ -41,14 +41,14 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     routes: { add: (...decls) => together(decls.map((decl) => parts.http.routes.add(owner, decl))) },
     sockets: {
       add: (...decls) => together(decls.map((decl) => parts.http.sockets.add(owner, decl))),
-      connections: (socketId) => parts.http.connections(socketId),
+      connections: (socketId) => ownConnections(parts, id, socketId),
     },
     tools: { add: (...decls) => together(decls.map((decl) => parts.tools.add(owner, decl))) },
     hooks: parts.hooks.facade(owner),
     services: parts.services.facade(owner),
     events: parts.events.facade(owner),
-    journal: journalFacade(parts.journal, owner, parts.ready),
-    streams: streamsFacade(parts.streams),
+    journal: journalFacade(parts.journal, owner, parts.ready, installed.manifest.kinds ?? []),
+    streams: parts.streams.as(id),
     timers: timersFacade(parts, owner),
     db: dbFacade(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [], carriesOthers: installed.bundled }), alive),
     fetch: (url: string, init: FetchInit) => {
@@ -101,6 +101,12 @@ function configHandle(parts: ContextParts, owner: Owner): ConfigHandle {
   return handle as ConfigHandle;
 }
 
+function ownConnections(parts: ContextParts, id: string, socketId: string): readonly Connection[] {
+  const row = parts.http.sockets.active().find(({ value }) => value.id === socketId);
+  if (row && row.owner.id !== id) throw daemonErrors.socket_not_own(id, socketId);
+  return parts.http.connections(socketId);
+}
+
 function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['timers'] {
   const timers = (label: string) => createTimers({ clock: parts.clock, onError: (error) => parts.stray(owner, label, error) });
   const guarded = (label: string, fn: () => void | Promise<void>) => async (): Promise<void> => {
@@ -125,15 +131,6 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
     },
   };
 }
-
-const streamsFacade = (streams: Streams): Streams => ({
-  open: (topic, options) => streams.open(topic, options),
-  publish: (topic, frame) => streams.publish(topic, frame),
-  flush: (topic) => streams.flush(topic),
-  state: (topic) => streams.state(topic),
-  follow: (topic, after) => streams.follow(topic, after),
-  final: (topic, signal) => streams.final(topic, signal),
-});
 
 const dbFacade = (db: Db, alive: () => void): Db => ({
   table: (name) => db.table(name),

@@ -2,12 +2,22 @@
  * The journal as one generation sees it. Leases it still holds when it closes are
  * given back, so that the next generation goes on with those runs at once; one that
  * arrives later (it was asked for before) goes the same way. Giving back is always allowed.
+ *
+ * K1  It begins, claims, lists and sees runs of the kinds that its manifest names, and no others.
  */
-import type { Journal, LeasedRun } from '@svc/api';
+import { type Actor, type Journal, type JournalRun, type LeasedRun, systemActor } from '@svc/api';
 import type { LiveRegistry, Owner } from '@svc/core';
 import { daemonErrors } from './errors.js';
 
-export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistry): Journal {
+export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistry, kinds: readonly string[]): Journal {
+  const own = (kind: string): string => {
+    if (!kinds.includes(kind)) throw daemonErrors.kind_not_own(owner.id, kind);
+    return kind;
+  };
+  const find = async (actor: Actor, runId: string): Promise<JournalRun | undefined> => {
+    const run = await journal.get(actor, runId);
+    return run && kinds.includes(run.kind) ? run : undefined;
+  };
   const held = new Map<string, LeasedRun>();
   let isGivenBack = false;
   const giveBack = async (runs: readonly LeasedRun[]): Promise<void> => {
@@ -35,6 +45,7 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
   };
   return {
     open: async (request, also) => {
+      own(request.kind);
       const { leased, ...opened } = await open(journal).open(request, also);
       const [kept] = leased ? await keep([leased]) : [];
       return kept ? { ...opened, leased: kept } : opened;
@@ -48,18 +59,22 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
       await open(journal).wait(run, wait, progress);
       held.delete(run.id);
     },
-    wake: (wakeKey, data, also) => open(journal).wake(wakeKey, data, also),
-    claim: async (kind, limit) => [...(await keep(await open(journal).claim(kind, limit)))],
+    // Whoever knows the key was told it by the run's owner: a wait for another area is ended by that one.
+    wake: (actor, wakeKey, data, also) => open(journal).wake(actor, wakeKey, data, also),
+    claim: async (kind, limit) => [...(await keep(await open(journal).claim(own(kind), limit)))],
     release: async (run) => {
       held.delete(run.id);
       await journal.release(run);
     },
-    cancel: (runId, why, also) => open(journal).cancel(runId, why, also),
-    interrupt: (runId, reason) => journal.interrupt(runId, reason),
-    onReady: (kind, fn) => ready.add(owner, { label: `runs of kind ${kind} are ready`, begin: () => journal.onReady(kind, fn) }),
-    get: (runId) => journal.get(runId),
-    byKey: (actor, kind, key) => journal.byKey(actor, kind, key),
-    steps: (runId) => journal.steps(runId),
-    list: (filter) => journal.list(filter),
+    cancel: async (actor, runId, why, also) => ((await find(actor, runId)) ? open(journal).cancel(actor, runId, why, also) : false),
+    interrupt: async (runId, reason) => ((await find(systemActor(owner.id), runId)) ? journal.interrupt(runId, reason) : false),
+    onReady: (kind, fn) => ready.add(owner, { label: `runs of kind ${own(kind)} are ready`, begin: () => journal.onReady(kind, fn) }),
+    get: find,
+    byKey: async (actor, kind, key) => journal.byKey(actor, own(kind), key),
+    steps: async (actor, runId) => ((await find(actor, runId)) ? journal.steps(actor, runId) : []),
+    list: async (filter) => {
+      own(filter.kind ?? '');
+      return journal.list(filter);
+    },
   };
 }

@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import type { Dir, Ids, Streams } from '@svc/api';
 import type { HookRegistry } from '@svc/core';
+import type { Bus } from '@svc/platform/bus/bus';
+import { createLocalBusHub, type LocalBusHub } from '@svc/platform/bus/local-bus';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Config } from '@svc/platform/config/config';
 import type { Home } from '@svc/platform/config/home';
@@ -19,6 +21,7 @@ import { createWorkers, type WorkerPools } from '@svc/platform/workers/workers';
 
 /** The doors and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
 export interface PartFactories {
+  readonly joinBus: LocalBusHub['join'];
   readonly openStorage: typeof openStorage;
   readonly createJournal: typeof createJournal;
   readonly createFetchDoor: typeof createFetchDoor;
@@ -26,7 +29,8 @@ export interface PartFactories {
   readonly openDir: (root: string) => Dir;
 }
 
-export const standardFactories: PartFactories = { openStorage, createJournal, createFetchDoor, createExecDoor, openDir };
+/** One daemon has its database to itself today, so its bus has one member; daemons that share one are given a bus that they share. */
+export const standardFactories: PartFactories = { joinBus: (name, failed) => createLocalBusHub().join(name, failed), openStorage, createJournal, createFetchDoor, createExecDoor, openDir };
 
 export interface PlatformParts {
   readonly home: Home;
@@ -36,6 +40,7 @@ export interface PlatformParts {
   readonly log: Log;
   readonly config: Config;
   readonly claims: () => SectionClaims;
+  readonly bus: Bus;
   readonly storage: Storage;
   readonly journal: PlatformJournal;
   readonly streams: Streams & StreamsAdmin;

@@ -1,6 +1,7 @@
 /** The registries of the wiring, and the lifecycle over them. */
 import * as api from '@svc/api';
 import { ContributionRegistry, EventHub, type GenerationDeps, HookRegistry, type InstalledStore, Lifecycle, type LifecycleDeps, LiveRegistry, ServiceRegistry, StrikeBook } from '@svc/core';
+import type { Bus } from '@svc/platform/bus/bus';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Log } from '@svc/platform/log/log';
 import { type ContextParts, createContext } from './extension-context.js';
@@ -20,13 +21,14 @@ export interface Wiring {
   readonly strikes: StrikeBook;
 }
 
-export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable: (extensionId: string, event: string) => boolean): Wiring {
+export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, isDurable: (extensionId: string, event: string) => boolean): Wiring {
   return {
     hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }),
     services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error)),
     events: new EventHub({
       failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
       dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
+      carry: (event, data) => bus.publish('events', { event, data }),
       isDurable,
     }),
     tools: new ContributionRegistry<api.AnyTool>('tool', {

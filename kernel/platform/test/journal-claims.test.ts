@@ -129,7 +129,7 @@ describe('journal claims', () => {
       const [next] = await rig.journal.claim('agent', 1);
       if (!next) throw new Error('nobody was next');
       await note(rig.journal.wait(next, { reason: 'r', wakeKey: 'w' }));
-      await note(rig.journal.wake('w', 'yes'));
+      await note(rig.journal.wake(alice, 'w', 'yes'));
       const [woken] = await rig.journal.claim('agent', 1);
       if (!woken) throw new Error('nobody was woken');
       await note(rig.journal.release(woken));
@@ -248,7 +248,7 @@ describe('journal claims', () => {
     it('refuses an end that is no time, and leaves the run running', async () => {
       const run = await rig.held();
       expect(await codeOf(rig.journal.wait(run, { reason: 'r', wakeKey: 'w', until: 'soon' }))).to.equal('journal_bad_time');
-      expect((await rig.journal.get(run.id))?.status).to.equal('running');
+      expect((await rig.journal.get(alice, run.id))?.status).to.equal('running');
     });
 
     it('is over with the journal', async () => {
@@ -268,8 +268,8 @@ describe('journal claims', () => {
       const others = await Promise.all(Array.from({ length: 999 }, () => rig.held()));
       await Promise.all(others.map((run) => rig.journal.release(run)));
 
-      expect(rig.journal.interrupt('oldest', new Error('stop'))).to.equal(false);
-      expect(rig.journal.interrupt('second', new Error('stop'))).to.equal(true);
+      expect(await rig.journal.interrupt('oldest', new Error('stop'))).to.equal(false);
+      expect(await rig.journal.interrupt('second', new Error('stop'))).to.equal(true);
       expect(second.signal.aborted).to.equal(true);
     });
 

@@ -86,10 +86,10 @@ describe('journal leases', () => {
     expect(await codeOf(journal.advance(old, {}))).to.equal('journal_lease_lost');
 
     expect(now.signal.aborted).to.equal(false);
-    expect(journal.interrupt(now.id, new Error('stop pressed'))).to.equal(true);
+    expect(await journal.interrupt(now.id, new Error('stop pressed'))).to.equal(true);
     expect(now.signal.aborted).to.equal(true);
     await journal.advance(now, { finish: { status: 'cancelled' } });
-    expect(journal.interrupt(now.id, new Error('again'))).to.equal(false);
+    expect(await journal.interrupt(now.id, new Error('again'))).to.equal(false);
   });
 
   it('that were gained are handed over when others of the same claim could not be', async () => {

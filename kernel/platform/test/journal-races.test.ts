@@ -43,12 +43,12 @@ describe('journal races', () => {
     for (const id of ['a', 'b']) await rig.journal.wait(await rig.held({ id }), { reason: 'r', wakeKey: id });
     const ended: Write = { sql: "UPDATE journal_runs SET status = 'done'", args: [] };
     overtake("status = 'cancelled'", ended, 1);
-    expect(await rig.journal.cancel('a', { code: 'c', message: 'm' })).to.equal(false);
-    expect(await rig.journal.wake('b', 'yes')).to.equal(false);
+    expect(await rig.journal.cancel(alice, 'a', { code: 'c', message: 'm' })).to.equal(false);
+    expect(await rig.journal.wake(alice, 'b', 'yes')).to.equal(false);
     await rig.db.commit([{ sql: "UPDATE journal_runs SET status = 'waiting'", args: [] }]);
     overtake("status = 'queued'", ended, 1);
-    expect(await rig.journal.wake('b', 'yes')).to.equal(false);
-    expect((await rig.journal.get('a'))?.error).to.equal(null);
+    expect(await rig.journal.wake(alice, 'b', 'yes')).to.equal(false);
+    expect((await rig.journal.get(alice, 'a'))?.error).to.equal(null);
   });
 
   it('keep the lease when only what stands beside the progress could not be written', async () => {
@@ -57,13 +57,13 @@ describe('journal races', () => {
     expect(await codeOf(rig.journal.advance(run, { also: [missing] }))).to.equal('storage_conflict');
     expect(run.signal.aborted).to.equal(false);
     await rig.finish(run);
-    expect((await rig.journal.get('r'))?.status).to.equal('done');
+    expect((await rig.journal.get(alice, 'r'))?.status).to.equal('done');
   });
 
   it('keep a run within reach of an interruption after each step', async () => {
     const run = await rig.held({ id: 'r' });
     await rig.journal.advance(run, {});
-    expect(rig.journal.interrupt('r', new Error('stop'))).to.equal(true);
+    expect(await rig.journal.interrupt('r', new Error('stop'))).to.equal(true);
   });
 
   it('for a lane are judged by the database: behind who runs there, and behind who is queued there', async () => {
@@ -113,7 +113,7 @@ describe('journal races', () => {
     await rig.journal.wait(await rig.held(), { reason: 'r', wakeKey: 'w' });
     await rig.settled();
     const before = calls;
-    await rig.journal.wake('w', 'yes');
+    await rig.journal.wake(alice, 'w', 'yes');
     await rig.settled();
     expect(calls).to.equal(before + 1);
   });

@@ -3,7 +3,7 @@ import type { JournalStep, LeasedRun } from '@svc/api';
 import { conflictOf } from '../storage/errors.js';
 import type { JournalParts } from './journal-parts.js';
 import { releaseLease } from './leases.js';
-import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
+import { interruptOf, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 /** When every candidate was taken by somebody else, look again this often. */
 const MAX_ROUNDS = 3;
@@ -61,7 +61,10 @@ const take = async (parts: JournalParts, row: RunRow): Promise<LeasedRun | undef
   }
   parts.lanes.put(row.lane, row.id, row.kind, true);
   const token = row.lease_token + 1;
-  return { ...run, status: 'running', attempt, updatedAt: at, token, signal: parts.held.hold({ id: row.id, token }), steps: [] };
+  const signal = parts.held.hold({ id: row.id, token });
+  const why = interruptOf(row);
+  if (why) parts.held.interrupt(row.id, why);
+  return { ...run, status: 'running', attempt, updatedAt: at, token, signal, steps: [] };
 };
 
 const withSteps = async (parts: JournalParts, runs: readonly LeasedRun[]): Promise<LeasedRun[]> => {

@@ -60,4 +60,11 @@ export const journalMigrations: readonly Migration[] = [
       );
     },
   },
+  {
+    name: '0002_interrupts',
+    up: (m) => {
+      // Why a run is to stop, for a holder that another process cannot reach at once.
+      m.addColumn('runs', 'interrupt', { kind: 'json' });
+    },
+  },
 ];

@@ -1,13 +1,13 @@
 /** Reading runs and steps. */
-import { ownerScope, type Journal, type JournalRun, type JournalStep } from '@svc/api';
+import { type Actor, ownerScope, type Journal, type JournalRun, type JournalStep } from '@svc/api';
 import type { JournalParts } from './journal-parts.js';
 import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 const DEFAULT_LIST = 100;
 const MAX_LIST = 1_000;
 
-export const getRun = async (parts: JournalParts, runId: string): Promise<JournalRun | undefined> => {
-  const row = await parts.db.readOne<RunRow>(`SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE id = ?`, [runId]);
+export const getRun = async (parts: JournalParts, actor: Actor, runId: string): Promise<JournalRun | undefined> => {
+  const row = await parts.db.readOne<RunRow>(`SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE id = ? AND (? = 1 OR owner_id = ?)`, [runId, ...ownerScope(actor)]);
   return row && runOf(row);
 };
 
@@ -16,8 +16,10 @@ export const runByKey = async (parts: JournalParts, ownerId: string, kind: strin
   return row && runOf(row);
 };
 
-export const stepsOf = async (parts: JournalParts, runId: string): Promise<JournalStep[]> =>
-  (await parts.db.read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${parts.tables.steps} WHERE run_id = ? ORDER BY seq`, [runId])).map(stepOf);
+export const stepsOf = async ({ db, tables }: JournalParts, actor: Actor, runId: string): Promise<JournalStep[]> => {
+  const mine = `EXISTS (SELECT 1 FROM ${tables.runs} WHERE id = run_id AND (? = 1 OR owner_id = ?))`;
+  return (await db.read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${tables.steps} WHERE run_id = ? AND ${mine} ORDER BY seq`, [runId, ...ownerScope(actor)])).map(stepOf);
+};
 
 /** Newest first. */
 export const listRuns = async (parts: JournalParts, filter: Parameters<Journal['list']>[0]): Promise<JournalRun[]> => {

@@ -52,7 +52,8 @@ export const createRunWrites = ({ runs, steps }: Tables) => ({
   }),
 
   wait: (run: LeasedRun, wait: { reason: string; wakeKey: string; until: string | null; data: unknown }, at: string): Write => ({
-    sql: `UPDATE ${runs} SET status = 'waiting', wait_reason = ?, wake_key = ?, wait_until = ?, wait_data = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
+    // One that was interrupted from elsewhere does not sleep: whoever claims it next ends it.
+    sql: `UPDATE ${runs} SET status = CASE WHEN interrupt IS NULL THEN 'waiting' ELSE 'queued' END, wait_reason = ?, wake_key = ?, wait_until = ?, wait_data = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
     args: [wait.reason, wait.wakeKey, wait.until, toJson(wait.data), at, run.id, run.token],
     expect: 1,
   }),
@@ -60,6 +61,13 @@ export const createRunWrites = ({ runs, steps }: Tables) => ({
   release: (run: LeasedRun, at: string): Write => ({
     sql: `UPDATE ${runs} SET lease_owner = NULL, lease_until = 0, updated_at = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
     args: [at, run.id, run.token],
+    expect: 1,
+  }),
+
+  /** Tells whoever holds the run, or takes it over, to stop it. The first reason stands. */
+  interrupt: (runId: string, why: RunError): Write => ({
+    sql: `UPDATE ${runs} SET interrupt = COALESCE(interrupt, ?) WHERE id = ? AND status = 'running'`,
+    args: [toJson(why), runId],
     expect: 1,
   }),
 

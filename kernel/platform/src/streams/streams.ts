@@ -4,10 +4,15 @@
  * R1  A reader gets the frames of a topic in order, each once, from the place it names.
  * R2  Text that may be joined is sent at once when it is the first, else within 50 ms; any other frame sends it first.
  * R3  A topic has one final frame; what is published after it is counted and dropped.
- * R4  Frames, bytes and topics are bounded. A live topic is never dropped: the next one is refused.
+ * R4  Frames, bytes and topics are bounded. A live topic that is written here is never dropped: the next one is refused.
+ * R5  A topic belongs to the extension that opened it; another publishes to it only when it was named a writer.
+ * R6  One process writes a topic. Others follow it (elsewhere.ts); a topic that is written here is read without a detour.
  */
-import type { Clock, Frame, FrameDraft, FrameEncoder, FrameStream, Streams } from '@svc/api';
-import { Cursor } from './cursor.js';
+import type { Clock, Frame, FrameDraft, FrameEncoder, FrameStream, Streams, TopicHere, TopicOptions, TopicState } from '@svc/api';
+import type { Bus } from '../bus/bus.js';
+import { busOfOne } from '../bus/local-bus.js';
+import { Cursor, placeOf } from './cursor.js';
+import { createElsewhere, type Elsewhere } from './elsewhere.js';
 import { streamErrors } from './errors.js';
 import { Flusher } from './flusher.js';
 import type { RingLimits } from './ring.js';
@@ -20,6 +25,8 @@ const DEFAULT_KEEP_ENDED_MS = 5 * 60_000;
 const NOTHING = Buffer.alloc(0);
 
 export interface StreamsOptions {
+  /** Left out where nobody else shares the database. */
+  readonly bus?: Bus;
   readonly clock: Pick<Clock, 'now' | 'mono'>;
   readonly maxFramesPerTopic?: number;
   readonly maxBytesPerTopic?: number;
@@ -33,12 +40,14 @@ export interface StreamsStats {
   readonly live: number;
   readonly followers: number;
   readonly bytes: number;
-  /** Frames that came after their topic's final one. */
+  /** Frames that came after their topic's final one, or after another process had taken it over. */
   readonly lateFrames: number;
 }
 
 /** What the platform itself uses beside `Streams`. */
 export interface StreamsAdmin {
+  /** The streams as one extension sees them: it writes what it opened, and what it was named a writer of (R5). */
+  as(extension: string): Streams;
   stats(): StreamsStats;
   /** A place in the topic, or undefined when there is no such topic; throws `stream_stopping` when the service stops. `wake` is called when a frame has come or the service stops. */
   cursor(topic: string, after: string | number, wake: () => void): Cursor | undefined;
@@ -51,6 +60,8 @@ export interface StreamsAdmin {
 }
 
 interface State {
+  readonly bus: Bus;
+  readonly elsewhere: Elsewhere;
   readonly clock: Pick<Clock, 'now' | 'mono'>;
   readonly limits: RingLimits;
   readonly maxTopics: number;
@@ -65,12 +76,16 @@ interface State {
 }
 
 export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin => {
+  const bus = options.bus ?? busOfOne();
+  const topics = new Map<string, Topic>();
   const state: State = {
+    bus,
+    elsewhere: createElsewhere(bus, { find: (name) => topics.get(name), ended: (topic) => end(state, topic), drop: (topic) => drop(state, topic) }),
     clock: options.clock,
     limits: { maxFrames: options.maxFramesPerTopic ?? DEFAULT_MAX_FRAMES, maxBytes: options.maxBytesPerTopic ?? DEFAULT_MAX_BYTES },
     maxTopics: options.maxTopics ?? DEFAULT_MAX_TOPICS,
     keepEndedMs: options.keepEndedMs ?? DEFAULT_KEEP_ENDED_MS,
-    topics: new Map(),
+    topics,
     ended: new Map(),
     flusher: new Flusher(),
     texts: new WeakMap(),
@@ -78,15 +93,8 @@ export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin =
     closed: false,
   };
   return {
-    open: (topic, where) => open(state, topic, where?.attempt ?? 1, where?.startSeq ?? 0),
-    publish: (topic, draft) => publish(state, topic, draft),
-    flush: (topic) => void find(state, topic)?.release(),
-    state: (topic) => {
-      const found = find(state, topic);
-      return found && { attempt: found.attempt, seq: found.seq, ended: found.final !== undefined, unwatchedMs: found.unwatchedMs };
-    },
-    follow: (topic, after) => follow(state, topic, after ?? 0),
-    final: (topic, signal) => final(state, topic, signal),
+    ...faceOf(state, undefined),
+    as: (extension) => faceOf(state, extension),
     cursor: (topic, after, wake) => cursor(state, topic, after, wake),
     newest: (topic) => {
       const found = find(state, topic);
@@ -98,29 +106,101 @@ export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin =
   };
 };
 
-function open(state: State, name: string, attempt: number, startSeq: number): void {
+/** `by`: the extension that asks; the platform itself when undefined. */
+const faceOf = (state: State, by: string | undefined): Streams => ({
+  open: (topic, where) => open(state, topic, where ?? {}, by),
+  publish: (topic, draft) => publish(state, topic, draft, by),
+  flush: (topic) => {
+    const found = find(state, topic);
+    if (found && mayWrite(found, by)) found.release();
+  },
+  letGo: (topic, token) => letGo(state, topic, token, by),
+  here: (topic) => hereOf(find(state, topic)),
+  state: async (topic) => {
+    const found = find(state, topic);
+    return found && (found.isOwn || found.final) ? stateOf(found) : await state.elsewhere.ask(topic);
+  },
+  attach: async (topic, after) => attach(state, topic, after, by),
+  watched: () => [...state.topics.values()].filter((topic) => topic.final === undefined && topic.followers.size > 0 && (topic.owner ?? topic.attachedBy) === by).map(({ name }) => name),
+  follow: (topic, after) => follow(state, topic, after ?? 0),
+  final: (topic, signal) => final(state, topic, signal),
+});
+
+const stateOf = ({ attempt, seq, final }: Topic): TopicState => ({ attempt, seq, ended: final !== undefined });
+
+const hereOf = (topic: Topic | undefined): TopicHere | undefined => topic && { ...stateOf(topic), own: topic.isOwn, token: topic.token, unwatchedMs: topic.unwatchedMs };
+
+/** Refuses whoever may not; false where nobody may here any more, because another process writes it. */
+const mayWrite = (topic: Topic, by: string | undefined): boolean => {
+  if (by !== undefined && !topic.writers.has(by)) throw streamErrors.not_writer(by, topic.name);
+  return topic.isOwn;
+};
+
+function open(state: State, name: string, options: TopicOptions, by: string | undefined): void {
   sweep(state);
+  const { attempt = 1, startSeq = 0, reached, token } = options;
   const known = state.topics.get(name);
-  if (known) {
-    // The same attempt opened twice goes on: who opens it again after a reload must not void what readers have.
-    if (known.attempt === attempt && !known.final) return;
-    state.flusher.forget(known);
+  if (known && by !== undefined && known.owner !== undefined && known.owner !== by) throw streamErrors.not_writer(by, name);
+  // Whoever lost its lease knows less than the one who has it.
+  if (known?.token !== undefined && token !== undefined && token < known.token) return;
+  const topic = known ?? place(state, name, attempt, startSeq);
+  const wasOwn = topic.isOwn;
+  topic.isOwn = true;
+  topic.token = token;
+  topic.owner = by;
+  topic.writers = new Set([...(by === undefined ? [] : [by]), ...(options.writers ?? [])]);
+  // The same attempt opened twice goes on: who opens it again after a reload must not void what readers have.
+  const goesOn = topic.attempt === attempt && !topic.final;
+  if (!goesOn) {
+    state.flusher.forget(topic);
     state.ended.delete(name);
-    known.restart(attempt, startSeq);
-    return;
+    topic.restart(attempt, startSeq, reached ?? null);
   }
+  // Others can only follow an earlier attempt, or what was followed here.
+  if (attempt > 1 || !wasOwn) state.elsewhere.opened(topic);
+}
+
+function place(state: State, name: string, attempt: number, startSeq: number): Topic {
+  sweep(state);
   while (state.topics.size >= state.maxTopics) {
-    const oldest = state.ended.values().next().value;
+    const oldest = state.ended.values().next().value ?? unread(state);
     if (!oldest) throw streamErrors.too_many(state.maxTopics);
     drop(state, oldest);
   }
-  state.topics.set(name, new Topic(name, state.limits, attempt, startSeq, state.clock.mono));
+  const topic = new Topic(name, state.limits, attempt, startSeq, state.clock.mono);
+  state.topics.set(name, topic);
+  return topic;
 }
 
-function publish(state: State, name: string, draft: FrameDraft): void {
+/** A topic that is written elsewhere and read by nobody here. */
+function unread(state: State): Topic | undefined {
+  for (const topic of state.topics.values()) if (!topic.isOwn && topic.followers.size === 0) return topic;
+  return undefined;
+}
+
+function attach(state: State, name: string, after: string | undefined, by: string | undefined): void {
+  if (find(state, name)) return;
+  // Attempt 0 holds no frame that anybody has seen: whoever writes the topic has a later one.
+  const from = (after === undefined ? undefined : placeOf({ name }, after)) ?? { attempt: 0, seq: 0 };
+  const topic = place(state, name, from.attempt, from.seq);
+  topic.isOwn = false;
+  topic.attachedBy = by;
+  state.elsewhere.follow(topic);
+}
+
+function letGo(state: State, name: string, token: number, by: string | undefined): void {
+  const topic = find(state, name);
+  if (!topic || !mayWrite(topic, by) || topic.final || topic.token !== token || state.bus.isAlone()) return;
+  topic.release();
+  state.flusher.forget(topic);
+  topic.isOwn = false;
+  state.elsewhere.follow(topic);
+}
+
+function publish(state: State, name: string, draft: FrameDraft, by: string | undefined): void {
   const topic = state.topics.get(name);
   if (!topic) throw streamErrors.not_found(name);
-  if (topic.final) {
+  if (!mayWrite(topic, by) || topic.final) {
     state.lateFrames++;
     return;
   }
@@ -183,6 +263,7 @@ function follow(state: State, name: string, after: string | number): FrameStream
           const frame = place.read();
           if (frame) yield frame;
           else if (place.state === 'lost') throw streamErrors.reader_too_slow(name);
+          else if (place.state === 'moved') throw streamErrors.moved(name);
           else if (place.state !== 'live') return;
           else
             await new Promise<void>((resolve) => {
@@ -257,6 +338,7 @@ function close(state: State): void {
   if (state.closed) return;
   state.closed = true;
   state.flusher.close();
+  state.elsewhere.close();
   for (const topic of state.topics.values()) {
     for (const follower of topic.followers) follower.stop();
   }
