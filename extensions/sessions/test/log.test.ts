@@ -62,7 +62,7 @@ describe('the log of a session', () => {
     });
   type Service = ReturnType<typeof open>;
   const add = async (service: Service, ref: SessionRef, ...drafts: EntryDraft[]): Promise<SessionRef> => {
-    const { writes, next } = await service.append(alice, ref, drafts);
+    const { writes, next } = await service.append(actorOf(ref.ownerId), ref, drafts);
     await db.commit(writes);
     return next;
   };

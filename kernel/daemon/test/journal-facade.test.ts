@@ -19,7 +19,7 @@ const bootWorker = async (): Promise<Bench> => {
   let answer: () => Promise<void> = async () => undefined;
   const kernel = await bootTestKernel({
     config: `${OPEN_RATE}[extensions]\nenable = ["worker"]`,
-    extra: [fixtureExtension({ id: 'worker', definition: { activate: (ctx) => void seen.push(ctx) } })],
+    extra: [fixtureExtension({ id: 'worker', manifest: { kinds: ['work'] }, definition: { activate: (ctx) => void seen.push(ctx) } })],
     factories: {
       createJournal: (options) => {
         const journal = createJournal(options);

@@ -277,7 +277,7 @@ describe('journal claims', () => {
       const [waits, over] = [await rig.held(), await rig.held()];
       await rig.journal.wait(waits, { reason: 'r', wakeKey: 'w' });
       await rig.finish(over);
-      expect([waits.id, over.id, 'nobody'].map((id) => rig.journal.interrupt(id, new Error('stop')))).to.deep.equal([false, false, false]);
+      expect(await Promise.all([waits.id, over.id, 'nobody'].map((id) => rig.journal.interrupt(id, new Error('stop'))))).to.deep.equal([false, false, false]);
     });
   });
 });

@@ -135,7 +135,7 @@ describe('journal races', () => {
     const columns = async (table: string) =>
       (await rig.db.read<{ name: string; notnull: number }>(`SELECT name, "notnull" FROM pragma_table_info('${table}') WHERE "notnull" = 0 ORDER BY cid`)).map(({ name }) => name);
     expect(await columns('journal_runs')).to.deep.equal([
-      ...['request_key', 'fingerprint', 'lane', 'parent_id', 'input', 'result', 'error', 'wait_reason', 'wake_key', 'wait_until', 'wait_data', 'lease_owner'],
+      ...['request_key', 'fingerprint', 'lane', 'parent_id', 'input', 'result', 'error', 'wait_reason', 'wake_key', 'wait_until', 'wait_data', 'lease_owner', 'interrupt'],
     ]);
     expect(await columns('journal_steps')).to.deep.equal(['intent', 'outcome', 'ended_at']);
   });

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { actorOf, type Db, type LeasedRun, type Logger, type OpenRun, type Write } from '@svc/api';
+import type { Bus } from '../src/bus/bus.js';
 import { type VirtualClock, virtualClock } from '../src/clock/clock.js';
 import { systemIds } from '../src/clock/ids.js';
 import { createJournal, type PlatformJournal } from '../src/journal/journal.js';
@@ -24,7 +25,7 @@ export interface JournalRig {
   /** Changes rows as a damaged disk would: past every rule of the tables. */
   spoil(sql: string): Promise<void>;
   /** Another process on the same file. */
-  another(options?: { soleWriter?: boolean; clock?: VirtualClock }): PlatformJournal;
+  another(options?: { soleWriter?: boolean; clock?: VirtualClock; bus?: Bus }): PlatformJournal;
   held(extra?: Partial<OpenRun>): Promise<LeasedRun>;
   finish(run: LeasedRun): Promise<void>;
   /** Lets what is due, and the reads behind it, happen. */
@@ -52,9 +53,9 @@ export const openJournalRig = async (): Promise<JournalRig> => {
     commit: (writes) => (isFull(writes) ? Promise.reject(new Error('the disk is full')) : real.commit(writes)),
   };
   const journals: PlatformJournal[] = [];
-  const another = (options: { soleWriter?: boolean; clock?: VirtualClock } = {}): PlatformJournal => {
+  const another = (options: { soleWriter?: boolean; clock?: VirtualClock; bus?: Bus } = {}): PlatformJournal => {
     const { soleWriter = true } = options;
-    const made = createJournal({ db, clock: options.clock ?? clock, ids: systemIds(), log, instanceId: `life-${journals.length + 1}`, leaseMs: 30_000, soleWriter });
+    const made = createJournal({ db, clock: options.clock ?? clock, ids: systemIds(), log, instanceId: `life-${journals.length + 1}`, leaseMs: 30_000, soleWriter, ...(options.bus ? { bus: options.bus } : {}) });
     journals.push(made);
     return made;
   };
