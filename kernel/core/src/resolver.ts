@@ -68,7 +68,7 @@ function refusal(manifest: Manifest, enabled: readonly Manifest[], apiVersion: s
   const rival = manifest.conflicts?.find((id) => enabled.some((other) => other.id === id));
   if (rival !== undefined) return `it conflicts with ${rival}, which is on`;
   const taken = manifest.kinds?.find((kind) => ownerOf(kind, enabled) !== manifest);
-  return taken === undefined ? undefined : `it claims runs of the kind "${taken}", and they are ${ownerOf(taken, enabled)?.id}'s`;
+  return taken === undefined ? undefined : `it claims runs of the kind "${taken}", which ${ownerOf(taken, enabled)?.id} owns`;
 }
 
 /** Of several that claim a kind of durable work the first has it. */

@@ -55,7 +55,16 @@ export const openJournalRig = async (): Promise<JournalRig> => {
   const journals: PlatformJournal[] = [];
   const another = (options: { soleWriter?: boolean; clock?: VirtualClock; bus?: Bus } = {}): PlatformJournal => {
     const { soleWriter = true } = options;
-    const made = createJournal({ db, clock: options.clock ?? clock, ids: systemIds(), log, instanceId: `life-${journals.length + 1}`, leaseMs: 30_000, soleWriter, ...(options.bus ? { bus: options.bus } : {}) });
+    const made = createJournal({
+      db,
+      clock: options.clock ?? clock,
+      ids: systemIds(),
+      log,
+      instanceId: `life-${journals.length + 1}`,
+      leaseMs: 30_000,
+      soleWriter,
+      ...(options.bus ? { bus: options.bus } : {}),
+    });
     journals.push(made);
     return made;
   };

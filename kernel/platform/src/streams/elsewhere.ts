@@ -76,11 +76,14 @@ function hear(state: State, signal: TopicSignal): void {
   const topic = known.find(signal.topic);
   switch (signal.is) {
     case 'follow':
-      return topic && answer(state, topic, signal);
+      if (topic) answer(state, topic, signal);
+      return;
     case 'leave':
-      return topic && forgetReader(state, topic, signal.by);
+      if (topic) forgetReader(state, topic, signal.by);
+      return;
     case 'frames':
-      return topic && take(state, topic, signal);
+      if (topic) take(state, topic, signal);
+      return;
     case 'opened':
       if (topic && !topic.isOwn && !topic.final && signal.attempt > topic.attempt) say(state, topic);
       return;
@@ -111,7 +114,10 @@ function take(state: State, topic: Topic, { attempt, frames, oldest, reached }: 
   if (!first || topic.isOwn || topic.final || attempt < topic.attempt) return;
   if (attempt > topic.attempt || first.seq > topic.seq + 1) {
     // Only what nobody keeps any more may be left out.
-    if (first.seq !== oldest) return sayAgain(state, topic);
+    if (first.seq !== oldest) {
+      sayAgain(state, topic);
+      return;
+    }
     topic.restart(attempt, oldest - 1, attempt === topic.attempt ? topic.reached : reached);
   }
   for (const frame of frames) if (frame.seq === topic.seq + 1) topic.take(frame);

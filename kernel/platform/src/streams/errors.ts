@@ -4,7 +4,12 @@ export const streamErrors = defineErrors('stream', {
   not_found: { status: 404, retry: false, message: (topic: string) => `There is no stream "${topic}"; it ended a while ago or never began.`, hint: 'Ask for the run itself; its result is kept.' },
   too_many: { status: 503, retry: true, message: (max: number) => `${max} streams are open, no more fit.`, hint: 'Wait until some runs have ended.' },
   reader_too_slow: { status: 503, retry: true, message: (topic: string) => `The reader of "${topic}" fell behind what is kept.`, hint: 'Follow again from the last frame that arrived.' },
-  moved: { status: 503, retry: true, message: (topic: string) => `"${topic}" goes on in another process, and a part of it did not arrive here.`, hint: 'Follow again from the last frame that arrived.' },
+  moved: {
+    status: 503,
+    retry: true,
+    message: (topic: string) => `"${topic}" goes on in another process, and a part of it did not arrive here.`,
+    hint: 'Follow again from the last frame that arrived.',
+  },
   not_writer: {
     status: 403,
     retry: false,

@@ -63,4 +63,5 @@ const framesAfter = (topic: Topic, { attempt, seq }: Place): Frame[] => {
   return frames;
 };
 
-const inParts = (frames: readonly Frame[]): Frame[][] => Array.from({ length: Math.ceil(frames.length / FRAMES_AT_ONCE) }, (_, part) => frames.slice(part * FRAMES_AT_ONCE, (part + 1) * FRAMES_AT_ONCE));
+const inParts = (frames: readonly Frame[]): Frame[][] =>
+  Array.from({ length: Math.ceil(frames.length / FRAMES_AT_ONCE) }, (_, part) => frames.slice(part * FRAMES_AT_ONCE, (part + 1) * FRAMES_AT_ONCE));
