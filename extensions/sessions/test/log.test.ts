@@ -168,6 +168,15 @@ describe('the log of a session', () => {
     expect((await service.project(alice, await service.ensure(alice, AGENT, gone.id), { budgetTokens: 1_000 })).messages).to.deep.equal([]);
   });
 
+  it('takes and shows entries for whoever it belongs to, and for nobody else', async () => {
+    const service = open();
+    const hers = await begin(service, said('of alice'));
+    const codes = [service.append(bob, hers, [said('of bob')]), service.project(bob, hers, { budgetTokens: 1_000 })].map((work) => work.catch((error: { code: string }) => error.code));
+    expect(await Promise.all(codes)).to.deep.equal(['sessions_session_not_found', 'sessions_session_not_found']);
+    const beside = await service.ensure(bob, OTHER_AGENT, ids.uuid());
+    expect(await service.project(bob, beside, { budgetTokens: 1_000, aside: { history: hers } }).catch((error: { code: string }) => error.code)).to.equal('sessions_session_not_found');
+  });
+
   it('goes with its agent, or with its owner', async () => {
     const service = open();
     const hers = await begin(service, said('of alice'));

@@ -8,15 +8,16 @@
  * R5  A topic belongs to the extension that opened it; another publishes to it only when it was named a writer.
  * R6  One process writes a topic. Others follow it (elsewhere.ts); a topic that is written here is read without a detour.
  */
-import type { Clock, Frame, FrameDraft, FrameEncoder, FrameStream, Streams, TopicHere, TopicOptions, TopicState } from '@svc/api';
+import type { Clock, Frame, FrameEncoder, FrameStream, Streams } from '@svc/api';
 import type { Bus } from '../bus/bus.js';
 import { busOfOne } from '../bus/local-bus.js';
-import { Cursor, placeOf } from './cursor.js';
-import { createElsewhere, type Elsewhere } from './elsewhere.js';
+import { Cursor } from './cursor.js';
+import { createElsewhere } from './elsewhere.js';
 import { streamErrors } from './errors.js';
 import { Flusher } from './flusher.js';
-import type { RingLimits } from './ring.js';
-import { Topic } from './topic.js';
+import { drop, end, find, type KnownTopics, sweep } from './known-topics.js';
+import type { Topic } from './topic.js';
+import { attach, hereOf, letGo, mayWrite, open, publish, stateOf } from './writing.js';
 
 const DEFAULT_MAX_FRAMES = 4_096;
 const DEFAULT_MAX_BYTES = 1_048_576;
@@ -59,26 +60,10 @@ export interface StreamsAdmin {
   close(): void;
 }
 
-interface State {
-  readonly bus: Bus;
-  readonly elsewhere: Elsewhere;
-  readonly clock: Pick<Clock, 'now' | 'mono'>;
-  readonly limits: RingLimits;
-  readonly maxTopics: number;
-  readonly keepEndedMs: number;
-  readonly topics: Map<string, Topic>;
-  /** Ended topics, oldest first. */
-  readonly ended: Map<string, Topic>;
-  readonly flusher: Flusher;
-  readonly texts: WeakMap<FrameEncoder, WeakMap<Frame, Buffer>>;
-  lateFrames: number;
-  closed: boolean;
-}
-
 export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin => {
   const bus = options.bus ?? busOfOne();
   const topics = new Map<string, Topic>();
-  const state: State = {
+  const state: KnownTopics = {
     bus,
     elsewhere: createElsewhere(bus, { find: (name) => topics.get(name), ended: (topic) => end(state, topic), drop: (topic) => drop(state, topic) }),
     clock: options.clock,
@@ -107,7 +92,7 @@ export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin =
 };
 
 /** `by`: the extension that asks; the platform itself when undefined. */
-const faceOf = (state: State, by: string | undefined): Streams => ({
+const faceOf = (state: KnownTopics, by: string | undefined): Streams => ({
   open: (topic, where) => open(state, topic, where ?? {}, by),
   publish: (topic, draft) => publish(state, topic, draft, by),
   flush: (topic) => {
@@ -126,128 +111,13 @@ const faceOf = (state: State, by: string | undefined): Streams => ({
   final: (topic, signal) => final(state, topic, signal),
 });
 
-const stateOf = ({ attempt, seq, final }: Topic): TopicState => ({ attempt, seq, ended: final !== undefined });
-
-const hereOf = (topic: Topic | undefined): TopicHere | undefined => topic && { ...stateOf(topic), own: topic.isOwn, token: topic.token, unwatchedMs: topic.unwatchedMs };
-
-/** Refuses whoever may not; false where nobody may here any more, because another process writes it. */
-const mayWrite = (topic: Topic, by: string | undefined): boolean => {
-  if (by !== undefined && !topic.writers.has(by)) throw streamErrors.not_writer(by, topic.name);
-  return topic.isOwn;
-};
-
-function open(state: State, name: string, options: TopicOptions, by: string | undefined): void {
-  sweep(state);
-  const { attempt = 1, startSeq = 0, reached, token } = options;
-  const known = state.topics.get(name);
-  if (known && by !== undefined && known.owner !== undefined && known.owner !== by) throw streamErrors.not_writer(by, name);
-  // Whoever lost its lease knows less than the one who has it.
-  if (known?.token !== undefined && token !== undefined && token < known.token) return;
-  const topic = known ?? place(state, name, attempt, startSeq);
-  const wasOwn = topic.isOwn;
-  topic.isOwn = true;
-  topic.token = token;
-  topic.owner = by;
-  topic.writers = new Set([...(by === undefined ? [] : [by]), ...(options.writers ?? [])]);
-  // The same attempt opened twice goes on: who opens it again after a reload must not void what readers have.
-  const goesOn = topic.attempt === attempt && !topic.final;
-  if (!goesOn) {
-    state.flusher.forget(topic);
-    state.ended.delete(name);
-    topic.restart(attempt, startSeq, reached ?? null);
-  }
-  // Others can only follow an earlier attempt, or what was followed here.
-  if (attempt > 1 || !wasOwn) state.elsewhere.opened(topic);
-}
-
-function place(state: State, name: string, attempt: number, startSeq: number): Topic {
-  sweep(state);
-  while (state.topics.size >= state.maxTopics) {
-    const oldest = state.ended.values().next().value ?? unread(state);
-    if (!oldest) throw streamErrors.too_many(state.maxTopics);
-    drop(state, oldest);
-  }
-  const topic = new Topic(name, state.limits, attempt, startSeq, state.clock.mono);
-  state.topics.set(name, topic);
-  return topic;
-}
-
-/** A topic that is written elsewhere and read by nobody here. */
-function unread(state: State): Topic | undefined {
-  for (const topic of state.topics.values()) if (!topic.isOwn && topic.followers.size === 0) return topic;
-  return undefined;
-}
-
-function attach(state: State, name: string, after: string | undefined, by: string | undefined): void {
-  if (find(state, name)) return;
-  // Attempt 0 holds no frame that anybody has seen: whoever writes the topic has a later one.
-  const from = (after === undefined ? undefined : placeOf({ name }, after)) ?? { attempt: 0, seq: 0 };
-  const topic = place(state, name, from.attempt, from.seq);
-  topic.isOwn = false;
-  topic.attachedBy = by;
-  state.elsewhere.follow(topic);
-}
-
-function letGo(state: State, name: string, token: number, by: string | undefined): void {
-  const topic = find(state, name);
-  if (!topic || !mayWrite(topic, by) || topic.final || topic.token !== token || state.bus.isAlone()) return;
-  topic.release();
-  state.flusher.forget(topic);
-  topic.isOwn = false;
-  state.elsewhere.follow(topic);
-}
-
-function publish(state: State, name: string, draft: FrameDraft, by: string | undefined): void {
-  const topic = state.topics.get(name);
-  if (!topic) throw streamErrors.not_found(name);
-  if (!mayWrite(topic, by) || topic.final) {
-    state.lateFrames++;
-    return;
-  }
-  const data = draft.data;
-  const text = draft.merge !== undefined && !draft.final && isRecord(data) ? data[draft.merge] : undefined;
-  if (draft.merge === undefined || typeof text !== 'string' || !isRecord(data)) {
-    topic.release();
-    topic.append(draft);
-    if (draft.final) end(state, topic);
-    return;
-  }
-  if (state.flusher.joins(topic)) topic.hold(draft, draft.merge, text, data);
-  else topic.append(draft);
-}
-
-function end(state: State, topic: Topic): void {
-  state.flusher.forget(topic);
-  topic.endedAt = state.clock.now();
-  state.ended.set(topic.name, topic);
-}
-
-/** Drops what ended too long ago. No timer: whoever looks for a topic, or opens one, sweeps. */
-function sweep(state: State): void {
-  const before = state.clock.now() - state.keepEndedMs;
-  for (const topic of state.ended.values()) {
-    if (topic.endedAt > before) return;
-    drop(state, topic);
-  }
-}
-
-function drop(state: State, topic: Topic): void {
-  state.topics.delete(topic.name);
-  state.ended.delete(topic.name);
-}
-
-function find(state: State, name: string): Topic | undefined {
-  sweep(state);
-  return state.topics.get(name);
-}
-
-function cursor(state: State, name: string, after: string | number, wake: () => void): Cursor | undefined {
+function cursor(state: KnownTopics, name: string, after: string | number, wake: () => void): Cursor | undefined {
   if (state.closed) throw streamErrors.stopping();
   const topic = find(state, name);
   return topic ? new Cursor(topic, after, wake) : undefined;
 }
 
-function follow(state: State, name: string, after: string | number): FrameStream {
+function follow(state: KnownTopics, name: string, after: string | number): FrameStream {
   if (state.closed) throw streamErrors.stopping();
   let wake: () => void = () => undefined;
   const place = cursor(state, name, after, () => wake());
@@ -277,7 +147,7 @@ function follow(state: State, name: string, after: string | number): FrameStream
   };
 }
 
-function final(state: State, name: string, signal: AbortSignal | undefined): Promise<Frame> {
+function final(state: KnownTopics, name: string, signal: AbortSignal | undefined): Promise<Frame> {
   return new Promise((resolve, reject) => {
     const topic = find(state, name);
     if (!topic) return reject(streamErrors.not_found(name));
@@ -308,7 +178,7 @@ function final(state: State, name: string, signal: AbortSignal | undefined): Pro
   });
 }
 
-function encoded(state: State, frame: Frame, encoder: FrameEncoder): Buffer {
+function encoded(state: KnownTopics, frame: Frame, encoder: FrameEncoder): Buffer {
   let texts = state.texts.get(encoder);
   if (!texts) {
     texts = new WeakMap();
@@ -323,7 +193,7 @@ function encoded(state: State, frame: Frame, encoder: FrameEncoder): Buffer {
   return bytes;
 }
 
-function stats(state: State): StreamsStats {
+function stats(state: KnownTopics): StreamsStats {
   sweep(state);
   let followers = 0;
   let bytes = 0;
@@ -334,7 +204,7 @@ function stats(state: State): StreamsStats {
   return { topics: state.topics.size, live: state.topics.size - state.ended.size, followers, bytes, lateFrames: state.lateFrames };
 }
 
-function close(state: State): void {
+function close(state: KnownTopics): void {
   if (state.closed) return;
   state.closed = true;
   state.flusher.close();
@@ -343,5 +213,3 @@ function close(state: State): void {
     for (const follower of topic.followers) follower.stop();
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
