@@ -6,7 +6,8 @@ import { expect } from 'chai';
 import { until } from '../clients/model-kernel.js';
 import { bootTwo, count, gate, talk, type TwoDaemons, type TwoDaemonsOptions } from './two-daemons.js';
 
-describe('two daemons over one database', () => {
+describe('two daemons over one database', function () {
+  this.timeout(60_000);
   let two: TwoDaemons;
   let clock: VirtualClock;
 

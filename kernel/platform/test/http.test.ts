@@ -108,6 +108,23 @@ describe('http streams', () => {
     expect((await bench.get('/api/s', { 'last-event-id': 'run.1.2' })).text).to.equal('id: run.1.3\nevent: n\ndata: 3\n\n');
   });
 
+  it('hangs up on a client who missed a part of what another process goes on with, and keeps one who did not', async () => {
+    stream();
+    bench.streams.open('run');
+    bench.streams.publish('run', { type: 'n', data: 1 });
+    const cut = bench.get('/api/s').then(
+      () => 'ended',
+      () => 'hung up',
+    );
+    await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
+    bench.streams.open('run', { attempt: 2, reached: { attempt: 1, seq: 2 } });
+    const whole = bench.get('/api/s', { 'last-event-id': 'run.1.2' });
+    await until(() => bench.http.stats().openStreams === 2, 'the other is open');
+    bench.streams.publish('run', { type: 'done', data: 2, final: true });
+    expect(await cut).to.equal('hung up');
+    expect((await whole).text).to.equal('id: run.2.1\nevent: done\ndata: 2\n\n');
+  });
+
   it('holds no generation and survives the area', async () => {
     const area = stream();
     bench.streams.open('run');

@@ -308,6 +308,18 @@ describe('pipeline', () => {
     expect(answer.headers).to.include({ 'x-svc-run': 'run', 'x-own': '1' });
   });
 
+  it('waits on for the final frame when another process goes on with the topic, whatever was missed', async () => {
+    bench.streams.open('run');
+    bench.streams.publish('run', { type: 'chunk', data: 1 });
+    bench.area('a', { routes: [route({ path: '/api/w', responses: { 200: Type.Unknown() }, handler: async () => waitFor('run', (frame) => reply(200, frame.data)) })] });
+    const waiting = bench.get('/api/w');
+    await until(() => bench.streams.stats().followers === 1, 'the request waits');
+    bench.streams.open('run', { attempt: 2, reached: { attempt: 1, seq: 5 } });
+    bench.streams.publish('run', { type: 'chunk', data: 2 });
+    bench.streams.publish('run', { type: 'done', data: 'the end', final: true });
+    expect((await waiting).json).to.equal('the end');
+  });
+
   it('answers a wait with an earlier frame that is accepted, unless the work has gone on since', async () => {
     bench.streams.open('run');
     bench.area('a', {

@@ -210,6 +210,18 @@ describe('sockets', () => {
     await until(() => bench.http.openSockets() === 0, 'the socket is closed');
   });
 
+  it('closes with 1012 for a client who missed a part of what another process goes on with: it comes back and resumes', async () => {
+    bench.streams.open('run');
+    bench.streams.publish('run', { type: 'n', data: 1 });
+    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow('run', { contentType: 'application/json', encode: (frame) => JSON.stringify(frame.data) }) })] });
+    const client = await open();
+    await until(() => client.got.length === 1, 'what was there came');
+    bench.streams.open('run', { attempt: 2, reached: { attempt: 1, seq: 2 } });
+    bench.streams.publish('run', { type: 'n', data: 2 });
+    expect((await client.closed).code).to.equal(1012);
+    expect(client.got).to.deep.equal([1]);
+  });
+
   it('hangs up on a client that does not read, and follows topics no further', async () => {
     const encoder = { contentType: 'application/json', encode: (frame: { data: unknown }) => JSON.stringify(frame.data) };
     await bench.stop();
