@@ -161,6 +161,8 @@ describe('two daemons on a bus that brings nothing', () => {
     await a.kernel.http.expect(200, 'POST', '/api/extensions/commands/disable');
     await until(() => b.kernel.daemon.kernel.extensions().find(({ id }) => id === 'commands')?.state === 'inactive');
 
+    // Kept in memory there, as it was.
+    expect(await suspended(a, agent.id)).to.equal(false);
     await b.kernel.http.expect(200, 'PUT', `/api/agents/${agent.id}/suspend`);
     await until(() => suspended(a, agent.id));
   });

@@ -42,6 +42,9 @@ import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
 import { createLifecycle, createWiring, needHook, type Wiring } from './wiring.js';
 
+/** The database lies in the home, and the lock on that keeps every other daemon away. */
+const SOLE_WRITER = true;
+
 export interface BootOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** dist/release.json of the build that runs. */
@@ -164,7 +167,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
   const factories = { ...standardFactories, ...options.factories };
-  const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }));
+  const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }), SOLE_WRITER);
   const wiring: Wiring = createWiring(clock, strays, bus, (id, event) => relay.isDurable(id, event));
   const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
   return {
@@ -235,7 +238,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   });
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
-  const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), bus, instanceId: bus.name, soleWriter: true });
+  const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), bus, instanceId: bus.name, soleWriter: SOLE_WRITER });
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
   await relay.open(own);
