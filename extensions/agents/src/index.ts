@@ -13,9 +13,10 @@ import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './last-active.js';
 import { shownModels } from './model-shown.js';
 import { agentRoutes } from './routes.js';
-import { type AgentsDeps, createAgentsService, finishKills, purgeOwner } from './service.js';
+import { type AgentsDeps, createAgentsService, finishKills } from './service.js';
 import { spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
+import { AgentRows, Marks, SpawnKeys } from './tables.js';
 import { agentTools } from './tools.js';
 
 const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
@@ -23,6 +24,7 @@ const FORGET_KEYS_EVERY_MS = 60 * 60 * 1000;
 
 export default defineExtension({
   contract,
+  tables: [AgentRows, SpawnKeys, Marks],
   migrations: [init],
   activate(ctx) {
     const store = createStore(ctx.db);
@@ -42,7 +44,7 @@ export default defineExtension({
       review,
       providers: about.providers,
       modelsOf,
-      purge: ctx.hooks.use(StoragePurge),
+      purge: (agentId) => ctx.purge({ agentId }),
       ids: ctx.ids,
       clock: ctx.clock,
       events: ctx.events,
@@ -64,7 +66,9 @@ export default defineExtension({
     ctx.routes.add(...agentRoutes(surface));
     ctx.tools.add(...agentTools(surface));
     ctx.hooks.tap(KernelReady, () => finishKills(deps));
-    ctx.hooks.tap(StoragePurge, ({ ownerId, agentId }) => (ownerId !== undefined && agentId === undefined ? purgeOwner(deps, ownerId) : undefined));
+    ctx.hooks.tap(StoragePurge, ({ ownerId }) => {
+      if (ownerId !== undefined) cache.clear();
+    });
     ctx.events.on(AgentChanged, ({ agentId }) => cache.changed(agentId));
     ctx.events.on(AgentKilled, ({ agentId }) => cache.changed(agentId));
     ctx.timers.every(FORGET_KEYS_EVERY_MS, () => store.commit([store.forgetKeysBefore(new Date(ctx.clock.now() - KEY_KEPT_MS).toISOString())]));

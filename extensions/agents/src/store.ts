@@ -57,7 +57,6 @@ export interface AgentStore {
   touch(at: ReadonlyMap<string, string>): Write;
   /** Conflicts when the row is gone already. */
   remove(id: string): Write;
-  removeOwner(ownerId: string): Write[];
   forgetKeysBefore(at: string): Write;
   commit(writes: readonly Write[]): Promise<void>;
 }
@@ -108,10 +107,6 @@ export const createStore = (db: Db): AgentStore => {
     }),
     touch: (at) => ({ update: agents, key: ['id'], rows: [...at].map(([id, last]) => ({ id, last_active_at: last })) }),
     remove: (id) => ({ sql: `DELETE FROM ${agents} WHERE id = ?`, args: [id], expect: 1 }),
-    removeOwner: (ownerId) => [
-      { sql: `DELETE FROM ${agents} WHERE owner_id = ?`, args: [ownerId] },
-      { sql: `DELETE FROM ${keys} WHERE owner_id = ?`, args: [ownerId] },
-    ],
     forgetKeysBefore: (at) => ({ sql: `DELETE FROM ${keys} WHERE created_at < ?`, args: [at] }),
     commit: async (writes) => void (await db.commit(writes)),
   };

@@ -12,9 +12,11 @@ import { createReach } from './reach.js';
 import { createProvidersService, localAddresses, PROBED } from './service.js';
 import { createSettingsStore } from './store.js';
 import { VaultReset } from '@svc/ext-vault/contract';
+import { Defaults, Settings } from './tables.js';
 
 export default defineExtension({
   contract,
+  tables: [Settings, Defaults],
   migrations: [init, defaults],
   config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection],
   activate(ctx) {

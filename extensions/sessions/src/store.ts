@@ -27,8 +27,6 @@ export interface SessionStore {
   agentOf(sessionId: string): Promise<string | undefined>;
   setThinking(sessionId: string, isOn: boolean | null): Write;
   discard(sessionId: string): Write[];
-  purgeAgent(agentId: string): Promise<void>;
-  purgeOwner(ownerId: string): Promise<void>;
 }
 
 interface RawEntry {
@@ -42,12 +40,6 @@ interface RawEntry {
 export const createSessionStore = (db: Db): SessionStore => {
   const sessions = db.table('sessions');
   const entries = db.table('entries');
-  const purgeWhere = async (column: 'agent_id' | 'owner_id', value: string): Promise<void> => {
-    await db.commit([
-      { sql: `DELETE FROM ${entries} WHERE session_id IN (SELECT id FROM ${sessions} WHERE ${column} = ?)`, args: [value] },
-      { sql: `DELETE FROM ${sessions} WHERE ${column} = ?`, args: [value] },
-    ]);
-  };
   return {
     counts: async (actor, agentIds, since) => {
       const reads = idGroups(agentIds).map((group) =>
@@ -94,8 +86,6 @@ export const createSessionStore = (db: Db): SessionStore => {
       { sql: `DELETE FROM ${entries} WHERE session_id = ?`, args: [sessionId] },
       { sql: `DELETE FROM ${sessions} WHERE id = ?`, args: [sessionId] },
     ],
-    purgeAgent: (agentId) => purgeWhere('agent_id', agentId),
-    purgeOwner: (ownerId) => purgeWhere('owner_id', ownerId),
   };
 };
 

@@ -2,6 +2,7 @@
 import { Actor } from './actor.js';
 import { defineAsk, defineGather, definePipe, defineStep, defineVeto } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
+import { PurgeSubject } from './purge.js';
 import { OneOf, Type } from './schema.js';
 import { CallFacts, Capabilities, ToolFacts, ToolOutput } from './tools.js';
 
@@ -66,12 +67,15 @@ export const SecretChange = defineAsk('secret.change', V, {
   answer: Type.Object({ changed: Type.Boolean(), names: Type.Optional(Type.Array(Type.String())) }),
 });
 
-/** Rows of an owner or an agent go, and with them what an area holds of them elsewhere. */
+/**
+ * An owner, an agent or a session goes, and with it what an area holds of it elsewhere than in its declared tables:
+ * files, running work, what it keeps in memory. The kernel alone calls it (`ctx.purge`), perhaps more than once, and
+ * before this generation is seen by anybody when the area was off meanwhile.
+ */
 export const StoragePurge = defineStep('storage.purge', V, {
   policy: 'closed',
   budgetMs: 30_000,
-  callable: true,
-  subject: Type.Object({ ownerId: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()), sessionId: Type.Optional(Type.String()) }),
+  subject: PurgeSubject,
 });
 export const KernelReady = defineStep('kernel.ready', V, { policy: 'open', budgetMs: 5_000, subject: Nothing });
 

@@ -1,7 +1,8 @@
 /** What a person switched on or off, kept in the database (kernel.md K3). */
 import type { Clock, Db, Migration } from '@svc/api';
+import { purgeTables } from './purge/purge-tables.js';
 
-export const kernelTables = { id: 'kernel', tables: ['choices', 'offsets'] } as const;
+export const kernelTables = { id: 'kernel', tables: ['choices', 'offsets', 'purges', 'receipts'] } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -12,6 +13,7 @@ export const kernelMigrations: readonly Migration[] = [
     name: '0002_offsets',
     up: (m) => m.createTable('offsets', { listener: { kind: 'text', primaryKey: true }, seq: { kind: 'integer', notNull: true } }),
   },
+  purgeTables,
 ];
 
 export interface Choices {

@@ -12,6 +12,7 @@ import { streamsGate } from './gate/streams.js';
 import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
+import type { Purges } from './purge/purges.js';
 import type { InstalledFiles } from './release.js';
 
 export interface ContextParts extends PlatformParts {
@@ -23,6 +24,7 @@ export interface ContextParts extends PlatformParts {
   readonly ready: LiveRegistry;
   readonly projections: ContributionRegistry<Projection>;
   readonly judge: ContractJudge;
+  readonly purges: Purges;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
   stray(owner: Owner, place: string, error: unknown): void;
@@ -59,6 +61,11 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     streams: streamsGate(parts.streams, parts.projections, owner, parts.judge),
     timers: timersFacade(parts, owner),
     db: dbFacade(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [], carriesOthers: installed.bundled }), alive),
+    purge: async (subject) => {
+      need('purge');
+      alive();
+      return parts.purges.purge(subject);
+    },
     fetch: (url: string, init: FetchInit) => {
       alive();
       return parts.fetchDoor.fetch(url, init, secrets.resolve);
