@@ -35,9 +35,9 @@ export const readLedger = async (file: string): Promise<Ledger> => {
   const db = await openReadOnly(file);
   try {
     const [runs, steps, entries, checks] = await Promise.all([
-      all<RunRow>(db, "SELECT id, request_key, status, error FROM journal_runs WHERE kind = 'agent' ORDER BY position"),
-      all<StepRow>(db, 'SELECT run_id, kind, key, status FROM journal_steps ORDER BY run_id, seq'),
-      all<Omit<EntryRow, 'body'> & { body: string }>(db, 'SELECT session_id, seq, kind, run_id, body FROM sessions_entries ORDER BY session_id, seq'),
+      all<RunRow>(db, "SELECT id, request_key, status, error FROM journal__runs WHERE kind = 'agent' ORDER BY position"),
+      all<StepRow>(db, 'SELECT run_id, kind, key, status FROM journal__steps ORDER BY run_id, seq'),
+      all<Omit<EntryRow, 'body'> & { body: string }>(db, 'SELECT session_id, seq, kind, run_id, body FROM sessions__entries ORDER BY session_id, seq'),
       all<{ integrity_check: string }>(db, 'PRAGMA integrity_check'),
     ]);
     return { runs, steps, entries: entries.map((row) => ({ ...row, body: JSON.parse(row.body) as EntryRow['body'] })), integrity: checks.map((row) => row.integrity_check).join('; ') };
@@ -50,7 +50,7 @@ export const readLedger = async (file: string): Promise<Ledger> => {
 export const unfinishedRuns = async (file: string): Promise<number> => {
   const db = await openReadOnly(file);
   try {
-    return (await all<{ n: number }>(db, "SELECT count(*) AS n FROM journal_runs WHERE status IN ('queued', 'running', 'waiting')"))[0]?.n ?? 0;
+    return (await all<{ n: number }>(db, "SELECT count(*) AS n FROM journal__runs WHERE status IN ('queued', 'running', 'waiting')"))[0]?.n ?? 0;
   } finally {
     await new Promise<void>((resolve) => db.close(() => resolve()));
   }

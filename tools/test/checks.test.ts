@@ -6,6 +6,7 @@ import { checkErrorCodes } from '../checks/error-codes.mjs';
 import { checkRings } from '../checks/rings.mjs';
 import { checkShape } from '../checks/shape.mjs';
 import { readSource } from '../checks/sources.mjs';
+import { checkSqlTables } from '../checks/sql-tables.mjs';
 
 const EXTENSION = 'extensions/system/src/index.ts';
 const messages = (findings: ReadonlyArray<{ message: string }>) => findings.map((finding) => finding.message);
@@ -92,5 +93,27 @@ describe('the other checks', () => {
     expect(bare.split('\n')[0]).to.equal("const a = '      ';     ");
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text under test holds a template
     expect(blankOut('x(`a ${now("b")} c`)').bare).to.equal('x(`    now(" ")   `)');
+  });
+});
+
+describe('the check of tables in SQL', () => {
+  const judge = (text: string, file = 'extensions/loop-guard/src/store.ts') =>
+    checkSqlTables([readSource(file, text.replaceAll('#{', '${'))]).map((finding: { line: number; message: string }) => `${finding.line} ${finding.message.split(' is ')[0]}`);
+
+  it('refuses a literal table of another area, wherever it stands in a text', () => {
+    const text = [
+      "const a = 'SELECT id FROM agents__agents WHERE id = ?';",
+      'const b = `SELECT 1 FROM #{own} JOIN sessions__entries AS e ON 1 = 1`;',
+      "const c = 'select 1 from journal__runs';",
+      "const d = 'UPDATE kernel_events SET n = 1';",
+      'const e = `DELETE FROM main.loop_guard__seen`;',
+    ].join('\n');
+    expect(new Set(judge(text))).to.deep.equal(new Set(['1 "agents__agents"', '2 "sessions__entries"', '3 "journal__runs"', '4 "kernel_events"', '5 "main.loop_guard__seen"']));
+  });
+
+  it('lets own tables, names that WITH gives, comments and the kernel through', () => {
+    const text = 'const a = `WITH t AS (SELECT id FROM #{own}) SELECT * FROM t JOIN loop_guard__seen ON 1 = 1`;\n// FROM agents__agents\nconst agents__agents = 1;\n';
+    expect(judge(text)).to.deep.equal([]);
+    expect(judge("const a = 'SELECT 1 FROM kernel_events';", 'kernel/daemon/src/durable-relay.ts')).to.deep.equal([]);
   });
 });

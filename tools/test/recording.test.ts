@@ -14,7 +14,7 @@ describe('the recording context', () => {
     expect(seen.routes).to.have.length(2);
     expect(seen.tools[0].name).to.equal('look');
     expect(seen.taps).to.deep.equal([{ name: 'tool.before', stage: 'policy' }]);
-    expect(ctx.db.table('seen')).to.equal('loop_guard_seen');
+    expect(ctx.db.table('seen')).to.equal('loop_guard__seen');
   });
 
   it('gives a section the defaults of its schema, nested ones too', () => {

@@ -16,15 +16,12 @@ import { agentRoutes } from './routes.js';
 import { type AgentsDeps, createAgentsService, finishKills } from './service.js';
 import { spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
-import { AgentRows, Marks, SpawnKeys } from './tables.js';
+import { AgentRows, Marks } from './tables.js';
 import { agentTools } from './tools.js';
-
-const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
-const FORGET_KEYS_EVERY_MS = 60 * 60 * 1000;
 
 export default defineExtension({
   contract,
-  tables: [AgentRows, SpawnKeys, Marks],
+  tables: [AgentRows, Marks],
   migrations: [init],
   activate(ctx) {
     const store = createStore(ctx.db);
@@ -45,6 +42,7 @@ export default defineExtension({
       providers: about.providers,
       modelsOf,
       purge: (agentId) => ctx.purge({ agentId }),
+      journal: ctx.journal,
       ids: ctx.ids,
       clock: ctx.clock,
       events: ctx.events,
@@ -71,7 +69,6 @@ export default defineExtension({
     });
     ctx.events.on(AgentChanged, ({ agentId }) => cache.changed(agentId));
     ctx.events.on(AgentKilled, ({ agentId }) => cache.changed(agentId));
-    ctx.timers.every(FORGET_KEYS_EVERY_MS, () => store.commit([store.forgetKeysBefore(new Date(ctx.clock.now() - KEY_KEPT_MS).toISOString())]));
   },
   start: (ctx) => ensureFirstAgent({ store: createStore(ctx.db), ids: ctx.ids, clock: ctx.clock, events: ctx.events }),
 });

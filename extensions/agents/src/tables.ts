@@ -22,19 +22,5 @@ export const AgentRows = defineTable('agents', '1.0.0', {
   indexes: [['parent_id']],
 });
 
-/** Outlives the agent, so that a resent request after a kill does not make a second one. */
-export const SpawnKeys = defineTable('spawn_keys', '1.0.0', {
-  columns: {
-    owner_id: { kind: 'text', notNull: true },
-    spawn_key: { kind: 'text', notNull: true },
-    fingerprint: { kind: 'text', notNull: true },
-    agent_id: { kind: 'text', notNull: true },
-    name: { kind: 'text', notNull: true },
-    created_at: { kind: 'text', notNull: true },
-  },
-  primaryKey: ['owner_id', 'spawn_key'],
-  owner: 'owner_id',
-});
-
 /** What has been done once and is never done again. */
 export const Marks = defineTable('marks', '1.0.0', { columns: { name: { kind: 'text', primaryKey: true }, at: { kind: 'text', notNull: true } } });

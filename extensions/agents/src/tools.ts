@@ -31,7 +31,7 @@ const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
     run: async (args, call) => {
       const parent = await agents.get(call.actor, call.agentId);
       // callId is the same after a restart: the call made again finds the agent it already made.
-      const spawned = await spawn(call.actor, { manifest: childManifest(parent, args), parentId: parent.id, key: `call:${call.callId}` });
+      const spawned = await spawn(call.actor, { manifest: childManifest(parent, args), parentId: parent.id, key: `call:${call.runId}:${call.callId}` });
       return JSON.stringify({ agent_id: spawned.agentId, name: spawned.name });
     },
   });

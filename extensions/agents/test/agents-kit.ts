@@ -23,7 +23,7 @@ export const openAgents = async () => {
   const storage: Storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: (events) => said.push(...events) });
   const tables = { id: 'agents', tables: ['agents', 'spawn_keys', 'marks'] };
   await storage.migrate(tables, [init]);
-  const events: Events = { event: (name, data) => ({ event: name, data }), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
+  const events: Events = { event: (name, data) => storage.event('agents', name, data), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
   let nextId = 1;
   const ids = { uuid: () => `00000000-0000-4000-8000-${String(nextId++).padStart(12, '0')}`, hex: () => '', bytes: () => new Uint8Array(), random: () => 0 };
   const taps: { veto: Verdict | undefined; review: string[]; spawning: unknown[]; purged: unknown[]; purgeFails: boolean } = {

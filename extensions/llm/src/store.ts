@@ -48,7 +48,7 @@ export const createUsageStore = (db: Db): UsageStore => {
     return row ?? { requests: 0, input_tokens: 0, output_tokens: 0, cost_micros: 0 };
   };
   return {
-    insert: (records) => (records.length === 0 ? [] : [{ insert: table, rows: records.map(rowOf) }]),
+    insert: (records) => (records.length === 0 ? [] : [db.insert('usage', records.map(rowOf))]),
     commit: async (writes) => {
       await db.commit(writes);
     },

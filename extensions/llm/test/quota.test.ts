@@ -76,7 +76,7 @@ describe('what an agent may use', () => {
     await call(one);
     const columns = 'id, run_id, agent_id, owner_id, provider, model, input_tokens, output_tokens, cost_micros, estimated, purpose, at';
     const values = ['x', 'r', 'agent-1', 'owner', 'openai', 'm', 150, 0, 0, 0, 'run', new Date(now).toISOString()];
-    await one.db.commit([{ sql: `INSERT INTO ${one.db.table('usage')} (${columns}) VALUES (${values.map(() => '?').join(', ')})`, args: values }]);
+    await one.db.commit([one.db.sql(`INSERT INTO ${one.db.table('usage')} (${columns}) VALUES (${values.map(() => '?').join(', ')})`, values)]);
     one.passes(15_000);
 
     expect((await refusalOf(call(one))).details).to.include({ used: 250 });

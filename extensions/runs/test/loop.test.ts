@@ -228,10 +228,10 @@ describe('the agent loop', () => {
     const db = storage.dbFor({ id: 'sessions', tables: ['sessions', 'entries'] });
     const entries = db.table('entries');
     await db.commit([
-      {
-        sql: `INSERT INTO ${entries}(session_id, seq, kind, run_id, body, at) SELECT session_id, MAX(seq) + 1, 'note', NULL, ?, at FROM ${entries} WHERE session_id = ?`,
-        args: [JSON.stringify({ content: 'somebody was here' }), svc.agent.session_id],
-      },
+      db.sql(`INSERT INTO ${entries}(session_id, seq, kind, run_id, body, at) SELECT session_id, MAX(seq) + 1, 'note', NULL, ?, at FROM ${entries} WHERE session_id = ?`, [
+        JSON.stringify({ content: 'somebody was here' }),
+        svc.agent.session_id,
+      ]),
     ]);
     finish('a');
     expect((await answer).body.response).to.equal('the answer');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Actor, actorOf, type Db } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
 import { seededIds } from '@svc/platform/clock/ids';
-import { openSqlite } from '@svc/platform/storage/sqlite-connection';
+import { openSqlite } from '@svc/platform/storage/sqlite/sqlite-connection';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { Entry, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';

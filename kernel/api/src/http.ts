@@ -4,6 +4,7 @@ import type { Logger } from './doors.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from './declare/frames.js';
 import { type Plain, declaredAs } from './declare/plain.js';
 import type { ErrorBody, Infer, TSchema } from './schema.js';
+import type { Write } from './storage.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Headers = Readonly<Record<string, string>>;
@@ -20,6 +21,8 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
   readonly actor: Actor;
   /** The caller's address, after trusted proxies. */
   readonly ip: string;
+  /** Of a route that is `idempotent`: writes that keep this answer under the caller's key, to be committed with the effect. None where the caller brought no key. */
+  receipt(answer: Reply): readonly Write[];
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -86,6 +89,11 @@ export interface RouteDecl {
   readonly path: string;
   readonly summary: string;
   readonly auth: AuthRule;
+  /**
+   * The same `Idempotency-Key` with the same body gets the same answer, and the effect happens once: the handler commits
+   * `req.receipt(answer)` with it. The same key with another body is refused with 409. Only JSON answers are kept.
+   */
+  readonly idempotent?: boolean;
   /** What the caller's role must allow, `<area>.<read|write|admin|send>`. */
   readonly permission: string;
   /** Rate-limit tokens a call takes. */

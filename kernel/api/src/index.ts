@@ -23,6 +23,7 @@ export * from './manifest.js';
 export * from './nearest.js';
 export * from './pattern.js';
 export * from './purge.js';
+export * from './route-group.js';
 export * from './schema.js';
 export * from './schema-walk.js';
 export * from './sse.js';

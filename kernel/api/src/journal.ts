@@ -120,7 +120,21 @@ export interface OpenedRun {
   readonly leased?: LeasedRun;
 }
 
+/** Whose effect of which kind; without a key it simply happens. */
+export interface OnceRequest {
+  readonly actor: Actor;
+  readonly kind: string;
+  readonly key?: string;
+  /** Hash of what was asked: the same key with another is a conflict (`journal_key_conflict`). */
+  readonly fingerprint: string;
+}
+
 export interface Journal {
+  /**
+   * An effect that happens once per owner, kind and key. `receipt` gives writes that the effect commits with its own;
+   * whoever comes again with the key gets the result that stands there (plain data), for as long as ended runs are kept.
+   */
+  once<T>(request: OnceRequest, effect: (receipt: (result: T) => readonly Write[]) => Promise<T>): Promise<{ result: T; replayed: boolean }>;
   /** Accepts work: one durable commit of the run and of `also` (which is skipped when the key replays). */
   open(request: OpenRun, also?: readonly Write[]): Promise<OpenedRun>;
   /** Commits progress under the lease. */

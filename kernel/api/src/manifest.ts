@@ -1,7 +1,11 @@
 /** extension.json: what the daemon needs to know before it runs a line of an extension. Identity stands in package.json. */
 import { type Static, Type } from './schema.js';
 
-const Id = Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$' });
+/**
+ * Single hyphens within, none at the end: with `-` written as `_`, the first `__` of a physical table name stands
+ * between the id and the table. The platform and the databases keep some ids for themselves.
+ */
+const Id = Type.String({ minLength: 2, maxLength: 41, pattern: '^(?!(?:kernel|journal|svc)$|(?:sqlite|pg)(?:-|$))[a-z][a-z0-9]*(?:-[a-z0-9]+)*$' });
 const Range = Type.String({ minLength: 1, maxLength: 100 });
 const closed = { additionalProperties: false };
 
@@ -26,6 +30,7 @@ export const Manifest = Type.Object(
     ),
     config: Type.Optional(Type.Array(Type.Union([Type.Object({ section: Type.String() }, closed), Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed)]))),
     reads: Type.Optional(Type.Array(Type.String(), { description: 'Sections of the kernel whose settings this extension goes by' })),
+    kinds: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9.-]{0,60}$' }), { description: 'Kinds of durable work that belong to this extension' })),
     tables: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_]{0,40}$' }))),
     workers: Type.Optional(
       Type.Record(

@@ -1,4 +1,5 @@
 /** @svc/core: the wiring. It knows no HTTP, no SQL and no area. */
+export * from './claims.js';
 export * from './contract-judge.js';
 export * from './contribution-registry.js';
 export * from './event-hub.js';

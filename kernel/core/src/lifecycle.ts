@@ -6,6 +6,7 @@
  * X3  A reload overlaps: the next generation serves before the last one drains, and a failed one never replaces a good one.
  * X4  What needs a service that left goes to `pending` before the provider stops, and comes back by itself.
  */
+import type { KernelNames } from './claims.js';
 import type { ExtensionPlan, ExtensionStatus, Manifest, StopReason } from '@svc/api';
 import { type Generation, type GenerationDeps, type Phase, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
 import type { Installed } from './installed.js';
@@ -36,6 +37,8 @@ interface Unit {
 
 export interface LifecycleDeps extends GenerationDeps {
   readonly apiVersion: string;
+  /** What the kernel keeps for itself. */
+  readonly names?: KernelNames;
   readonly strikes: StrikeBook;
   intents(): IntentSources;
   /** Stores a person's choice; undefined drops it. */
@@ -166,7 +169,7 @@ export class Lifecycle {
     await this.#exclusive(async () => {
       for (const unit of this.#units.values()) unit.cancelRetry?.();
       const running = [...this.#units.values()].filter((unit) => unit.generation);
-      const { waves } = resolve(running.map(manifestOf), running.map(manifestOf), this.#deps.apiVersion);
+      const { waves } = resolve(running.map(manifestOf), running.map(manifestOf), this.#deps);
       for (const wave of [...waves].reverse()) {
         await Promise.all(wave.map((id) => this.#stopOne(this.#need(id), reason, leftMs())));
       }
@@ -219,7 +222,7 @@ export class Lifecycle {
   async #converge(onWave?: (ids: readonly string[]) => void): Promise<void> {
     if (this.#stopping) return;
     const should = [...this.#units.values()].filter((unit) => this.#shouldRun(unit));
-    const { waves, blocked } = resolve(should.map(manifestOf), [...this.#units.values()].map(manifestOf), this.#deps.apiVersion);
+    const { waves, blocked } = resolve(should.map(manifestOf), [...this.#units.values()].map(manifestOf), this.#deps);
     for (const unit of this.#units.values()) await this.#settleOff(unit, should.includes(unit), blocked.get(unit.installed.id));
     for (const wave of waves) {
       await Promise.all(wave.map((id) => this.#startIfAble(this.#need(id))));
@@ -285,7 +288,7 @@ export class Lifecycle {
     if (candidate === before) return;
     if (candidate.id !== before.id) throw new Error(`${candidate.id} cannot take the place of ${before.id}`);
     const others = [...this.#units.values()].filter((unit) => unit.installed !== before && unit.generation).map(manifestOf);
-    const { blocked } = resolve([...others, candidate.manifest], [...[...this.#units.values()].filter((unit) => unit.installed !== before).map(manifestOf), candidate.manifest], this.#deps.apiVersion);
+    const { blocked } = resolve([...others, candidate.manifest], [...[...this.#units.values()].filter((unit) => unit.installed !== before).map(manifestOf), candidate.manifest], this.#deps);
     const why = blocked.get(candidate.id) ?? [...blocked].map(([id, reason]) => `${id}: ${reason}`)[0];
     if (why !== undefined) throw new PhaseError('load', new Error(why));
   }
@@ -321,7 +324,7 @@ export class Lifecycle {
 
   async #stopWithDependents(id: string, why: StopReason, drainMs: number | undefined): Promise<void> {
     const running = [...this.#units.values()].filter((unit) => unit.generation).map(manifestOf);
-    const { waves } = resolve(running, running, this.#deps.apiVersion);
+    const { waves } = resolve(running, running, this.#deps);
     const affected = new Set(dependentsOf(id, running));
     for (const wave of [...waves].reverse()) {
       for (const other of wave) if (affected.has(other)) await this.#stopOne(this.#need(other), why, drainMs);

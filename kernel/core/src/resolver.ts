@@ -3,7 +3,14 @@
  * Judged from manifests alone, before any code runs.
  */
 import type { Manifest } from '@svc/api';
+import { type KernelNames, NO_KERNEL_NAMES, rivalClaim } from './claims.js';
 import satisfies from 'semver/functions/satisfies.js';
+
+/** What manifests are judged against. */
+export interface Host {
+  readonly apiVersion: string;
+  readonly names?: KernelNames;
+}
 
 export interface Resolution {
   /** Ids that can start once those of earlier waves have; ids in a wave do not need each other. */
@@ -17,11 +24,11 @@ interface Node {
   readonly needs: ReadonlySet<string>;
 }
 
-/** `enabled` are the manifests that should be on; `installed` all there are, for better messages. */
-export function resolve(enabled: readonly Manifest[], installed: readonly Manifest[], apiVersion: string): Resolution {
+/** `enabled` are the manifests that should be on; `installed` all there are, in the order in which they came: who came first keeps what it claims. */
+export function resolve(enabled: readonly Manifest[], installed: readonly Manifest[], host: Host): Resolution {
   const blocked = new Map<string, string>();
   for (const manifest of enabled) {
-    const reason = refusal(manifest, enabled, apiVersion);
+    const reason = refusal(manifest, enabled, host) ?? rivalClaim(manifest, installed.slice(0, Math.max(0, installed.indexOf(manifest))), host.names ?? NO_KERNEL_NAMES);
     if (reason) blocked.set(manifest.id, reason);
   }
   blockMissing(enabled, installed, blocked);
@@ -62,7 +69,7 @@ export function usersOf(id: string, among: readonly Manifest[]): string[] {
   return among.filter((manifest) => manifest.id !== id && services.some((service) => manifest.optional?.[service] !== undefined)).map((manifest) => manifest.id);
 }
 
-function refusal(manifest: Manifest, enabled: readonly Manifest[], apiVersion: string): string | undefined {
+function refusal(manifest: Manifest, enabled: readonly Manifest[], { apiVersion }: Host): string | undefined {
   if (!satisfies(apiVersion, manifest.api)) return `it needs @svc/api ${manifest.api}, this daemon has ${apiVersion}`;
   const rival = manifest.conflicts?.find((id) => enabled.some((other) => other.id === id));
   return rival === undefined ? undefined : `it conflicts with ${rival}, which is on`;

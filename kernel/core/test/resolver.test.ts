@@ -7,7 +7,7 @@ const manifest = (id: string, rest: Partial<Manifest> = {}): Manifest => ({ mani
 const area = (id: string, rest: Partial<Manifest> = {}): Manifest => manifest(id, { provides: { [id]: '1.2.0' }, ...rest });
 const need = (...services: string[]): Record<string, string> => Object.fromEntries(services.map((service) => [service, '^1']));
 const resolved = (enabled: readonly Manifest[], installed = enabled) => {
-  const { waves, blocked } = resolve(enabled, installed, '1.4.0');
+  const { waves, blocked } = resolve(enabled, installed, { apiVersion: '1.4.0' });
   return { waves, blocked: Object.fromEntries(blocked) };
 };
 

@@ -230,6 +230,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
   const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), instanceId: ids.uuid(), soleWriter: true });
+  http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
   await relay.open(own);
@@ -238,7 +239,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     installed: ground.installed,
     tables: wiring.tables,
     hooks: wiring.hooks,
-    dbOf: (id, tables) => storage.dbFor({ id, tables }),
+    dbOf: (id, tables) => storage.dbFor({ id, tables, isPlatform: true }),
     clock,
     log: log.logger('kernel'),
     apiVersion: API_VERSION,

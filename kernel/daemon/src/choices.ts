@@ -2,7 +2,7 @@
 import type { Clock, Db, Migration } from '@svc/api';
 import { purgeTables } from './purge/purge-tables.js';
 
-export const kernelTables = { id: 'kernel', tables: ['choices', 'offsets', 'purges', 'receipts'] } as const;
+export const kernelTables = { id: 'kernel', tables: ['choices', 'offsets', 'purges', 'receipts'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -30,7 +30,6 @@ interface ChoiceRow {
 }
 
 export async function openChoices(db: Db, clock: Clock): Promise<Choices> {
-  const table = db.table('choices');
   const all = new Map<string, boolean>();
   /** When each was made: choosing the same again is news, to an area that has failed. */
   const made = new Map<string, string>();
@@ -43,7 +42,7 @@ export async function openChoices(db: Db, clock: Clock): Promise<Choices> {
     made.delete(id);
   };
   const refresh = async (): Promise<string[]> => {
-    const rows = await db.read<ChoiceRow>(`SELECT id, enabled, at FROM ${table}`);
+    const rows = await db.select<ChoiceRow>({ from: 'choices', columns: ['id', 'enabled', 'at'] });
     const news = rows.filter((row) => made.get(row.id) !== row.at || all.get(row.id) !== (row.enabled === 1));
     const gone = [...all.keys()].filter((id) => !rows.some((row) => row.id === id));
     for (const row of news) keep(row);
@@ -56,8 +55,8 @@ export async function openChoices(db: Db, clock: Clock): Promise<Choices> {
     refresh,
     set: async (id, enabled) => {
       const row = { id, enabled: enabled ? 1 : 0, at: clock.iso() };
-      if (enabled === undefined) await db.commit([{ sql: `DELETE FROM ${table} WHERE id = ?`, args: [id] }]);
-      else await db.commit([{ upsert: table, key: ['id'], rows: [row] }]);
+      if (enabled === undefined) await db.commit([db.remove('choices', { id })]);
+      else await db.commit([db.upsert('choices', ['id'], [row])]);
       if (enabled === undefined) drop(id);
       else keep(row);
     },

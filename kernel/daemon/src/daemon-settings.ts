@@ -31,7 +31,8 @@ export function claimsOf(store: InstalledStore): () => SectionClaims {
   return () => {
     const all = store.all();
     if (made?.of !== all)
-      made = { of: all, claims: Object.fromEntries(all.flatMap((one) => Object.entries(one.contributions.config).map(([section, schema]) => [section, { schema, owner: one.id }]))) };
+      // Who was installed first keeps a section; the other is not started (core's claims.ts).
+      made = { of: all, claims: Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(one.contributions.config).map(([section, schema]) => [section, { schema, owner: one.id }]))) };
     return made.claims;
   };
 }

@@ -5,7 +5,7 @@
  * E2  A listener's offset moves after it has taken the event. It begins with what comes after it was first seen.
  * E3  While a listener is off or failing its events wait. One that fell behind what is kept is told of the gap.
  */
-import type { Clock, Db, Logger } from '@svc/api';
+import type { Clock, Db, Logger, Write } from '@svc/api';
 import type { EventHub, InstalledStore } from '@svc/core';
 
 export interface DurableRelay {
@@ -90,15 +90,16 @@ function follow(deps: RelayDeps, listeners: Map<string, Listener>, id: string): 
 
 async function readOffsets(db: Db, listeners: readonly Listener[]): Promise<void> {
   if (listeners.length === 0) return;
-  const offsets = db.table('offsets');
-  const known = new Map((await db.read<{ listener: string; seq: number }>(`SELECT listener, seq FROM ${offsets}`)).map((row) => [row.listener, row.seq]));
+  const known = new Map((await db.select<{ listener: string; seq: number }>({ from: 'offsets' })).map((row) => [row.listener, row.seq]));
   const newest = await db.readOne<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM kernel_events');
   for (const listener of listeners) {
     listener.offset = known.get(listener.id) ?? newest?.seq ?? 0;
-    if (!known.has(listener.id)) await db.commit([{ upsert: offsets, key: ['listener'], rows: [{ listener: listener.id, seq: listener.offset }] }]);
+    if (!known.has(listener.id)) await db.commit([offsetOf(db, listener)]);
     listener.isPlaced = true;
   }
 }
+
+const offsetOf = (db: Db, { id, offset }: Listener): Write => db.upsert('offsets', ['listener'], [{ listener: id, seq: offset }]);
 
 function start(deps: RelayDeps, db: Db, listener: Listener, signal: AbortSignal): void {
   listener.again = true;
@@ -121,7 +122,7 @@ async function pump(deps: RelayDeps, db: Db, listener: Listener, signal: AbortSi
       if (listener.events.has(row.name) && !(await deliver(deps, listener, row, signal))) return;
       listener.offset = row.seq;
     }
-    if (rows.length > 0) await db.commit([{ upsert: db.table('offsets'), key: ['listener'], rows: [{ listener: listener.id, seq: listener.offset }] }]);
+    if (rows.length > 0) await db.commit([offsetOf(db, listener)]);
     if (rows.length === BATCH) listener.again = true;
   }
 }

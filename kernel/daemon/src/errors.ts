@@ -57,7 +57,6 @@ export const daemonErrors = defineErrors('daemon', {
     message: (id: string, near: string | undefined) => `There is no extension "${id}".${near ? ` Did you mean ${near}?` : ''}`,
     hint: 'With the daemon running, "svc ext list" names all.',
   },
-  not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}" in its extension.json.` },
   not_declared: {
     status: 403,
     retry: false,
@@ -70,6 +69,12 @@ export const daemonErrors = defineErrors('daemon', {
     retry: false,
     message: (named: string) => `A purge names one owner, agent or session; ${named === '' ? 'none' : named} was given.`,
     hint: 'Give exactly one of ownerId, agentId, sessionId, and not an empty one.',
+  },
+  not_granted: {
+    status: 403,
+    retry: false,
+    message: (id: string, grant: string) => `${id} has no grant "${grant}": add { "grant": "${grant}", "why": "…" } to "grants" in its extension.json.`,
+    hint: 'A grant is asked for in the manifest, with the reason, and read when the extension is loaded.',
   },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

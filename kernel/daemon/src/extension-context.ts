@@ -1,8 +1,9 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
 import { join } from 'node:path';
-import type { AnyTool, Db, Disposable, ExtensionContext, Files, FetchInit, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
+import type { AnyTool, Disposable, ExtensionContext, Files, FetchInit, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
 import { type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
+import { dbGate } from './gate/storage.js';
 import { daemonErrors } from './errors.js';
 import { eventsGate } from './gate/events.js';
 import { hooksGate } from './gate/hooks.js';
@@ -56,16 +57,16 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     tools: { add: (...decls) => together(decls.map((decl) => parts.tools.add(owner, decl))) },
     hooks: hooksGate(parts.hooks, owner, manifest),
     services: servicesGate(parts.services, owner, manifest),
-    events: eventsGate(parts.events, owner, manifest, (event, data) => ({ event, data })),
+    events: eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data)),
     journal: journalFacade(parts.journal, owner, parts.ready),
     streams: streamsGate(parts.streams, parts.projections, owner, parts.judge),
     timers: timersFacade(parts, owner),
-    db: dbFacade(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [], carriesOthers: installed.bundled }), alive),
     purge: async (subject) => {
       need('purge');
       alive();
       return parts.purges.purge(subject);
     },
+    db: dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need, alive }),
     fetch: (url: string, init: FetchInit) => {
       alive();
       return parts.fetchDoor.fetch(url, init, secrets.resolve);
@@ -126,22 +127,6 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
     },
   };
 }
-
-const dbFacade = (db: Db, alive: () => void): Db => ({
-  table: (name) => db.table(name),
-  read: (sql, args) => {
-    alive();
-    return db.read(sql, args);
-  },
-  readOne: (sql, args) => {
-    alive();
-    return db.readOne(sql, args);
-  },
-  commit: (writes) => {
-    alive();
-    return db.commit(writes);
-  },
-});
 
 function filesOf(parts: ContextParts, id: string): Files {
   const { dataDir, workspacesDir } = parts.home;

@@ -34,6 +34,7 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
     return runs;
   };
   return {
+    once: (request, effect) => open(journal).once(request, effect),
     open: async (request, also) => {
       const { leased, ...opened } = await open(journal).open(request, also);
       const [kept] = leased ? await keep([leased]) : [];

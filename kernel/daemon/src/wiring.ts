@@ -16,12 +16,17 @@ import {
   StrikeBook,
 } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
+import { kernelSections } from '@svc/platform/config/kernel-sections';
+import { RECEIPTS_KIND } from '@svc/platform/http/idempotency';
 import type { Log } from '@svc/platform/log/log';
 import { type ContextParts, createContext } from './extension-context.js';
 import { createProjectionRegistry } from './gate/streams.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { InstalledFiles } from './release.js';
 import type { StrayHandler } from './stray-errors.js';
+
+const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, api.EventsGap].map(({ name }) => name);
+const KERNEL_KINDS = [RECEIPTS_KIND];
 
 /** What extensions are judged against. */
 export const API_VERSION = '0.1.0';
@@ -104,6 +109,7 @@ export function createLifecycle(
     {
       ...generations,
       apiVersion: API_VERSION,
+      names: { sections: Object.keys(kernelSections), events: KERNEL_EVENTS, kinds: KERNEL_KINDS },
       strikes: wiring.strikes,
       choose: rest.choose,
       intents: rest.intents,

@@ -89,7 +89,7 @@ describe('a durable listener', () => {
     const relay = createDurableRelay({ installed: createInstalledStore([scribe([])]), hub, clock, log: silent });
     const db = storage.dbFor(kernelTables);
     await relay.open(db);
-    await db.commit([{ event: 'agent.spawned', data: { name: 'first' } }]);
+    await db.commit([storage.event('agents', 'agent.spawned', { name: 'first' })]);
     relay.poke();
     await until(() => heard.length === 2);
     await relay.close();

@@ -107,7 +107,7 @@ export const recordingContext = ({ id, version }: { readonly id: string; readonl
     streams: recordedStreams(seen),
     journal: withMembers({ onReady: () => disposable }),
     timers: { every: timer(seen), after: timer(seen) },
-    db: withMembers({ table: (name: string) => `${id.replaceAll('-', '_')}_${name}` }),
+    db: withMembers({ table: (name: string) => `${id.replaceAll('-', '_')}__${name}` }),
     env: silent,
     clock: withMembers({ now: () => 0, iso: () => new Date(0).toISOString(), mono: () => 0 }),
     ids: withMembers({ uuid: () => '00000000-0000-4000-8000-000000000000', hex: (count: number) => '00'.repeat(count), bytes: (count: number) => new Uint8Array(count), random: () => 0 }),

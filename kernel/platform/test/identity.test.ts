@@ -35,8 +35,8 @@ describe('the database file', () => {
     await mkdir(join(root, folder));
     return start(folder);
   };
-  const write = (storage: Storage, id: string): Promise<unknown> => storage.dbFor(owner).commit([{ insert: 'notes_notes', rows: [{ id }] }]);
-  const notes = async (storage: Storage): Promise<string[]> => (await storage.dbFor(owner).read<{ id: string }>('SELECT id FROM notes_notes ORDER BY id')).map(({ id }) => id);
+  const write = (storage: Storage, id: string): Promise<unknown> => storage.dbFor(owner).commit([storage.dbFor(owner).insert('notes', [{ id }])]);
+  const notes = async (storage: Storage): Promise<string[]> => (await storage.dbFor(owner).read<{ id: string }>('SELECT id FROM notes__notes ORDER BY id')).map(({ id }) => id);
   const rest = async (storage: Storage): Promise<void> => {
     for (let seconds = 0; seconds < 5; seconds++) await storage.tend();
   };

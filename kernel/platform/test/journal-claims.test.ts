@@ -222,7 +222,7 @@ describe('journal claims', () => {
       const heard = counted();
       await waiting('2026-01-01T05:00:00Z');
       await rig.settled();
-      await rig.db.commit([{ sql: "UPDATE journal_runs SET wait_until = '2026-01-01T00:30:00.000Z'", args: [] }]);
+      await rig.db.commit([rig.db.sql("UPDATE journal__runs SET wait_until = '2026-01-01T00:30:00.000Z'", [])]);
       const before = heard.calls;
       await rig.pass(3_599_999, 600_000);
       expect(heard.calls).to.equal(before);

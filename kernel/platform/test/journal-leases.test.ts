@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorOf, type Db, type LeasedRun, type Logger, type Write } from '@svc/api';
+import { actorOf, type Db, type LeasedRun, type Logger, type Scalar, type Write } from '@svc/api';
 import { expect } from 'chai';
 import { type VirtualClock, virtualClock } from '../src/clock/clock.js';
 import { systemIds } from '../src/clock/ids.js';
@@ -23,6 +23,7 @@ describe('journal leases', () => {
   let refuses: (writes: readonly Write[]) => boolean;
   /** Makes it refuse to read steps. */
   let cannotRead: boolean;
+  const argsOf = new WeakMap<Write, readonly Scalar[]>();
 
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-leases-'));
@@ -34,8 +35,13 @@ describe('journal leases', () => {
     const real = storage.dbFor(journalOwner);
     db = {
       ...real,
+      sql: (text, args, options) => {
+        const write = real.sql(text, args, options);
+        argsOf.set(write, args);
+        return write;
+      },
       commit: (writes) => (refuses(writes) ? Promise.reject(new Error('the disk is full')) : real.commit(writes)),
-      read: (sql, args) => (cannotRead && sql.includes('journal_steps') ? Promise.reject(new Error('the disk is broken')) : real.read(sql, args)),
+      read: (sql, args) => (cannotRead && sql.includes('journal__steps') ? Promise.reject(new Error('the disk is broken')) : real.read(sql, args)),
     };
     journal = createJournal({ db, clock, ids: systemIds(), log: silent, instanceId: 'life-1', soleWriter: true });
   });
@@ -72,7 +78,7 @@ describe('journal leases', () => {
     const offered = new Promise<void>((resolve) => journal.onReady('agent', resolve));
     await clock.advance(10_000);
     await offered;
-    await db.commit([{ sql: 'UPDATE journal_runs SET kind = kind WHERE id = ?', args: ['none'] }]);
+    await db.commit([db.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
 
     expect((await claimOne()).id).to.equal(run.id);
   });
@@ -96,7 +102,7 @@ describe('journal leases', () => {
     const [one, other] = [await held(), await held()];
     await journal.release(one);
     await journal.release(other);
-    refuses = (writes) => writes.some((write) => 'args' in write && write.args?.includes(other.id));
+    refuses = (writes) => writes.some((write) => argsOf.get(write)?.includes(other.id));
 
     expect((await journal.claim('agent', 10)).map(({ id }) => id)).to.deep.equal([one.id]);
 

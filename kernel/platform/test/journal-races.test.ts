@@ -15,18 +15,18 @@ describe('journal races', () => {
 
   const open = (id: string, extra: object = {}) => rig.journal.open({ id, kind: 'agent', actor: alice, input: 0, ...extra });
   /** Before each of the next `times` commits that match, somebody else's is in the queue already. */
-  const overtake = (matches: string, theirs: Write, times: number): void => {
+  const overtake = (matches: string, theirs: () => Write, times: number): void => {
     let left = times;
     rig.breakCommits((writes) => {
       const [first] = writes;
-      if (left > 0 && first && 'sql' in first && first.sql.includes(matches)) {
+      if (left > 0 && first && rig.textOf(first).includes(matches)) {
         left -= 1;
-        void rig.db.commit([theirs]);
+        void rig.db.commit([theirs()]);
       }
       return false;
     });
   };
-  const touched: Write = { sql: "UPDATE journal_runs SET lease_token = lease_token + 1 WHERE status = 'running'", args: [] };
+  const touched = (): Write => rig.db.sql("UPDATE journal__runs SET lease_token = lease_token + 1 WHERE status = 'running'", []);
 
   it('lost to others in a claim are tried with what is there then, three times at most', async () => {
     await rig.journal.release(await rig.held({ id: 'r' }));
@@ -41,11 +41,11 @@ describe('journal races', () => {
 
   it('lost by a cancel or a wake say so, and change nothing', async () => {
     for (const id of ['a', 'b']) await rig.journal.wait(await rig.held({ id }), { reason: 'r', wakeKey: id });
-    const ended: Write = { sql: "UPDATE journal_runs SET status = 'done'", args: [] };
+    const ended = (): Write => rig.db.sql("UPDATE journal__runs SET status = 'done'", []);
     overtake("status = 'cancelled'", ended, 1);
     expect(await rig.journal.cancel('a', { code: 'c', message: 'm' })).to.equal(false);
     expect(await rig.journal.wake('b', 'yes')).to.equal(false);
-    await rig.db.commit([{ sql: "UPDATE journal_runs SET status = 'waiting'", args: [] }]);
+    await rig.db.commit([rig.db.sql("UPDATE journal__runs SET status = 'waiting'", [])]);
     overtake("status = 'queued'", ended, 1);
     expect(await rig.journal.wake('b', 'yes')).to.equal(false);
     expect((await rig.journal.get('a'))?.error).to.equal(null);
@@ -53,7 +53,7 @@ describe('journal races', () => {
 
   it('keep the lease when only what stands beside the progress could not be written', async () => {
     const run = await rig.held({ id: 'r' });
-    const missing: Write = { sql: 'UPDATE journal_runs SET input = NULL WHERE id = ?', args: ['nobody'], expect: 1 };
+    const missing: Write = rig.db.sql('UPDATE journal__runs SET input = NULL WHERE id = ?', ['nobody'], { expect: 1 });
     expect(await codeOf(rig.journal.advance(run, { also: [missing] }))).to.equal('storage_conflict');
     expect(run.signal.aborted).to.equal(false);
     await rig.finish(run);
@@ -134,9 +134,9 @@ describe('journal races', () => {
   it('cannot leave a row half written: what every run and step has may not be null', async () => {
     const columns = async (table: string) =>
       (await rig.db.read<{ name: string; notnull: number }>(`SELECT name, "notnull" FROM pragma_table_info('${table}') WHERE "notnull" = 0 ORDER BY cid`)).map(({ name }) => name);
-    expect(await columns('journal_runs')).to.deep.equal([
+    expect(await columns('journal__runs')).to.deep.equal([
       ...['request_key', 'fingerprint', 'lane', 'parent_id', 'input', 'result', 'error', 'wait_reason', 'wake_key', 'wait_until', 'wait_data', 'lease_owner'],
     ]);
-    expect(await columns('journal_steps')).to.deep.equal(['intent', 'outcome', 'ended_at']);
+    expect(await columns('journal__steps')).to.deep.equal(['intent', 'outcome', 'ended_at']);
   });
 });

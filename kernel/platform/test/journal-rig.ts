@@ -7,7 +7,7 @@ import { type VirtualClock, virtualClock } from '../src/clock/clock.js';
 import { systemIds } from '../src/clock/ids.js';
 import { createJournal, type PlatformJournal } from '../src/journal/journal.js';
 import { journalMigrations, journalOwner } from '../src/journal/journal-migrations.js';
-import { openSqlite } from '../src/storage/sqlite-connection.js';
+import { openSqlite } from '../src/storage/sqlite/sqlite-connection.js';
 import { openStorage } from '../src/storage/storage.js';
 
 export const alice = actorOf('user:alice');
@@ -21,6 +21,8 @@ export interface JournalRig {
   /** Reads that fail while this says so. */
   breakReads(when: (sql: string) => boolean): void;
   breakCommits(when: (writes: readonly Write[]) => boolean): void;
+  /** The SQL of a write that was built on `db`; '' for one that was built from data. */
+  textOf(write: Write): string;
   /** Changes rows as a damaged disk would: past every rule of the tables. */
   spoil(sql: string): Promise<void>;
   /** Another process on the same file. */
@@ -45,8 +47,14 @@ export const openJournalRig = async (): Promise<JournalRig> => {
   const storage = await openStorage({ file: join(home, 'svc.db'), clock, log, onEvents: () => undefined });
   await storage.migrate(journalOwner, journalMigrations);
   const real = storage.dbFor(journalOwner);
+  const texts = new WeakMap<Write, string>();
   const db: Db = {
     ...real,
+    sql: (text, args, options) => {
+      const write = real.sql(text, args, options);
+      texts.set(write, text);
+      return write;
+    },
     read: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : real.read(sql, args)),
     readOne: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : real.readOne(sql, args)),
     commit: (writes) => (isFull(writes) ? Promise.reject(new Error('the disk is full')) : real.commit(writes)),
@@ -62,7 +70,7 @@ export const openJournalRig = async (): Promise<JournalRig> => {
   const settled = async (): Promise<void> => {
     for (let i = 0; i < 5; i += 1) {
       await real.read('SELECT 1');
-      await real.commit([{ sql: 'UPDATE journal_runs SET kind = kind WHERE id = ?', args: ['none'] }]);
+      await real.commit([real.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
     }
   };
   return {
@@ -76,6 +84,7 @@ export const openJournalRig = async (): Promise<JournalRig> => {
     breakCommits: (when) => {
       isFull = when;
     },
+    textOf: (write) => texts.get(write) ?? '',
     spoil: async (sql) => {
       const connection = await openSqlite({ file: join(home, 'svc.db'), readOnly: false, maxStatements: 1 });
       await connection.exec(`PRAGMA ignore_check_constraints=ON; ${sql}`);

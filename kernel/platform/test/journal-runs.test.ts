@@ -54,7 +54,7 @@ describe('journal runs', () => {
       await rig.held({ id: 'good' });
       const bad = await rig.held({ id: 'bad' });
       await rig.journal.advance(bad, { intents: [intent(1)] });
-      await rig.spoil("UPDATE journal_runs SET input = '{' WHERE id = 'bad'; UPDATE journal_steps SET outcome = '{' WHERE run_id = 'bad'");
+      await rig.spoil("UPDATE journal__runs SET input = '{' WHERE id = 'bad'; UPDATE journal__steps SET outcome = '{' WHERE run_id = 'bad'");
 
       const failure = await rig.journal.get('bad').catch((error: Error & { code: string }) => error);
       expect(failure).to.include({ code: 'journal_bad_row' });
@@ -224,7 +224,7 @@ describe('journal runs', () => {
     it('fails when what stands beside it cannot be written, and the run waits on', async () => {
       const run = await rig.held({ id: 'r' });
       await rig.journal.wait(run, { reason: 'r', wakeKey: 'w' });
-      const missing = { sql: "UPDATE journal_runs SET input = 'x' WHERE id = ?", args: ['nobody'], expect: 1 };
+      const missing = rig.db.sql("UPDATE journal__runs SET input = 'x' WHERE id = ?", ['nobody'], { expect: 1 });
 
       expect(await codeOf(rig.journal.cancel('r', { code: 'c', message: 'm' }, [missing]))).to.equal('storage_conflict');
       expect(await codeOf(rig.journal.wake('w', 'yes', [missing]))).to.equal('storage_conflict');

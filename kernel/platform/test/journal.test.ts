@@ -42,7 +42,6 @@ describe('journal', () => {
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
     await storage.migrate(journalOwner, journalMigrations);
     await storage.migrate(notesOwner, [{ name: '0001_init', up: (m) => m.createTable('notes', { id: { kind: 'text', primaryKey: true } }) }]);
-    storage.dbFor(notesOwner);
     db = storage.dbFor(journalOwner);
     lives = 0;
     journal = await start();
@@ -61,15 +60,15 @@ describe('journal', () => {
     return leased;
   };
   const finish = (run: LeasedRun) => journal.advance(run, { finish: { status: 'done', result: { said: 'bye' } } });
-  const note = (id: string) => ({ insert: 'notes_notes', rows: [{ id }] });
-  const notes = async () => (await db.read<{ id: string }>('SELECT id FROM notes_notes ORDER BY id')).map(({ id }) => id);
+  const note = (id: string) => storage.dbFor(notesOwner).insert('notes', [{ id }]);
+  const notes = async () => (await db.read<{ id: string }>('SELECT id FROM notes__notes ORDER BY id')).map(({ id }) => id);
   const intent = (seq: number, replay: 'safe' | 'keyed' | 'never' = 'safe') => ({ seq, kind: 'tool', key: `call-${seq}`, replay, intent: { n: seq } });
   /** Lets due signals and the reads behind them happen. */
   const settled = async (): Promise<void> => {
     for (let i = 0; i < 5; i += 1) {
       await db.read('SELECT 1');
       // The queue is in order: what was written before this is committed when this is.
-      await db.commit([{ sql: 'UPDATE journal_runs SET kind = kind WHERE id = ?', args: ['none'] }]);
+      await db.commit([db.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
     }
   };
 

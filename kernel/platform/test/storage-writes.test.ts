@@ -3,12 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db, Logger, Migration } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../src/clock/clock.js';
-import { openSqlite, type SqliteConnection } from '../src/storage/sqlite-connection.js';
+import { openSqlite, type SqliteConnection } from '../src/storage/sqlite/sqlite-connection.js';
 import { openStorage, type Storage, type StorageOptions } from '../src/storage/storage.js';
-import type { Unit } from '../src/storage/write-compiler.js';
-import { createWriteQueue, type WriteQueue } from '../src/storage/write-queue.js';
+import type { Unit } from '../src/storage/contract/write-compiler.js';
+import type { WriteQueue } from '../src/storage/contract/write-queue.js';
+import { createSqliteQueue } from '../src/storage/sqlite/sqlite-queue.js';
 
 const owner = { id: 'notes', tables: ['rows', 'links'] };
 const init: Migration = {
@@ -19,8 +21,9 @@ const init: Migration = {
   },
 };
 
-describe('writing to storage', () => {
+describeOnEngines('writing to storage', (engine) => {
   let home: string;
+  let where: { url?: string };
   let storage: Storage;
   let db: Db;
   let logged: string[];
@@ -29,7 +32,7 @@ describe('writing to storage', () => {
   const open = async (extra: Partial<StorageOptions> = {}): Promise<void> => {
     const say = (message: string): void => void logged.push(message);
     const log: Logger = { debug: () => undefined, info: () => undefined, warn: say, error: say };
-    storage = await openStorage({ file: join(home, 'svc.db'), clock, log, onEvents: () => undefined, ...extra });
+    storage = await openStorage({ file: join(home, 'svc.db'), ...where, clock, log, onEvents: () => undefined, ...extra });
     await storage.migrate(owner, [init]);
     db = storage.dbFor(owner);
   };
@@ -37,6 +40,7 @@ describe('writing to storage', () => {
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-storage-'));
     logged = [];
+    where = await engine.fresh();
     await open();
   });
 
@@ -45,8 +49,8 @@ describe('writing to storage', () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  const row = (id: string, n = 0) => ({ insert: 'notes_rows', rows: [{ id, n }] });
-  const all = () => db.read('SELECT id, n, body FROM notes_rows ORDER BY id');
+  const row = (id: string, n = 0) => db.insert('rows', [{ id, n }]);
+  const all = () => db.read('SELECT id, n, body FROM notes__rows ORDER BY id');
   const failure = (work: Promise<unknown>): Promise<{ code: string; message: string; details: unknown; retry: boolean }> =>
     work.then(
       () => {
@@ -66,12 +70,12 @@ describe('writing to storage', () => {
       const heard: unknown[] = [];
       await storage.close();
       await open({ onEvents: (events) => heard.push(...events) });
-      expect(await db.commit([{ event: 'noted', data: 1 }])).to.deep.equal({ changes: [0] });
+      expect(await db.commit([storage.event('notes', 'noted', 1)])).to.deep.equal({ changes: [0] });
       expect(heard).to.deep.equal([{ event: 'noted', data: 1 }]);
     });
 
     it('inserts rows of different columns, each with what it says and the defaults of the rest', async () => {
-      const { changes } = await db.commit([{ insert: 'notes_rows', rows: [{ id: 'a', n: 1 }, { id: 'b', n: 2 }, { id: 'c', body: 'x' }, { id: 'd' }] }]);
+      const { changes } = await db.commit([db.insert('rows', [{ id: 'a', n: 1 }, { id: 'b', n: 2 }, { id: 'c', body: 'x' }, { id: 'd' }])]);
       expect(changes).to.deep.equal([4]);
       expect(await all()).to.deep.equal([
         { id: 'a', n: 1, body: null },
@@ -83,39 +87,37 @@ describe('writing to storage', () => {
 
     it('says what an upsert changed, and an upsert of a key alone inserts what is missing', async () => {
       const link = (name: string) => ({ name, row: 'r' });
-      const first = await db.commit([{ upsert: 'notes_links', key: ['name', 'row'], rows: [link('a'), link('b')] }]);
-      const second = await db.commit([{ upsert: 'notes_links', key: ['name', 'row'], rows: [link('a'), link('c')] }]);
+      const first = await db.commit([db.upsert('links', ['name', 'row'], [link('a'), link('b')])]);
+      const second = await db.commit([db.upsert('links', ['name', 'row'], [link('a'), link('c')])]);
       expect([first.changes, second.changes]).to.deep.equal([[2], [1]]);
-      await db.commit([row('a', 1), { upsert: 'notes_rows', key: ['id'], rows: [{ id: 'a', body: 'kept n' }] }]);
+      await db.commit([row('a', 1), db.upsert('rows', ['id'], [{ id: 'a', body: 'kept n' }])]);
       expect(await all()).to.deep.equal([{ id: 'a', n: 1, body: 'kept n' }]);
     });
 
     it('expects exactly as many rows as it says, not fewer and not more', async () => {
       await db.commit([row('a', 1), row('b', 1)]);
-      const change = (expected: number) => db.commit([{ sql: 'UPDATE notes_rows SET n = n + 1 WHERE n = ?', args: [1], expect: expected }]);
+      const change = (expected: number) => db.commit([db.sql('UPDATE notes__rows SET n = n + 1 WHERE n = ?', [1], { expect: expected })]);
       expect((await failure(change(1))).details).to.deep.equal({ reason: 'expect', write: 0 });
       expect((await failure(change(3))).details).to.deep.equal({ reason: 'expect', write: 0 });
       expect(await change(2)).to.deep.equal({ changes: [2] });
-      expect(await db.commit([{ sql: 'DELETE FROM notes_rows WHERE n = 1', args: [], expect: 0 }])).to.deep.equal({ changes: [0] });
+      expect(await db.commit([db.sql('DELETE FROM notes__rows WHERE n = 1', [], { expect: 0 })])).to.deep.equal({ changes: [0] });
     });
 
-    it('takes a `?` and a `;` in texts, names and comments for what they are', async () => {
-      await db.commit([{ sql: `INSERT INTO notes_rows(id, body) VALUES (?, 'why? because; it''s') /* ? ; */ -- really?`, args: ['a'] }]);
-      await db.commit([{ sql: 'UPDATE "notes_rows" SET [n] = ?, `body` = `body` || ? WHERE id = ?;  ', args: [4, '!', 'a'], expect: 1 }]);
-      expect(await all()).to.deep.equal([{ id: 'a', n: 4, body: "why? because; it's!" }]);
+    it('takes a `?` and a `;` in texts for what they are', async () => {
+      await db.commit([db.sql(`INSERT INTO notes__rows(id, body) VALUES (?, 'why? because; it''s -- really?')`, ['a'])]);
+      await db.commit([db.sql('UPDATE "notes__rows" SET "n" = ?, "body" = "body" || ? WHERE id = ?', [4, '!', 'a'], { expect: 1 })]);
+      expect(await all()).to.deep.equal([{ id: 'a', n: 4, body: "why? because; it's -- really?!" }]);
     });
 
     it('says what is wrong with a write that cannot be one', async () => {
       const cases: Array<[Parameters<Db['commit']>[0][number], string]> = [
-        [{ sql: 'DELETE FROM notes_rows WHERE id = ?', args: [] }, 'it has 1 placeholders and 0 arguments'],
-        [{ sql: 'DELETE FROM notes_rows WHERE id = ?', args: ['a', 'b'] }, 'it has 1 placeholders and 2 arguments'],
-        [{ sql: 'DELETE FROM notes_rows; DELETE FROM notes_rows', args: [] }, 'more than one statement'],
-        [{ sql: 'DROP TABLE notes_rows', args: [] }, 'only INSERT, UPDATE, DELETE and REPLACE are writes'],
-        [{ insert: 'notes_rows', rows: [{}] }, 'a row has no columns'],
-        [{ insert: 'notes_rows', rows: [{ id: 'a', 'n; --': 1 }] }, '"n; --" is not a column or table name'],
-        [{ update: 'notes_rows', key: ['id'], rows: [{ id: 'a' }] }, 'an update of notes_rows sets no column'],
-        [{ update: 'notes_rows', key: [], rows: [{ n: 1 }] }, 'an update of notes_rows names no key'],
-        [{ update: 'notes_rows', key: ['id'], rows: [{ n: 1 }] }, 'notes_rows.id has no value'],
+        [db.sql('DELETE FROM notes__rows WHERE id = ?', []), 'it has 1 placeholders and 0 arguments'],
+        [db.sql('DELETE FROM notes__rows WHERE id = ?', ['a', 'b']), 'it has 1 placeholders and 2 arguments'],
+        [db.insert('rows', [{}]), 'a row has no columns'],
+        [db.insert('rows', [{ id: 'a', 'n; --': 1 }]), '"n; --" is not a column or table name'],
+        [db.update('rows', ['id'], [{ id: 'a' }]), 'an update of notes__rows sets no column'],
+        [db.update('rows', [], [{ n: 1 }]), 'an update of notes__rows names no key'],
+        [db.update('rows', ['id'], [{ n: 1 }]), 'notes__rows.id has no value'],
       ];
       for (const [write, words] of cases) {
         const { code, message } = await failure(db.commit([write]));
@@ -125,15 +127,15 @@ describe('writing to storage', () => {
     });
 
     it('says which rule a row broke: a key that is taken, a row that breaks its table', async () => {
-      await db.commit([{ insert: 'notes_links', rows: [{ name: 'a', row: 'r' }] }, row('a')]);
-      expect(await failure(db.commit([{ insert: 'notes_links', rows: [{ name: 'a', row: 'r' }] }]))).to.deep.include({
+      await db.commit([db.insert('links', [{ name: 'a', row: 'r' }]), row('a')]);
+      expect(await failure(db.commit([db.insert('links', [{ name: 'a', row: 'r' }])]))).to.deep.include({
         code: 'storage_conflict',
         retry: true,
-        details: { reason: 'unique', columns: ['notes_links.name', 'notes_links.row'] },
+        details: { reason: 'unique', columns: ['notes__links.name', 'notes__links.row'] },
       });
-      const { code, message } = await failure(db.commit([{ insert: 'notes_rows', rows: [{ id: 'b', n: null }] }]));
-      expect([code, message]).to.deep.equal(['storage_invalid_row', 'The row breaks a rule of its table: notes_rows.n.']);
-      expect((await failure(db.commit([{ sql: 'UPDATE notes_rows SET nonsense = 1', args: [] }]))).code).to.equal('storage_failed');
+      const { code, message } = await failure(db.commit([db.insert('rows', [{ id: 'b', n: null }])]));
+      expect([code, message]).to.deep.equal(['storage_invalid_row', 'The row breaks a rule of its table: notes__rows.n.']);
+      expect((await failure(db.commit([db.sql('UPDATE notes__rows SET nonsense = 1', [])]))).code).to.equal('storage_failed');
     });
 
     it('goes through when a listener of its events throws, and the log names them', async () => {
@@ -143,7 +145,7 @@ describe('writing to storage', () => {
           throw new Error('no');
         },
       });
-      await db.commit([row('a'), { event: 'noted', data: 1 }]);
+      await db.commit([row('a'), storage.event('notes', 'noted', 1)]);
       expect(await all()).to.have.length(1);
       expect(logged).to.deep.equal(['A listener of committed events failed.']);
     });
@@ -152,20 +154,22 @@ describe('writing to storage', () => {
   describe('counters', () => {
     it('say how many commits, batches, rows and conflicts there were', async () => {
       const before = storage.stats();
-      await Promise.all([db.commit([row('a'), row('b')]), db.commit([{ insert: 'notes_rows', rows: [{ id: 'c' }, { id: 'd' }, { id: 'e' }] }])]);
+      await Promise.all([db.commit([row('a'), row('b')]), db.commit([db.insert('rows', [{ id: 'c' }, { id: 'd' }, { id: 'e' }])])]);
       await failure(db.commit([row('a')]));
-      await db.commit([
-        { sql: 'UPDATE notes_rows SET n = 1', args: [] },
-        { upsert: 'notes_rows', key: ['id'], rows: [{ id: 'a', n: 2 }] },
-      ]);
+      await db.commit([db.sql('UPDATE notes__rows SET n = 1', []), db.upsert('rows', ['id'], [{ id: 'a', n: 2 }])]);
       const after = storage.stats();
       expect([after.commits - before.commits, after.batches - before.batches, after.rows - before.rows, after.conflicts - before.conflicts]).to.deep.equal([3, 3, 7, 1]);
       expect(after.queueDepth).to.equal(0);
     });
 
     it('count right for each of many counted commits of one batch', async () => {
-      await db.commit([{ insert: 'notes_rows', rows: [1, 2, 2, 3, 3, 3].map((n, i) => ({ id: `r${i}`, n })) }]);
-      const done = await Promise.all([1, 2, 3, 4].map((n) => db.commit([{ sql: 'UPDATE notes_rows SET body = ? WHERE n = ?', args: ['x', n] }, row(`new-${n}`, 9)])));
+      await db.commit([
+        db.insert(
+          'rows',
+          [1, 2, 2, 3, 3, 3].map((n, i) => ({ id: `r${i}`, n })),
+        ),
+      ]);
+      const done = await Promise.all([1, 2, 3, 4].map((n) => db.commit([db.sql('UPDATE notes__rows SET body = ? WHERE n = ?', ['x', n]), row(`new-${n}`, 9)])));
       expect(done.map(({ changes }) => changes)).to.deep.equal([
         [1, 1],
         [2, 1],
@@ -176,13 +180,13 @@ describe('writing to storage', () => {
 
     it('count right for a counted commit beside one that says its number itself', async () => {
       await db.commit([row('a', 1), row('b', 1)]);
-      const [counted] = await Promise.all([db.commit([{ sql: 'UPDATE notes_rows SET n = 2 WHERE n = 1', args: [] }]), db.commit([row('c')])]);
+      const [counted] = await Promise.all([db.commit([db.sql('UPDATE notes__rows SET n = 2 WHERE n = 1', [])]), db.commit([row('c')])]);
       expect(counted).to.deep.equal({ changes: [2] });
     });
 
     it('count right for counted commits beside one that fails', async () => {
       await db.commit([row('a', 1), row('b', 1)]);
-      const [counted, failed] = await Promise.allSettled([db.commit([{ sql: 'UPDATE notes_rows SET n = 2 WHERE n = 1', args: [] }]), db.commit([row('a')])]);
+      const [counted, failed] = await Promise.allSettled([db.commit([db.sql('UPDATE notes__rows SET n = 2 WHERE n = 1', [])]), db.commit([row('a')])]);
       expect(counted).to.deep.include({ status: 'fulfilled', value: { changes: [2] } });
       expect(failed?.status).to.equal('rejected');
     });
@@ -212,7 +216,7 @@ describe('the queue of writes', () => {
       },
     };
     const log: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-    queue = createWriteQueue({ connection: spied, clock: virtualClock(0), log, onEvents: () => undefined });
+    queue = createSqliteQueue({ connection: spied, clock: virtualClock(0), log, onEvents: () => undefined });
     const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
@@ -228,7 +232,7 @@ describe('the queue of writes', () => {
 
   const unit = (sql = `INSERT INTO t VALUES(${lastId});`): Unit => {
     lastId += 1;
-    return { id: lastId, sql, changes: [], counted: false, events: [], rows: 1 };
+    return { id: lastId, sql, changes: [], counted: false, statements: [], events: [], rows: 1 };
   };
   const codeOf = (work: Promise<unknown>): Promise<string> =>
     work.then(
@@ -317,7 +321,7 @@ describe('a batch that fails', () => {
       },
     };
     const log: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-    queue = createWriteQueue({ connection: weak, clock: virtualClock(0), log, onEvents: (events) => heard.push(...events.map(({ data }) => data)) });
+    queue = createSqliteQueue({ connection: weak, clock: virtualClock(0), log, onEvents: (events) => heard.push(...events.map(({ data }) => data)) });
   });
 
   afterEach(async () => {
@@ -327,7 +331,7 @@ describe('a batch that fails', () => {
   });
 
   const sqliteError = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
-  const insert = (id: number): Unit => ({ id, sql: `INSERT INTO t VALUES(${id});`, changes: [1], counted: false, events: [{ event: 'noted', data: id }], rows: 1 });
+  const insert = (id: number): Unit => ({ id, sql: `INSERT INTO t VALUES(${id});`, changes: [1], counted: false, statements: [], events: [{ event: 'noted', data: id }], rows: 1 });
   const outcomes = async (...units: Unit[]): Promise<string[]> =>
     (await Promise.allSettled(units.map((unit) => queue.commit(unit)))).map((one) => (one.status === 'fulfilled' ? 'ok' : (one.reason as { code: string }).code));
   const stored = async () => ((await connection.all('SELECT id FROM t ORDER BY id', [])) as Array<{ id: number }>).map(({ id }) => id);

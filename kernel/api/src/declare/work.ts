@@ -9,7 +9,12 @@ export interface WorkDecl<I extends TSchema = TSchema, R extends TSchema = TSche
   readonly result: R;
 }
 
-export const defineWork = <I extends TSchema, R extends TSchema>(name: string, version: string, spec: { readonly input: I; readonly result: R }): WorkDecl<I, R> => ({ declares: 'work', name, version, ...spec });
+export const defineWork = <I extends TSchema, R extends TSchema>(name: string, version: string, spec: { readonly input: I; readonly result: R }): WorkDecl<I, R> => ({
+  declares: 'work',
+  name,
+  version,
+  ...spec,
+});
 
 /** A section of config.toml, or a single key at its top (`/api_key`). The schema's defaults fill what is left out. */
 export interface ConfigDecl<S extends TSchema = TSchema> {

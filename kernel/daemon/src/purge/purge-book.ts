@@ -35,13 +35,13 @@ export const createPurgeBook = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick<Ids
   const purges = db.table('purges');
   const receipts = db.table('receipts');
   const waitingOf = async (purgeId: string): Promise<string[]> =>
-    (await db.read<{ area: string }>(`SELECT area FROM ${receipts} WHERE purge_id = ? AND done_at IS NULL ORDER BY area`, [purgeId])).map(({ area }) => area);
+    (await db.select<{ area: string }>({ from: 'receipts', columns: ['area'], where: { purge_id: purgeId, done_at: null }, order: [{ column: 'area' }] })).map(({ area }) => area);
   return {
     begin: async (subject, areas) => {
       const id = ids.uuid();
       const row = { id, owner_id: subject.ownerId ?? null, agent_id: subject.agentId ?? null, session_id: subject.sessionId ?? null, begun_at: clock.iso(), done_at: areas.length === 0 ? clock.iso() : null };
       const open = areas.map((area) => ({ purge_id: id, area, done_at: null }));
-      await db.commit([{ insert: purges, rows: [row] }, ...(open.length === 0 ? [] : [{ insert: receipts, rows: open }])]);
+      await db.commit([db.insert('purges', [row]), ...(open.length === 0 ? [] : [db.insert('receipts', open)])]);
       return { id, subject };
     },
     openOf: async (area) => {
@@ -53,10 +53,10 @@ export const createPurgeBook = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick<Ids
     },
     receive: async ({ id }, area) => {
       const at = clock.iso();
-      await db.commit([{ update: receipts, key: ['purge_id', 'area'], rows: [{ purge_id: id, area, done_at: at }] }]);
+      await db.commit([db.update('receipts', ['purge_id', 'area'], [{ purge_id: id, area, done_at: at }])]);
       if ((await waitingOf(id)).length > 0) return false;
       // Of two that came last at once, one says so.
-      const { changes } = await db.commit([{ sql: `UPDATE ${purges} SET done_at = ? WHERE id = ? AND done_at IS NULL`, args: [at, id] }]);
+      const { changes } = await db.commit([db.sql(`UPDATE ${purges} SET done_at = ? WHERE id = ? AND done_at IS NULL`, [at, id])]);
       return changes[0] === 1;
     },
     waitingOf,
@@ -67,8 +67,8 @@ export const createPurgeBook = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick<Ids
       })),
     forgetBefore: async (at) => {
       await db.commit([
-        { sql: `DELETE FROM ${receipts} WHERE purge_id IN (SELECT id FROM ${purges} WHERE done_at < ?)`, args: [at] },
-        { sql: `DELETE FROM ${purges} WHERE done_at < ?`, args: [at] },
+        db.sql(`DELETE FROM ${receipts} WHERE purge_id IN (SELECT id FROM ${purges} WHERE done_at < ?)`, [at]),
+        db.remove('purges', { done_at: { lt: at } }),
       ]);
     },
   };

@@ -96,7 +96,7 @@ const checkedSubject = (subject: PurgeSubject): PurgeSubject => {
 /** Those with tables, or with a tap; who uses others comes before them, so that work ends before the rows go that it writes. */
 const areasThatHold = ({ installed, apiVersion }: PurgeDeps): string[] => {
   const manifests = installed.all().map(({ manifest }) => manifest);
-  const order = [...resolve(manifests, manifests, apiVersion).waves].reverse().flat();
+  const order = [...resolve(manifests, manifests, { apiVersion }).waves].reverse().flat();
   const holding = manifests.filter(mayHold).map(({ id }) => id);
   return [...order.filter((id) => holding.includes(id)), ...holding.filter((id) => !order.includes(id))];
 };

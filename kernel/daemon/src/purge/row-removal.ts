@@ -32,7 +32,7 @@ const removeBatch = async (db: Db, tables: readonly TableDecl[], table: TableDec
   const key = table.primaryKey.map(quoted).join(', ');
   const doomed: Condition = { sql: `(${key}) IN (SELECT ${key} FROM ${db.table(table.name)} WHERE ${condition.sql} ORDER BY ${key} LIMIT ${BATCH})`, args: condition.args };
   const writes = [...removalsBelow(db, tables, table, doomed), deletion(db, table, doomed)];
-  const { changes } = await db.commit(writes.map(({ sql, args }) => ({ sql, args })));
+  const { changes } = await db.commit(writes.map(({ sql, args }) => db.sql(sql, args)));
   return changes.at(-1) ?? 0;
 };
 

@@ -4,6 +4,7 @@
  */
 import type { Clock, Connection, HookHandle, Ids, Logger, RouteDecl, SocketDecl, SocketUpgrade } from '@svc/api';
 import { ContributionRegistry } from '@svc/core';
+import type { Once } from './idempotency.js';
 import type { Projections } from '../streams/projections.js';
 import type { StreamsAdmin } from '../streams/streams.js';
 import type { Access } from './access.js';
@@ -65,6 +66,8 @@ export interface Http {
   openSockets(): number;
   /** Open connections of one socket declaration, by its id. */
   connections(socketId: string): readonly Connection[];
+  /** From now on routes that are `idempotent` keep their answers. */
+  keepAnswers(once: Once): void;
   /** Judges who stays again, streams, waits and sockets: keys, people or roles have changed. */
   judgeCallers(): Promise<void>;
   /** Closes the sockets that an area opened. */
@@ -81,6 +84,7 @@ interface Parts {
   readonly early: ReturnType<typeof createEarlyListener>;
   readonly followers: ReturnType<typeof createFollowers>;
   readonly standing: Standing;
+  once: Once | undefined;
   routes: RouteTable<RouteDecl>;
   sockets: RouteTable<SocketDecl>;
   application: Application | undefined;
@@ -97,6 +101,7 @@ export const createHttp = (options: HttpOptions): Http => {
     early: createEarlyListener({ ids: options.ids, limits, isProxy: (address) => isProxy(address, options.access.trustedProxies?.() ?? []) }),
     followers: createFollowers(options.streams, options.keepAliveMs ?? KEEP_ALIVE_MS),
     standing: createStanding(options.hooks),
+    once: undefined,
     routes: emptyTable(),
     sockets: emptyTable(),
     application: undefined,
@@ -127,6 +132,9 @@ export const createHttp = (options: HttpOptions): Http => {
     attach: attachOnce,
     connections: (socketId) => parts.application?.sockets.connections(socketId) ?? [],
     openSockets: () => parts.application?.sockets.count() ?? 0,
+    keepAnswers: (once) => {
+      parts.once = once;
+    },
     judgeCallers: async () => void (await Promise.all([parts.standing.judge(), parts.application?.sockets.judge()])),
     closeSockets: (ownerId, code) => parts.application?.sockets.closeOf(ownerId, code),
     stopAccepting: () => stopAccepting(parts),
@@ -179,6 +187,7 @@ async function attach(parts: Parts): Promise<void> {
     sockets: () => parts.sockets,
     followers: parts.followers,
     standing: parts.standing,
+    once: () => parts.once,
     wrongKeys: createWrongKeys(options.clock),
     validators: createValidators(),
   });

@@ -20,6 +20,7 @@ import { httpErrors } from './errors.js';
 import type { Followers } from './follow-reply.js';
 import { waitForFrame } from './frame-wait.js';
 import { assertMayPass, assertOpen, type Gate, type WrongKeys } from './gate.js';
+import { type Once, answerOnce } from './idempotency.js';
 import { createJsonMeasure } from './json-measure.js';
 import type { HttpLimits } from './limits.js';
 import { HandlerRequest, parseQuery } from './request.js';
@@ -43,6 +44,8 @@ export interface PipelineDeps {
   readonly sockets: () => RouteTable<SocketDecl>;
   readonly followers: Followers;
   readonly standing: Standing;
+  /** Keeps answers of routes that are `idempotent`; there once the journal is. */
+  readonly once: () => Once | undefined;
   readonly wrongKeys: WrongKeys;
   readonly validators: Validators;
   readonly limits: () => HttpLimits;
@@ -178,7 +181,7 @@ async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequ
     if (decl.rawBody) request.body = await readBytes(req, bodyRule(deps, decl));
     else if (checks?.body) request.body = await jsonBody(deps, decl, req, checks);
     // The row's schemas made params, query and body what its handler declares.
-    answer = await runAs(owner, head.id, () => decl.handler(request as never));
+    answer = await answerOnce(deps.once(), decl, request, () => runAs(owner, head.id, () => decl.handler(request as never)));
   } finally {
     leave();
   }

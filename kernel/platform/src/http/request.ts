@@ -1,6 +1,6 @@
 /** What a handler sees of a request. The abort signal is made when somebody asks for it: most handlers never do. */
 import type { ServerResponse } from 'node:http';
-import type { Actor, Logger, Method, Req } from '@svc/api';
+import type { Actor, Logger, Method, Reply, Req, Write } from '@svc/api';
 import type { Call } from './call.js';
 
 export class HandlerRequest implements Req {
@@ -15,6 +15,8 @@ export class HandlerRequest implements Req {
   readonly ip: string;
   readonly log: Logger;
   readonly call: Call;
+  /** Set where the caller brought a key and the route keeps answers. */
+  receipts: ((answer: Reply) => readonly Write[]) | undefined;
   readonly #res: ServerResponse | undefined;
   #abort: AbortController | undefined;
 
@@ -30,6 +32,10 @@ export class HandlerRequest implements Req {
     this.ip = call.ip;
     this.log = log;
     this.#res = res;
+  }
+
+  receipt(answer: Reply): readonly Write[] {
+    return this.receipts?.(answer) ?? [];
   }
 
   get signal(): AbortSignal {

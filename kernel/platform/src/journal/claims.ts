@@ -1,6 +1,6 @@
 /** Taking over what may run (J3, J5): candidates are read, each is taken by one conditional write. */
 import type { JournalStep, LeasedRun } from '@svc/api';
-import { conflictOf } from '../storage/errors.js';
+import { conflictOf } from '../storage/contract/errors.js';
 import type { JournalParts } from './journal-parts.js';
 import { releaseLease } from './leases.js';
 import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';

@@ -1,8 +1,7 @@
 /** The tables of the journal. Rows grow by expansion only: older code reads newer files. */
 import type { Migration } from '@svc/api';
 
-/** Writes of others travel in the journal's commits (`also`), so its handle may carry them. */
-export const journalOwner = { id: 'journal', tables: ['runs', 'steps'], carriesOthers: true } as const;
+export const journalOwner = { id: 'journal', tables: ['runs', 'steps'], isPlatform: true } as const;
 
 export const journalMigrations: readonly Migration[] = [
   {

@@ -58,7 +58,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
   return {
     db,
     tables,
-    writes: createRunWrites(tables),
+    writes: createRunWrites(db, tables),
     clock,
     ids,
     log,

@@ -3,12 +3,13 @@
  * Here is how: each promise is a condition inside one commit, judged by the database.
  */
 import { isSvcError, type Advance, type Journal, type LeasedRun, type RunError, type StepSpec, type Write } from '@svc/api';
-import { conflictOf } from '../storage/errors.js';
+import { conflictOf } from '../storage/contract/errors.js';
 import { claimRuns } from './claims.js';
 import { journalErrors } from './errors.js';
 import { createParts, type JournalOptions, type JournalParts } from './journal-parts.js';
 import { releaseLease, startHeartbeat } from './leases.js';
 import { openRun } from './opening.js';
+import { once } from './receipts.js';
 import { getRun, listRuns, runByKey, stepsOf } from './run-reads.js';
 import type { RunRow } from './run-rows.js';
 
@@ -26,6 +27,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
   const stopHeartbeat = startHeartbeat(parts);
   parts.timer.look();
   return {
+    once: (request, effect) => once(parts, request, effect),
     open: (request, also = []) => openRun(parts, request, also),
     advance: (run, progress) => advance(parts, run, progress),
     step: (run, spec, effect) => step(parts, run, spec, effect),
@@ -152,10 +154,8 @@ const cancel = async (parts: JournalParts, runId: string, why: RunError, also: r
 };
 
 const prune = async (parts: JournalParts, beforeIso: string, limit: number): Promise<number> => {
-  const old = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE status IN ('done', 'failed', 'cancelled') AND updated_at < ? LIMIT ?`, [
-    isoOf(beforeIso),
-    Math.min(limit, MAX_PRUNED),
-  ]);
+  const where = { status: ['done', 'failed', 'cancelled'], updated_at: { lt: isoOf(beforeIso) } };
+  const old = await parts.db.select<{ id: string }>({ from: 'runs', columns: ['id'], where, limit: Math.min(limit, MAX_PRUNED) });
   await parts.db.commit(old.flatMap(({ id }) => parts.writes.forget(id)));
   return old.length;
 };

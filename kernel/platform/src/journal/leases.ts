@@ -1,6 +1,6 @@
 /** Keeping leases and giving them back (J4). */
 import type { LeasedRun } from '@svc/api';
-import { conflictOf } from '../storage/errors.js';
+import { conflictOf } from '../storage/contract/errors.js';
 import type { JournalParts } from './journal-parts.js';
 
 /** Renews all leases of this process with one statement, three times per lease. */

@@ -1,6 +1,6 @@
 /** Accepting work (J1, J3): one commit in the usual case; what the database refuses says why. */
 import type { JournalRun, OpenedRun, OpenRun, Write } from '@svc/api';
-import { conflictOf } from '../storage/errors.js';
+import { conflictOf } from '../storage/contract/errors.js';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';
 import { runByKey } from './run-reads.js';

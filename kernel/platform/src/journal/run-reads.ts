@@ -1,42 +1,27 @@
 /** Reading runs and steps. */
-import { ownerScope, type Journal, type JournalRun, type JournalStep } from '@svc/api';
+import type { Journal, JournalRun, JournalStep } from '@svc/api';
 import type { JournalParts } from './journal-parts.js';
-import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
+import { runOf, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 const DEFAULT_LIST = 100;
 const MAX_LIST = 1_000;
 
 export const getRun = async (parts: JournalParts, runId: string): Promise<JournalRun | undefined> => {
-  const row = await parts.db.readOne<RunRow>(`SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE id = ?`, [runId]);
+  const row = await parts.db.first<RunRow>({ from: 'runs', where: { id: runId } });
   return row && runOf(row);
 };
 
 export const runByKey = async (parts: JournalParts, ownerId: string, kind: string, key: string): Promise<JournalRun | undefined> => {
-  const row = await parts.db.readOne<RunRow>(`SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE owner_id = ? AND kind = ? AND request_key = ?`, [ownerId, kind, key]);
+  const row = await parts.db.first<RunRow>({ from: 'runs', where: { owner_id: ownerId, kind, request_key: key } });
   return row && runOf(row);
 };
 
 export const stepsOf = async (parts: JournalParts, runId: string): Promise<JournalStep[]> =>
-  (await parts.db.read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${parts.tables.steps} WHERE run_id = ? ORDER BY seq`, [runId])).map(stepOf);
+  (await parts.db.select<StepRow>({ from: 'steps', where: { run_id: runId }, order: [{ column: 'seq' }] })).map(stepOf);
 
 /** Newest first. */
-export const listRuns = async (parts: JournalParts, filter: Parameters<Journal['list']>[0]): Promise<JournalRun[]> => {
-  const where = ['(? = 1 OR owner_id = ?)'];
-  const args: Array<string | number> = [...ownerScope(filter.actor)];
-  if (filter.kind !== undefined) {
-    where.push('kind = ?');
-    args.push(filter.kind);
-  }
-  if (filter.lane !== undefined) {
-    where.push('lane = ?');
-    args.push(filter.lane);
-  }
-  if (filter.status !== undefined) {
-    // No status at all is asked for: nothing can match, and `IN ()` is not portable.
-    if (filter.status.length === 0) return [];
-    where.push(`status IN (${filter.status.map(() => '?').join()})`);
-    args.push(...filter.status);
-  }
-  const sql = `SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE ${where.join(' AND ')} ORDER BY position DESC LIMIT ?`;
-  return (await parts.db.read<RunRow>(sql, [...args, Math.min(filter.limit ?? DEFAULT_LIST, MAX_LIST)])).map(runOf);
+export const listRuns = async (parts: JournalParts, { actor, kind, lane, limit, status }: Parameters<Journal['list']>[0]): Promise<JournalRun[]> => {
+  const where = { ...(kind === undefined ? {} : { kind }), ...(lane === undefined ? {} : { lane }), ...(status === undefined ? {} : { status }) };
+  const order = [{ column: 'position', descending: true }];
+  return (await parts.db.select<RunRow>({ from: 'runs', where, actor, order, limit: Math.min(limit ?? DEFAULT_LIST, MAX_LIST) })).map(runOf);
 };

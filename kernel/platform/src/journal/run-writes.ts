@@ -1,5 +1,5 @@
-/** Every write of the journal, as data. Those under a lease name its fencing token and expect the row (J4). */
-import type { Advance, Finish, JournalRun, LeasedRun, RunError, Scalar, StepOutcome, StepSpec, Write } from '@svc/api';
+/** Every write of the journal, sealed. Those under a lease name its fencing token and expect the row (J4). */
+import type { Advance, Db, Finish, JournalRun, LeasedRun, RunError, Scalar, StepOutcome, StepSpec, Write } from '@svc/api';
 import { toJson } from './run-rows.js';
 
 export interface Tables {
@@ -17,89 +17,125 @@ const RUN_INSERT = 'id, kind, owner_id, request_key, fingerprint, lane, parent_i
 
 export type RunWrites = ReturnType<typeof createRunWrites>;
 
-export const createRunWrites = ({ runs, steps }: Tables) => ({
-  /** Inserts the run as already running; conflicts unless its lane is empty (the unique index sees to running and waiting ones). */
-  openRunning: (run: JournalRun, position: number, lease: Lease): Write => ({
-    sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued')`,
-    args: [...opened(run, position), lease.owner, lease.untilMs, run.lane],
-    expect: 1,
-  }),
+interface Statement {
+  readonly sql: string;
+  readonly args: readonly Scalar[];
+  readonly expect?: number;
+}
 
-  openQueued: (run: JournalRun, position: number): Write => ({
-    sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
-    args: opened(run, position),
-    expect: 1,
-  }),
+const sealed = (db: Db, { sql, args, expect }: Statement): Write => db.sql(sql, args, expect === undefined ? {} : { expect });
+
+export const createRunWrites = (db: Db, { runs, steps }: Tables) => ({
+  /** Inserts the run as already running; conflicts unless its lane is empty (the unique index sees to running and waiting ones). */
+  openRunning: (run: JournalRun, position: number, lease: Lease): Write =>
+    sealed(db, {
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued')`,
+      args: [...opened(run, position), lease.owner, lease.untilMs, run.lane],
+      expect: 1,
+    }),
+
+  openQueued: (run: JournalRun, position: number): Write =>
+    sealed(db, {
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
+      args: opened(run, position),
+      expect: 1,
+    }),
+
+  /** A run that is over when it begins: it stands for an effect that is in the same commit. */
+  receipt: (run: { id: string; kind: string; ownerId: string; key: string | null; fingerprint: string; at: string }, position: number, result: unknown): Write =>
+    db.insert('runs', [
+      {
+        id: run.id,
+        kind: run.kind,
+        owner_id: run.ownerId,
+        request_key: run.key,
+        fingerprint: run.fingerprint,
+        status: 'done',
+        position,
+        result: toJson(result),
+        attempt: 1,
+        created_at: run.at,
+        updated_at: run.at,
+        lease_token: 0,
+        lease_until: 0,
+      },
+    ]),
 
   /** The guard of each commit under a lease; it stands first. */
-  touch: (run: LeasedRun, at: string): Write => ({
-    sql: `UPDATE ${runs} SET updated_at = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
-    args: [at, run.id, run.token],
-    expect: 1,
-  }),
+  touch: (run: LeasedRun, at: string): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET updated_at = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
+      args: [at, run.id, run.token],
+      expect: 1,
+    }),
 
   /** The same, with the input replaced. */
-  touchInput: (run: LeasedRun, input: unknown, at: string): Write => ({
-    sql: `UPDATE ${runs} SET updated_at = ?, input = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
-    args: [at, toJson(input), run.id, run.token],
-    expect: 1,
-  }),
+  touchInput: (run: LeasedRun, input: unknown, at: string): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET updated_at = ?, input = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
+      args: [at, toJson(input), run.id, run.token],
+      expect: 1,
+    }),
 
-  finish: (run: LeasedRun, finish: Finish, at: string): Write => ({
-    sql: `UPDATE ${runs} SET status = ?, result = ?, error = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
-    args: [finish.status, toJson(finish.result), toJson(finish.error), at, run.id, run.token],
-    expect: 1,
-  }),
+  finish: (run: LeasedRun, finish: Finish, at: string): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET status = ?, result = ?, error = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
+      args: [finish.status, toJson(finish.result), toJson(finish.error), at, run.id, run.token],
+      expect: 1,
+    }),
 
-  wait: (run: LeasedRun, wait: { reason: string; wakeKey: string; until: string | null; data: unknown }, at: string): Write => ({
-    sql: `UPDATE ${runs} SET status = 'waiting', wait_reason = ?, wake_key = ?, wait_until = ?, wait_data = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
-    args: [wait.reason, wait.wakeKey, wait.until, toJson(wait.data), at, run.id, run.token],
-    expect: 1,
-  }),
+  wait: (run: LeasedRun, wait: { reason: string; wakeKey: string; until: string | null; data: unknown }, at: string): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET status = 'waiting', wait_reason = ?, wake_key = ?, wait_until = ?, wait_data = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
+      args: [wait.reason, wait.wakeKey, wait.until, toJson(wait.data), at, run.id, run.token],
+      expect: 1,
+    }),
 
-  release: (run: LeasedRun, at: string): Write => ({
-    sql: `UPDATE ${runs} SET lease_owner = NULL, lease_until = 0, updated_at = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
-    args: [at, run.id, run.token],
-    expect: 1,
-  }),
+  release: (run: LeasedRun, at: string): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET lease_owner = NULL, lease_until = 0, updated_at = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
+      args: [at, run.id, run.token],
+      expect: 1,
+    }),
 
   /** Queues a waiting run again. It is first in its lane still, because its position is older. */
-  wake: (runId: string, wakeKey: string, data: unknown, at: string): Write => ({
-    sql: `UPDATE ${runs} SET status = 'queued', wait_data = ?, updated_at = ? WHERE id = ? AND wake_key = ? AND status = 'waiting'`,
-    args: [toJson(data), at, runId, wakeKey],
-    expect: 1,
-  }),
+  wake: (runId: string, wakeKey: string, data: unknown, at: string): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET status = 'queued', wait_data = ?, updated_at = ? WHERE id = ? AND wake_key = ? AND status = 'waiting'`,
+      args: [toJson(data), at, runId, wakeKey],
+      expect: 1,
+    }),
 
-  cancel: (runId: string, why: RunError, at: string): Write => ({
-    sql: `UPDATE ${runs} SET status = 'cancelled', error = ?, updated_at = ? WHERE id = ? AND status IN ('queued', 'waiting')`,
-    args: [toJson(why), at, runId],
-    expect: 1,
-  }),
+  cancel: (runId: string, why: RunError, at: string): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET status = 'cancelled', error = ?, updated_at = ? WHERE id = ? AND status IN ('queued', 'waiting')`,
+      args: [toJson(why), at, runId],
+      expect: 1,
+    }),
 
   /** Takes a candidate as it was read; whoever came first has changed its token or status. */
-  claim: (run: { id: string; status: string; token: number }, attempt: number, lease: Lease, at: string): Write => ({
-    sql: `UPDATE ${runs} SET status = 'running', attempt = ?, lease_owner = ?, lease_token = lease_token + 1, lease_until = ?, updated_at = ? WHERE id = ? AND status = ? AND lease_token = ?`,
-    args: [attempt, lease.owner, lease.untilMs, at, run.id, run.status, run.token],
-    expect: 1,
-  }),
+  claim: (run: { id: string; status: string; token: number }, attempt: number, lease: Lease, at: string): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET status = 'running', attempt = ?, lease_owner = ?, lease_token = lease_token + 1, lease_until = ?, updated_at = ? WHERE id = ? AND status = ? AND lease_token = ?`,
+      args: [attempt, lease.owner, lease.untilMs, at, run.id, run.status, run.token],
+      expect: 1,
+    }),
 
-  renew: (lease: Lease): Write => ({
-    sql: `UPDATE ${runs} SET lease_until = ? WHERE lease_owner = ? AND status = 'running'`,
-    args: [lease.untilMs, lease.owner],
-  }),
+  renew: (lease: Lease): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET lease_until = ? WHERE lease_owner = ? AND status = 'running'`,
+      args: [lease.untilMs, lease.owner],
+    }),
 
   /** Outcomes first, so that a step may end and the next begin in one commit. */
   progress: (run: LeasedRun, { outcomes = [], intents = [], ...rest }: Advance, at: string): Write[] => [
-    ...('input' in rest ? [inputWrite(runs, run, rest.input)] : []),
-    ...outcomes.map((outcome) => outcomeWrite(steps, run, outcome, at)),
-    ...intents.map((spec) => intentWrite(steps, run, spec, at)),
+    ...('input' in rest ? [inputWrite(db, run, rest.input)] : []),
+    ...outcomes.map((outcome) => outcomeWrite(db, steps, run, outcome, at)),
+    ...intents.map((spec) => intentWrite(db, steps, run, spec, at)),
   ],
 
   /** A finished run and its steps go. */
-  forget: (runId: string): Write[] => [
-    { sql: `DELETE FROM ${steps} WHERE run_id = ?`, args: [runId] },
-    { sql: `DELETE FROM ${runs} WHERE id = ?`, args: [runId] },
-  ],
+  forget: (runId: string): Write[] => [db.remove('steps', { run_id: runId }), db.remove('runs', { id: runId })],
 });
 
 const opened = (run: JournalRun, position: number): Scalar[] => [
@@ -116,23 +152,21 @@ const opened = (run: JournalRun, position: number): Scalar[] => [
   run.updatedAt,
 ];
 
-const inputWrite = (runs: string, run: LeasedRun, input: unknown): Write => ({
-  sql: `UPDATE ${runs} SET input = ? WHERE id = ? AND lease_token = ?`,
-  args: [toJson(input), run.id, run.token],
-  expect: 1,
-});
+const inputWrite = (db: Db, run: LeasedRun, input: unknown): Write => db.update('runs', ['id', 'lease_token'], [{ id: run.id, lease_token: run.token, input: toJson(input) }], { expect: 'each' });
 
-const outcomeWrite = (steps: string, run: LeasedRun, outcome: StepOutcome, at: string): Write => ({
-  sql: `UPDATE ${steps} SET status = ?, outcome = ?, ended_at = ? WHERE run_id = ? AND seq = ? AND status = 'intent'`,
-  args: [outcome.status, toJson(outcome.outcome), at, run.id, outcome.seq],
-  expect: 1,
-});
+const outcomeWrite = (db: Db, steps: string, run: LeasedRun, outcome: StepOutcome, at: string): Write =>
+  sealed(db, {
+    sql: `UPDATE ${steps} SET status = ?, outcome = ?, ended_at = ? WHERE run_id = ? AND seq = ? AND status = 'intent'`,
+    args: [outcome.status, toJson(outcome.outcome), at, run.id, outcome.seq],
+    expect: 1,
+  });
 
 /** A step may be begun again after a crash, as long as it has no outcome. */
-const intentWrite = (steps: string, run: LeasedRun, spec: StepSpec, at: string): Write => ({
-  sql:
-    `INSERT INTO ${steps}(run_id, seq, kind, key, replay, intent, status, started_at, attempt) VALUES (?, ?, ?, ?, ?, ?, 'intent', ?, ?) ` +
-    `ON CONFLICT (run_id, seq) DO UPDATE SET kind = excluded.kind, key = excluded.key, replay = excluded.replay, intent = excluded.intent, started_at = excluded.started_at, attempt = excluded.attempt WHERE ${steps}.status = 'intent'`,
-  args: [run.id, spec.seq, spec.kind, spec.key, spec.replay, toJson(spec.intent), at, run.attempt],
-  expect: 1,
-});
+const intentWrite = (db: Db, steps: string, run: LeasedRun, spec: StepSpec, at: string): Write =>
+  sealed(db, {
+    sql:
+      `INSERT INTO ${steps}(run_id, seq, kind, key, replay, intent, status, started_at, attempt) VALUES (?, ?, ?, ?, ?, ?, 'intent', ?, ?) ` +
+      `ON CONFLICT (run_id, seq) DO UPDATE SET kind = excluded.kind, key = excluded.key, replay = excluded.replay, intent = excluded.intent, started_at = excluded.started_at, attempt = excluded.attempt WHERE ${steps}.status = 'intent'`,
+    args: [run.id, spec.seq, spec.kind, spec.key, spec.replay, toJson(spec.intent), at, run.attempt],
+    expect: 1,
+  });

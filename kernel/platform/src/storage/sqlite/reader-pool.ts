@@ -1,7 +1,8 @@
 /** Read-only connections, opened when first needed. Each read goes to the one with the least to do. */
 import type { Scalar } from '@svc/api';
-import { mapSqliteError, storageErrors } from './errors.js';
+import { storageErrors } from '../contract/errors.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
+import { mapSqliteError } from './sqlite-errors.js';
 
 const MAX_STATEMENTS = 200;
 

@@ -1,16 +1,15 @@
 /**
- * Group commit over the one writer connection.
+ * Group commit over the one writer connection of an engine.
  *
  * Q1  Commits take effect in the order they were made; a caller hears of its own only after COMMIT.
  * Q2  While a batch is on its way the next one gathers: no timer, one trip to the disk for all of it.
  * Q3  A commit that fails takes no other down: the batch is undone and run again, each commit behind its own savepoint.
  * Q4  Events are handed on after COMMIT, in commit order, only of commits that succeeded.
  */
-import type { Clock, CommitResult, Logger } from '@svc/api';
-import { type BatchCounters, type BatchDeps, runBatch, type Waiting } from './batch-run.js';
+import type { CommitResult } from '@svc/api';
+import type { BatchCounters, Waiting } from './batch-end.js';
 import { storageErrors } from './errors.js';
-import type { SqliteConnection } from './sqlite-connection.js';
-import type { Event, Unit } from './write-compiler.js';
+import type { Unit } from './write-compiler.js';
 
 const MAX_BATCH_UNITS = 1_000;
 const MAX_BATCH_CHARS = 1_048_576;
@@ -18,10 +17,9 @@ const MAX_WAITING_UNITS = 20_000;
 const MAX_WAITING_CHARS = 256 * 1_048_576;
 
 export interface WriteQueueOptions {
-  connection: SqliteConnection;
-  clock: Clock;
-  log: Logger;
-  onEvents(events: readonly Event[]): void;
+  readonly counters: BatchCounters;
+  /** Carries out one batch. Never rejects: each commit's end is told to whoever waits for it. */
+  runBatch(batch: readonly Waiting[]): Promise<void>;
 }
 
 export interface WriteStats extends BatchCounters {
@@ -30,8 +28,8 @@ export interface WriteStats extends BatchCounters {
 
 export interface WriteQueue {
   commit(unit: Unit): Promise<CommitResult>;
-  /** Has the connection to itself, after all commits made before and before all made later. */
-  exclusive<T>(work: (connection: SqliteConnection) => Promise<T>): Promise<T>;
+  /** Has the writer to itself, after all commits made before and before all made later. */
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
   stats(): WriteStats;
   /** Carries out what waits, then refuses more. */
   close(): Promise<void>;
@@ -40,7 +38,7 @@ export interface WriteQueue {
 type Entry = Waiting | { readonly work: () => Promise<void> };
 
 interface State {
-  readonly deps: BatchDeps;
+  readonly options: WriteQueueOptions;
   readonly waiting: Entry[];
   waitingChars: number;
   pumping: boolean;
@@ -49,19 +47,11 @@ interface State {
 }
 
 export const createWriteQueue = (options: WriteQueueOptions): WriteQueue => {
-  const counters: BatchCounters = { commits: 0, batches: 0, rows: 0, conflicts: 0, lastFsyncMs: 0 };
-  const state: State = {
-    deps: { ...options, counters },
-    waiting: [],
-    waitingChars: 0,
-    pumping: false,
-    closed: false,
-    idle: [],
-  };
+  const state: State = { options, waiting: [], waitingChars: 0, pumping: false, closed: false, idle: [] };
   return {
     commit: (unit) => commit(state, unit),
     exclusive: (work) => exclusive(state, work),
-    stats: () => ({ ...counters, queueDepth: state.waiting.length }),
+    stats: () => ({ ...options.counters, queueDepth: state.waiting.length }),
     close: () => close(state),
   };
 };
@@ -78,15 +68,14 @@ const commit = (state: State, unit: Unit): Promise<CommitResult> => {
   });
 };
 
-const exclusive = <T>(state: State, work: (connection: SqliteConnection) => Promise<T>): Promise<T> => {
+const exclusive = <T>(state: State, work: () => Promise<T>): Promise<T> => {
   if (state.closed) return Promise.reject(storageErrors.closed());
   return new Promise((resolve, reject) => {
     // The queue goes on whatever the work's end: its error belongs to its caller.
-    state.waiting.push({ work: () => work(state.deps.connection).then(resolve, reject) });
+    state.waiting.push({ work: () => work().then(resolve, reject) });
     start(state);
   });
 };
-
 const close = async (state: State): Promise<void> => {
   state.closed = true;
   if (state.pumping) await new Promise<void>((resolve) => state.idle.push(resolve));
@@ -106,7 +95,7 @@ const pump = async (state: State): Promise<void> => {
       state.waiting.shift();
       await first.work();
     } else {
-      await runBatch(state.deps, takeBatch(state));
+      await state.options.runBatch(takeBatch(state));
     }
   }
   state.pumping = false;

@@ -5,31 +5,25 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
-import { mapSqliteError, storageErrors } from './errors.js';
-import { hashSteps, recordMigration, type MigrationStep } from './migration-builder.js';
+import type { AppliedMigrations } from '../contract/engine.js';
+import { storageErrors } from '../contract/errors.js';
+import { type PendingMigration, pendingOf } from '../contract/pending-migrations.js';
+import type { TableNames } from '../contract/table-names.js';
+import type { WriteQueue } from '../contract/write-queue.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-import { identifier, literal } from './sql-text.js';
-import type { TableNames } from './table-names.js';
-import type { WriteQueue } from './write-queue.js';
+import { mapSqliteError } from './sqlite-errors.js';
+import { identifier, literal, sqliteSchema } from './sqlite-dialect.js';
 
 const COPIES_KEPT = 3;
 const BOOKKEEPING_COLUMNS = '(name text PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
 
-/** Name and hash of each applied migration, by bookkeeping table. */
-export type AppliedMigrations = Map<string, Map<string, string>>;
-
 export interface MigrationDeps {
   file: string;
-  queue: WriteQueue;
+  connection: SqliteConnection;
+  queue: Pick<WriteQueue, 'exclusive'>;
   applied: AppliedMigrations;
   clock: Clock;
   log: Logger;
-}
-
-interface Pending {
-  readonly name: string;
-  readonly sha256: string;
-  readonly steps: readonly MigrationStep[];
 }
 
 /** What every extension has applied, in two queries for all of them. */
@@ -49,9 +43,9 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   if (pending.length === 0) return { applied: [] };
   // An extension without rows yet has nothing that a copy could save.
   if (done.size > 0) await keepCopy(deps, names.id, pending[0]?.name ?? '');
-  const { compileSteps } = await import('./migration-sql.js');
+  const { compileSteps } = await import('../contract/migration-sql.js');
   for (const migration of pending) {
-    await apply(deps, names, migration, compileSteps);
+    await apply(deps, names, migration, compileSteps(sqliteSchema, migration.steps, names.physical));
     done.set(migration.name, migration.sha256);
     deps.applied.set(names.bookkeeping, done);
     deps.log.debug('Migration applied.', { owner: names.id, migration: migration.name });
@@ -59,31 +53,17 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   return { applied: pending.map(({ name }) => name) };
 };
 
-const pendingOf = (owner: string, done: ReadonlyMap<string, string>, migrations: readonly Migration[]): Pending[] => {
-  const newest = [...done.keys()].sort().at(-1) ?? '';
-  const pending: Pending[] = [];
-  for (const migration of migrations.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const steps = recordMigration(migration);
-    const sha256 = hashSteps(steps);
-    const before = done.get(migration.name);
-    if (before !== undefined && before !== sha256) throw storageErrors.migration_changed(owner, migration.name);
-    if (before !== undefined) continue;
-    if (migration.name < newest) throw storageErrors.migration_missing(owner, migration.name);
-    pending.push({ name: migration.name, sha256, steps });
-  }
-  return pending;
-};
-
-const apply = async (deps: MigrationDeps, names: TableNames, migration: Pending, compile: (steps: readonly MigrationStep[], physical: (table: string) => string) => string[]): Promise<void> => {
+const apply = async (deps: MigrationDeps, names: TableNames, migration: PendingMigration, steps: readonly string[]): Promise<void> => {
   const book = identifier(names.bookkeeping);
   const row = [migration.name, migration.sha256, deps.clock.iso()].map(literal).join();
   const statements = [
     `CREATE TABLE IF NOT EXISTS ${book} ${BOOKKEEPING_COLUMNS}`,
-    ...compile(migration.steps, names.physical),
+    ...steps,
     // Fails on the name when another process was faster, and undoes the whole of it.
     `INSERT INTO ${book} VALUES(${row})`,
   ];
-  await deps.queue.exclusive(async (connection) => {
+  const { connection } = deps;
+  await deps.queue.exclusive(async () => {
     try {
       await connection.exec(`BEGIN IMMEDIATE;${statements.join('\n;')}\n;COMMIT;`);
     } catch (error) {
@@ -101,7 +81,7 @@ const keepCopy = async (deps: MigrationDeps, owner: string, migration: string): 
   const partial = `${copy}.partial`;
   await rm(partial, { force: true });
   try {
-    await deps.queue.exclusive((connection) => connection.exec(`VACUUM INTO ${literal(partial)};`));
+    await deps.queue.exclusive(() => deps.connection.exec(`VACUUM INTO ${literal(partial)};`));
     await rename(partial, copy);
   } catch (error) {
     await rm(partial, { force: true });

@@ -19,12 +19,57 @@ export const storageErrors = defineErrors('storage', {
   },
   invalid_row: { status: 500, retry: false, message: (what: string) => `The row breaks a rule of its table: ${what}.`, hint: 'This is a fault in the area that wrote it; the log names it.' },
   bad_write: { status: 500, retry: false, message: (what: string) => `The write cannot be carried out: ${what}.`, hint: 'This is a fault in the area that wrote it.' },
+  number_too_large: {
+    status: 500,
+    retry: false,
+    message: (value: string) => `The number ${value} is beyond 2^53 and would not be exact.`,
+    hint: 'Keep it as text, or in a larger unit.',
+  },
   unknown_table: {
     status: 500,
     retry: false,
     message: (owner: string, table: string) => `${owner} has no table "${table}".`,
     hint: 'Name it under "tables" in extension.json; rows of other areas are reached through their services.',
   },
+  bad_name: {
+    status: 500,
+    retry: false,
+    message: (id: string, table: string, why: string) => `The table "${table}" of "${id}" cannot be named: ${why}.`,
+    hint: 'Name it otherwise under "tables" in extension.json.',
+  },
+  reserved_owner: { status: 500, retry: false, message: (id: string) => `The id "${id}" belongs to the platform.`, hint: 'Give the extension another id.' },
+  write_unsealed: {
+    status: 500,
+    retry: false,
+    message: (index: number, what: string) => `Write ${index} of the commit was not sealed by this daemon: it is ${what}.`,
+    hint: 'Build it with ctx.db (insert, update, upsert, remove, sql) or ctx.events.event, and hand on the very object they return.',
+  },
+  foreign_table: {
+    status: 403,
+    retry: false,
+    message: (owner: string, table: string) => `SQL text of ${owner} names "${table}", which is not one of its tables.`,
+    hint: 'Name own tables, by ctx.db.table; rows of other areas are reached through their services.',
+  },
+  sql_refused: {
+    status: 500,
+    retry: false,
+    message: (why: string) => `The SQL text is refused: ${why}.`,
+    hint: 'SQL text is one plain statement over own tables, without comments, that SQLite and PostgreSQL read alike.',
+  },
+  bad_query: { status: 500, retry: false, message: (why: string) => `The query cannot be carried out: ${why}.`, hint: 'This is a fault in the area that asked.' },
+  no_owner_column: {
+    status: 500,
+    retry: false,
+    message: (owner: string, table: string) => `The table ${table} of ${owner} has no column owner_id, so nothing in it can be filtered by an actor.`,
+    hint: "Add owner_id in a migration, or ask without an actor where the rows are nobody's.",
+  },
+  too_many_rows: {
+    status: 500,
+    retry: false,
+    message: (table: string, limit: number) => `A select from ${table} without a limit found more than ${limit} rows.`,
+    hint: 'Give it a limit, or read in pages.',
+  },
+  bad_cursor: { status: 400, retry: false, message: () => 'The cursor is not one that this list gave.', hint: 'Begin again without a cursor; use "next" of a page as it is, with the same order.' },
   full: { status: 507, retry: true, message: () => 'The disk is full: nothing was written.', hint: 'Free some space on the disk that holds the database, then try again.' },
   io: { status: 500, retry: false, message: () => 'The disk reported an error while writing.', hint: 'Look at the disk and the log. Whether the last change was kept is seen after a restart.' },
   busy: { status: 503, retry: true, message: () => 'Another program holds the database.', hint: 'Close what else has the database file open, then try again.' },
@@ -36,6 +81,31 @@ export const storageErrors = defineErrors('storage', {
     retry: false,
     message: (file: string, why: string) => `The database ${file} cannot be opened: ${why}.`,
     hint: 'Check that the folder exists, that this user may write there, and that the disk has space; or name another home.',
+  },
+  server_unavailable: {
+    status: 503,
+    retry: false,
+    message: (place: string, why: string) => `The database ${place} cannot be used: ${why}.`,
+    hint: 'Look at [storage] url (user, password, host, port and name) and at the server; nothing was changed.',
+  },
+  unreachable: {
+    status: 503,
+    retry: true,
+    message: (place: string, why: string) => `The database ${place} does not answer: ${why}.`,
+    hint: 'Nothing was written. It is tried again with the next request.',
+  },
+  bad_url: {
+    status: 500,
+    retry: false,
+    message: (why: string) => `The setting [storage] url is no address of a database: ${why}.`,
+    hint: 'Write it as postgres://user:password@host:5432/name, or leave it out to use the file in the data folder.',
+  },
+  bad_text: { status: 400, retry: false, message: () => 'A text holds a NUL character, which PostgreSQL cannot keep.', hint: 'Leave the character out.' },
+  number_read: {
+    status: 500,
+    retry: false,
+    message: (value: string) => `The database holds the number ${value}, which is beyond 2^53 and cannot be read exactly.`,
+    hint: 'This is a fault in the area that wrote it.',
   },
   migration_changed: {
     status: 500,
@@ -57,61 +127,9 @@ export const storageErrors = defineErrors('storage', {
   },
 });
 
-/** Marks a guard's failure in SQLite's message; the number of the write follows. */
-export const EXPECT_MARK = 'svc-expect-';
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
-
-/** What SQLite said, as an error of ours. Its own words go to `cause`, and from there to the log only. */
-export const mapSqliteError = (error: unknown): SvcError => {
-  if (isSvcError(error) && error.code.startsWith('storage_')) return error;
-  const text = error instanceof Error ? error.message : String(error);
-  const expected = new RegExp(`${EXPECT_MARK}(\\d+)`).exec(text);
-  if (expected) return conflict('a row it expected was not there', { reason: 'expect', write: Number(expected[1]) }, error);
-  switch (codeOf(error)) {
-    case 'SQLITE_CONSTRAINT':
-      return constraint(text, error);
-    case 'SQLITE_FULL':
-      return storageErrors.full().with({ cause: error });
-    case 'SQLITE_IOERR':
-    case 'SQLITE_CORRUPT':
-    case 'SQLITE_READONLY':
-      return storageErrors.io().with({ cause: error });
-    case 'SQLITE_BUSY':
-    case 'SQLITE_LOCKED':
-      return storageErrors.busy().with({ cause: error });
-    case 'SQLITE_MISUSE':
-      return storageErrors.closed().with({ cause: error });
-    default:
-      return storageErrors.failed().with({ cause: error });
-  }
-};
-
-const constraint = (text: string, cause: unknown): SvcError => {
-  const unique = /UNIQUE constraint failed: (.+)$/.exec(text);
-  if (unique) return conflict('a row with the same key exists', { reason: 'unique', columns: (unique[1] ?? '').split(', ') }, cause);
-  if (text.includes('FOREIGN KEY')) return conflict('it refers to a row that does not exist', { reason: 'foreign_key' }, cause);
-  return storageErrors.invalid_row(/constraint failed: (.+)$/.exec(text)?.[1] ?? 'a constraint').with({ cause });
-};
-
-const conflict = (what: string, details: ConflictDetails, cause: unknown): SvcError => storageErrors.conflict(what).with({ details, cause });
+export const conflict = (what: string, details: ConflictDetails, cause: unknown): SvcError => storageErrors.conflict(what).with({ details, cause });
 
 /** The reason of a `storage_conflict`, or undefined for any other error. */
 export const conflictOf = (error: unknown): ConflictDetails | undefined =>
   // `details` of this code is always written by `conflict` above.
   isSvcError(error) && error.code === 'storage_conflict' ? (error.details as ConflictDetails) : undefined;
-
-/** Opening failed: says which file, why in plain words, and what to do. */
-export const openFailure = (file: string, error: unknown): SvcError => {
-  const why: Record<string, string> = {
-    SQLITE_CANTOPEN: 'the folder is missing, or this user may not write there',
-    SQLITE_READONLY: 'the file or its folder is read-only',
-    SQLITE_PERM: 'this user may not open it',
-    SQLITE_NOTADB: 'the file is not a database (or is encrypted)',
-    SQLITE_CORRUPT: 'the file is damaged; restore a backup or one of the copies beside it',
-    SQLITE_FULL: 'the disk is full',
-    SQLITE_IOERR: 'the disk reported an error',
-    SQLITE_BUSY: 'another program holds it',
-  };
-  return storageErrors.unavailable(file, why[codeOf(error)] ?? 'the database engine refused').with({ cause: error });
-};

@@ -5,7 +5,6 @@
  */
 import type { Logger } from '@svc/api';
 import type { DatabaseIdentity } from './identity.js';
-import type { SqliteConnection } from './sqlite-connection.js';
 import type { WriteQueue } from './write-queue.js';
 
 /** Calls without a write after which the database rests. */
@@ -15,6 +14,8 @@ const CHECKPOINT_AT_LATEST = 60;
 export interface TendingDeps {
   readonly queue: Pick<WriteQueue, 'exclusive'>;
   readonly identity: DatabaseIdentity;
+  /** Brings what is committed into the file; false when a reader still needs what stood before. */
+  checkpoint(): Promise<boolean>;
   /** Anything that is another value after each write. */
   activity(): string;
   readonly log: Logger;
@@ -37,7 +38,7 @@ export const createTending = (deps: TendingDeps): Tending => {
   let isTroubled = false;
 
   const note = async (now: string): Promise<void> => {
-    if (noted === undefined || noted === kept) await deps.queue.exclusive((connection) => deps.identity.advance(connection));
+    if (noted === undefined || noted === kept) await deps.queue.exclusive(() => deps.identity.advance());
     noted = now;
   };
   const look = async (): Promise<void> => {
@@ -49,7 +50,7 @@ export const createTending = (deps: TendingDeps): Tending => {
     await note(now);
     turns += 1;
     if (rests < RESTS_AFTER && turns < CHECKPOINT_AT_LATEST) return;
-    if (!(await deps.queue.exclusive(checkpoint))) return;
+    if (!(await deps.queue.exclusive(deps.checkpoint))) return;
     turns = 0;
     kept = now;
     noted = now;
@@ -59,7 +60,7 @@ export const createTending = (deps: TendingDeps): Tending => {
       await work();
       isTroubled = false;
     } catch (error) {
-      if (!isTroubled) deps.log.warn('The database file could not be brought up to date; it is tried again every second.', { error });
+      if (!isTroubled) deps.log.warn('The database could not be tended; it is tried again every second.', { error });
       isTroubled = true;
     }
   };
@@ -70,11 +71,4 @@ export const createTending = (deps: TendingDeps): Tending => {
         if (deps.identity.problem() === undefined && deps.activity() !== kept) await note(deps.activity());
       }),
   };
-};
-
-/** Waits for nobody. False when a reader still needs what stood before. */
-const checkpoint = async (connection: SqliteConnection): Promise<boolean> => {
-  // What the pragma is documented to answer.
-  const [row] = (await connection.all('PRAGMA wal_checkpoint(PASSIVE)', [])) as Array<{ log: number; checkpointed: number }>;
-  return row !== undefined && row.log === row.checkpointed;
 };

@@ -1,7 +1,6 @@
 /** Keeps events for durable listeners, in the commit that causes them. Bounded: the oldest go. */
 import type { Clock, Logger } from '@svc/api';
 import { storageErrors } from './errors.js';
-import { literal } from './sql-text.js';
 import type { Event, Unit } from './write-compiler.js';
 import type { WriteQueue } from './write-queue.js';
 
@@ -10,7 +9,8 @@ const PRUNE_EVERY = 1_000;
 const PRUNE = `DELETE FROM kernel_events WHERE seq <= (SELECT max(seq) FROM kernel_events) - ${MAX_EVENTS};`;
 
 export interface EventStoreOptions {
-  queue: WriteQueue;
+  queue: Pick<WriteQueue, 'commit'>;
+  literal(value: string): string;
   clock: Clock;
   log: Logger;
   isStored(event: string): boolean;
@@ -28,13 +28,13 @@ export const createEventStore = (options: EventStoreOptions): { sqlOf(event: Eve
         sincePrune = 0;
         void prune(options);
       }
-      return `INSERT INTO kernel_events(name,data,at) VALUES(${[event, text, options.clock.iso()].map(literal).join()})`;
+      return `INSERT INTO kernel_events(name,data,at) VALUES(${[event, text, options.clock.iso()].map(options.literal).join()})`;
     },
   };
 };
 
 const prune = async ({ queue, log }: EventStoreOptions): Promise<void> => {
-  const unit: Unit = { id: 0, sql: PRUNE, changes: [], counted: false, events: [], rows: 0 };
+  const unit: Unit = { id: 0, sql: PRUNE, changes: [], counted: false, statements: [{ sql: PRUNE, check: undefined }], events: [], rows: 0 };
   try {
     await queue.commit(unit);
   } catch (error) {

@@ -2,46 +2,24 @@
  * Carries out one batch of commits: all in one transaction; when that fails, whose fault it was
  * is found without taking the others down (Q3, Q4 of write-queue.ts).
  */
-import type { Clock, CommitResult, Logger, SvcError } from '@svc/api';
-import { mapSqliteError, storageErrors } from './errors.js';
+import type { SvcError } from '@svc/api';
+import { type BatchEndDeps, isOneCommitsFault, refuse, settle, timed, type Waiting } from '../contract/batch-end.js';
+import { storageErrors } from '../contract/errors.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-import { CHANGES_TABLE, type Event, type Unit } from './write-compiler.js';
+import { CHANGES_TABLE } from './sqlite-dialect.js';
+import { mapSqliteError } from './sqlite-errors.js';
 
-export interface BatchCounters {
-  commits: number;
-  batches: number;
-  rows: number;
-  conflicts: number;
-  /** Duration of the newest batch in milliseconds, most of it the disk's. */
-  lastFsyncMs: number;
-}
-
-export interface BatchDeps {
+export interface BatchDeps extends BatchEndDeps {
   readonly connection: SqliteConnection;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly counters: BatchCounters;
-  onEvents(events: readonly Event[]): void;
-}
-
-/** A commit and who waits for it. */
-export interface Waiting {
-  readonly unit: Unit;
-  resolve(result: CommitResult): void;
-  reject(error: unknown): void;
 }
 
 /** Never rejects: each commit's end is told to whoever waits for it. */
 export const runBatch = async (deps: BatchDeps, batch: readonly Waiting[]): Promise<void> => {
-  const begun = deps.clock.mono();
   try {
-    await deps.connection.exec(transactionOf(batch));
+    await timed(deps, () => deps.connection.exec(transactionOf(batch)));
   } catch (error) {
     await recover(deps, batch, error);
     return;
-  } finally {
-    deps.counters.batches += 1;
-    deps.counters.lastFsyncMs = deps.clock.mono() - begun;
   }
   await finish(deps, batch);
 };
@@ -74,25 +52,6 @@ const readCounts = async (connection: SqliteConnection, batch: readonly Waiting[
   }
 };
 
-const settle = (deps: BatchDeps, committed: readonly Waiting[]): void => {
-  const events = committed.flatMap(({ unit }) => unit.events);
-  if (events.length > 0) publish(deps, events);
-  for (const { unit, resolve } of committed) {
-    deps.counters.commits += 1;
-    deps.counters.rows += unit.rows;
-    resolve({ changes: unit.changes });
-  }
-};
-
-/** Listeners come after the fact: what they throw cannot undo it, and must not reach the writer. */
-const publish = (deps: BatchDeps, events: readonly Event[]): void => {
-  try {
-    deps.onEvents(events);
-  } catch (error) {
-    deps.log.error('A listener of committed events failed.', { error, events: events.map(({ event }) => event) });
-  }
-};
-
 /** The batch failed: undo it, then find whose fault it was. */
 const recover = async (deps: BatchDeps, batch: readonly Waiting[], cause: unknown): Promise<void> => {
   const error = mapSqliteError(cause);
@@ -114,9 +73,6 @@ const recover = async (deps: BatchDeps, batch: readonly Waiting[], cause: unknow
   for (const [waiting, refusal] of outcome.refused) refuse(deps, waiting, refusal);
   await finish(deps, outcome.kept);
 };
-
-/** A failing disk or a locked file is nobody's fault, and after a failed write the outcome is not known: never try again by itself. */
-const isOneCommitsFault = (error: SvcError): boolean => !['storage_io', 'storage_busy', 'storage_closed'].includes(error.code);
 
 interface Replayed {
   readonly kept: Waiting[];
@@ -148,12 +104,6 @@ const runAlone = async (deps: BatchDeps, waiting: Waiting): Promise<void> => {
     return;
   }
   await finish(deps, [waiting]);
-};
-
-const refuse = (deps: BatchDeps, waiting: Waiting, error: SvcError): void => {
-  if (error.code === 'storage_conflict') deps.counters.conflicts += 1;
-  else deps.log.error('A commit failed.', { error, cause: error.cause });
-  waiting.reject(error);
 };
 
 /** Some errors end the transaction by themselves; then there is nothing left to undo. */
