@@ -106,7 +106,7 @@ describe('agents', () => {
     const agent = await kit.agents.spawn(owner, { name: 'helper' });
     await kit.agents.get(owner, agent.id);
     const session = '11111111-0000-4000-8000-000000000000';
-    await kit.deps.store.commit(await kit.agents.setSession(agent.id, session));
+    await kit.deps.store.commit(await kit.agents.setSession(owner, agent.id, session));
     expect((await kit.agents.get(owner, agent.id)).sessionId).to.equal(session);
   });
 
@@ -146,10 +146,9 @@ describe('agents', () => {
   });
 
   it('forgets an owner altogether', async () => {
-    await kit.agents.spawn(alice, { name: 'hers', key: 'k' });
+    await kit.agents.spawn(alice, { name: 'hers' });
     await kit.agents.spawn(bob, { name: 'his' });
     await purgeOwner(kit.deps, 'user:alice');
     expect((await kit.agents.list(owner)).map(({ name }) => name)).to.deep.equal(['his']);
-    expect(await kit.deps.store.spawnKey('user:alice', 'k')).to.equal(undefined);
   });
 });
