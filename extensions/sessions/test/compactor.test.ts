@@ -33,7 +33,7 @@ describe('a compactor', () => {
       journal,
       sessions: {
         ensure: async () => ref,
-        append: async (_ref, drafts) => {
+        append: async (_actor, _ref, drafts) => {
           appended.push(...drafts);
           return { writes: [], next: ref };
         },
@@ -141,7 +141,7 @@ describe('a compactor', () => {
       const { compactor, ref, holds, compactions } = await open({
         sessions: {
           ensure: async () => ({ id: 's', agentId: 'a', ownerId: 'owner', seq: 1 }),
-          append: async (at) => {
+          append: async (_actor, at) => {
             asked += 1;
             if (left-- > 0) throw new SvcError('storage_conflict', 'Somebody else wrote first.', { status: 409 });
             return { writes: [], next: at };
