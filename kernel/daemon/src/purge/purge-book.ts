@@ -39,7 +39,14 @@ export const createPurgeBook = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick<Ids
   return {
     begin: async (subject, areas) => {
       const id = ids.uuid();
-      const row = { id, owner_id: subject.ownerId ?? null, agent_id: subject.agentId ?? null, session_id: subject.sessionId ?? null, begun_at: clock.iso(), done_at: areas.length === 0 ? clock.iso() : null };
+      const row = {
+        id,
+        owner_id: subject.ownerId ?? null,
+        agent_id: subject.agentId ?? null,
+        session_id: subject.sessionId ?? null,
+        begun_at: clock.iso(),
+        done_at: areas.length === 0 ? clock.iso() : null,
+      };
       const open = areas.map((area) => ({ purge_id: id, area, done_at: null }));
       await db.commit([db.insert('purges', [row]), ...(open.length === 0 ? [] : [db.insert('receipts', open)])]);
       return { id, subject };
@@ -66,10 +73,7 @@ export const createPurgeBook = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick<Ids
         purges: Number(n),
       })),
     forgetBefore: async (at) => {
-      await db.commit([
-        db.sql(`DELETE FROM ${receipts} WHERE purge_id IN (SELECT id FROM ${purges} WHERE done_at < ?)`, [at]),
-        db.remove('purges', { done_at: { lt: at } }),
-      ]);
+      await db.commit([db.sql(`DELETE FROM ${receipts} WHERE purge_id IN (SELECT id FROM ${purges} WHERE done_at < ?)`, [at]), db.remove('purges', { done_at: { lt: at } })]);
     },
   };
 };

@@ -157,4 +157,3 @@ const inTurn = <T>(state: State, area: string, work: () => Promise<T>): Promise<
   });
   return next;
 };
-
