@@ -1,4 +1,4 @@
-import { MessageIntercept, RunContext, RunFrames, RunStart, Runs } from './contract.js';
+import { AgentRun, MessageIntercept, RunContext, RunFrames, RunStart, Runs } from './contract.js';
 import * as contract from './contract.js';
 import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
@@ -10,11 +10,10 @@ import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, driveRun } from './agent-loop.js';
 import { createCircularWaits } from './circular-wait.js';
 import { RunsSection } from './config.js';
-import { createDispatcher } from './dispatcher.js';
 import { createRepeats } from './repeats.js';
 import { showFrames } from './projections.js';
 import { messageRoutes } from './routes.js';
-import { RUN_KIND, type RunInput } from './run-input.js';
+import type { RunInput } from './run-input.js';
 import { createRunsService } from './service.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
@@ -61,19 +60,13 @@ export default defineExtension({
       if (!ctx.signal.aborted) ctx.timers.after(ms, fn);
     };
     const watch = createWatchKeeper({ streams: ctx.streams, log: ctx.log, later, cancel: (runId) => cancelUnwatched(loop, runId) });
-    const own = createDispatcher({
-      journal: ctx.journal,
-      streams: ctx.streams,
-      log: ctx.log,
-      maxActive: () => config().max_active,
-      hold: (label) => ctx.hold(label),
-      later,
-      pause: (ms) => ctx.clock.sleep(ms, ctx.signal).catch(() => undefined), // the generation closes: its runs are handed on
+    const worker = ctx.journal.worker(AgentRun, {
+      concurrency: () => config().max_active,
       drive: (run) => {
         if ((run.input as RunInput).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
         return driveRun(loop, run);
       },
-      restore: async (run) => {
+      resume: async (run) => {
         const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
         // A topic that lives on from an earlier generation goes on as it is, unless text of an open step has to be voided.
         if ((ctx.streams.state(run.id)?.seq ?? 0) > 0 && !cutOff) return;
@@ -84,7 +77,7 @@ export default defineExtension({
     });
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
     for (const changed of [ProviderChanged, ConfigChanged, AgentChanged]) ctx.events.on(changed, () => repeats.forget());
-    const runs = createRunsService({ ...loop, dispatcher: own, intercept, startHook, watch, repeats, config });
+    const runs = createRunsService({ ...loop, worker, intercept, startHook, watch, repeats, config });
 
     ctx.services.provide(Runs, runs);
     showFrames(ctx.streams);
@@ -100,10 +93,8 @@ export default defineExtension({
       const agent = await agents.get(system, agentId).catch(() => undefined); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
-    ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);
+    ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: worker.active.size }]);
     ctx.timers.every(AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
-    ctx.journal.onReady(RUN_KIND, () => own.poke());
-    ctx.timers.after(0, () => own.poke());
   },
 });
 

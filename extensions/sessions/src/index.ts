@@ -3,7 +3,7 @@ import { Agents } from '@svc/ext-agents/contract';
 import { SecurityReport, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
-import { COMPACTION_KIND, createCompactor } from './compaction.js';
+import { createCompactor } from './compaction.js';
 import { Sessions } from './contract.js';
 import * as contract from './contract.js';
 import { projectEntries } from './projection.js';
@@ -39,8 +39,6 @@ export default defineExtension({
       },
     });
     ctx.services.provide(Sessions, sessions);
-    ctx.journal.onReady(COMPACTION_KIND, () => compactor.resume());
-    ctx.timers.after(0, () => compactor.resume());
     ctx.routes.add(...sessionRoutes({ sessions, agents, store, commit: (writes) => ctx.db.commit(writes) }));
     ctx.hooks.tap(SecurityReport, () => ({ name: 'session_repair', state: repairWorks() ? 'active' : 'failed', detail: 'a call without a result is answered in the projection' }));
   },

@@ -1,5 +1,5 @@
 /** What sessions tell other areas, give up when they are told to, and cost those who ask over HTTP. */
-import { SecurityReport, StoragePurge } from '@svc/api';
+import { SecurityReport } from '@svc/api';
 import { bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';

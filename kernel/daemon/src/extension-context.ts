@@ -42,12 +42,13 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     if (lifetime.state === 'closed') throw daemonErrors.extension_stopped(id);
   };
   const secrets = parts.secrets.limited(grants);
+  const log = parts.log.logger(id).child({ ext: id, generation: owner.generation });
   const context: ExtensionContext = {
     id,
     version: installed.version,
     generation: owner.generation,
     signal: lifetime.signal,
-    log: parts.log.logger(id).child({ ext: id, generation: owner.generation }),
+    log,
     config: settingsGate(parts.config, owner, manifest),
     routes: { add: (...decls) => together(decls.map((decl) => parts.http.routes.add(owner, decl))) },
     sockets: {
@@ -58,7 +59,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     hooks: hooksGate(parts.hooks, owner, manifest),
     services: servicesGate(parts.services, owner, manifest),
     events: eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data)),
-    journal: journalFacade(parts.journal, owner, parts.ready),
+    journal: journalFacade({ ...parts, log }, owner),
     streams: streamsGate(parts.streams, parts.projections, owner, parts.judge),
     timers: timersFacade(parts, owner),
     purge: async (subject) => {

@@ -3,11 +3,21 @@
  * given back, so that the next generation goes on with those runs at once; one that
  * arrives later (it was asked for before) goes the same way. Giving back is always allowed.
  */
-import type { Journal, LeasedRun } from '@svc/api';
+import type { Disposable, DurableWorker, Journal, LeasedRun, Logger, WorkDecl } from '@svc/api';
 import type { LiveRegistry, Owner } from '@svc/core';
+import type { TimerClock } from '@svc/platform/clock/clock';
+import type { PlatformJournal } from '@svc/platform/journal/journal';
 import { daemonErrors } from './errors.js';
+import { createDurableWorker, type WorkerDeps } from './gate/durable-worker.js';
 
-export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistry): Journal {
+export interface JournalFacadeParts {
+  readonly journal: PlatformJournal;
+  readonly ready: LiveRegistry;
+  readonly clock: TimerClock;
+  readonly log: Logger;
+}
+
+export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts, owner: Owner): Journal {
   const held = new Map<string, LeasedRun>();
   let isGivenBack = false;
   const giveBack = async (runs: readonly LeasedRun[]): Promise<void> => {
@@ -33,7 +43,12 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
     for (const run of runs) held.set(run.id, run);
     return runs;
   };
-  return {
+  const own: Journal = {
+    worker: (decl, options) => {
+      const worker = createDurableWorker({ ...workerDeps(owner, clock), journal: own, log }, decl, options);
+      ready.add(owner, { label: `worker of ${decl.name}`, begin: () => beginWorker(journal, clock, decl, worker) });
+      return worker;
+    },
     once: (request, effect) => open(journal).once(request, effect),
     open: async (request, also) => {
       const { leased, ...opened } = await open(journal).open(request, also);
@@ -63,4 +78,34 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
     steps: (runId) => journal.steps(runId),
     list: (filter) => journal.list(filter),
   };
+  return own;
 }
+
+/** What is left of earlier lives is looked for once all of the generation is seen. */
+const beginWorker = (journal: PlatformJournal, clock: TimerClock, { name }: WorkDecl, worker: DurableWorker): Disposable => {
+  const listening = journal.onReady(name, worker.poke);
+  const cancel = clock.schedule(0, worker.poke);
+  return {
+    dispose: () => {
+      cancel();
+      return listening.dispose();
+    },
+  };
+};
+
+const workerDeps = ({ lifetime }: Owner, clock: TimerClock): Pick<WorkerDeps, 'hold' | 'later' | 'pause' | 'closing'> => ({
+  hold: (label) => {
+    const leave = lifetime.enter(label);
+    return leave ? { release: leave } : null;
+  },
+  later: (ms, fn) => {
+    if (lifetime.state !== 'open') return;
+    const waiting = lifetime.add('another look for durable work', () => cancel());
+    const cancel = clock.schedule(ms, () => {
+      void waiting.dispose();
+      fn();
+    });
+  },
+  pause: (ms) => clock.sleep(ms, lifetime.signal).catch(() => undefined), // the generation closes: its runs are handed on
+  closing: lifetime.signal,
+});
