@@ -4,7 +4,7 @@ import { defineAsk, defineGather, definePipe, defineStep, defineVeto } from './d
 import type { Plain } from './declare/plain.js';
 import { PurgeSubject } from './purge.js';
 import { OneOf, Type } from './schema.js';
-import { CallFacts, Capabilities, ToolFacts, ToolOutput } from './tools.js';
+import { CallFacts, Capabilities, Need, ToolFacts, ToolOutput } from './tools.js';
 
 const V = '1.0.0';
 const Nothing = Type.Undefined();
@@ -39,6 +39,7 @@ export const SocketUpgrade = defineVeto('socket.upgrade', V, {
 export const ToolRequest = Type.Object({
   tool: ToolFacts,
   args: Type.Record(Type.String(), Type.Unknown()),
+  needs: Type.Array(Need, { description: 'What this call needs of the capabilities' }),
   call: CallFacts,
   digest: Type.String({ description: "Hex SHA-256 of the tool's name and the canonical JSON of its arguments" }),
   earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() }), { description: 'Earlier calls of this run, oldest first: what loop guards count' }),

@@ -66,7 +66,7 @@ const routeFacts = ({ handler: _handler, errorShape, ...facts }: RouteDecl): Jso
 
 const socketFacts = ({ upgrade: _upgrade, opened: _opened, message: _message, closed: _closed, ...facts }: SocketDecl): Json => facts;
 
-const toolFacts = ({ run: _run, writes: _writes, ...facts }: AnyTool): Json => facts;
+const toolFacts = ({ run: _run, needs: _needs, ...facts }: AnyTool): Json => facts;
 
 /** What the contract exports, and what was registered besides, each once. */
 const declarationsOf = (definition: ExtensionDefinition, seen: Seen): Json[] => {
