@@ -5,7 +5,7 @@ import { RUN_KIND } from './run-input.js';
 
 export interface DispatcherDeps {
   readonly journal: Journal;
-  readonly streams: Streams;
+  readonly streams: Pick<Streams, 'open' | 'publish' | 'flush' | 'state'>;
   readonly log: Logger;
   readonly maxActive: () => number;
   /** Null while this generation drains. */
