@@ -34,9 +34,9 @@ describe('what capabilities hangs on the hooks of others', () => {
       clock: virtualClock(0),
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
       config: { get: () => ({ admin: ['shell'], user: ['network', 'agent_message'], viewer: [] }) },
-      services: { optional: (name: string) => ({ value: services[name] }) },
+      services: { optional: ({ name }: { readonly name: string }) => ({ value: services[name] }) },
       hooks: {
-        tap: (name: string, tap: Tap, options?: { stage?: number }) => {
+        tap: ({ name }: { readonly name: string }, tap: Tap, options?: { stage?: number }) => {
           taps.set(name, tap);
           stages.set(name, options?.stage);
         },
