@@ -4,7 +4,6 @@ import { callDigest } from '../src/call-digest.js';
 import { toolErrors } from '../src/errors.js';
 import { call, echo, openTools, toolThat } from './tools-kit.js';
 
-
 describe('tools', () => {
   it('T1 refuses a tool that does not exist, and names those that look like it', async () => {
     const judged = await openTools([echo]).service.judge(call('ehco', { text: 'x' }));

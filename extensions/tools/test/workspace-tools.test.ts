@@ -150,14 +150,14 @@ describe('tools of a workspace', () => {
         patch('*** Add File: new.txt', '+n', '*** Update File: old.txt', '@@', '-a', '+b', '*** Delete File: gone.txt', '*** Update File: here.txt', '*** Move to: there.txt'),
       );
       expect(done).to.equal('Added new.txt\nUpdated old.txt\nDeleted gone.txt\nDeleted here.txt\nAdded there.txt');
-        expect(await dir.readText('there.txt')).to.equal('a\n');
+      expect(await dir.readText('there.txt')).to.equal('a\n');
     });
 
     it('change nothing, and ask for no snapshot, where the files are so already', async () => {
       await dir.write('a.txt', 'a\n');
       expect(await text('apply_patch', patch('*** Update File: a.txt', '@@', '-a', '+a'))).to.match(/nothing was changed/);
       expect(await text('apply_patch', patch('*** Add File: b.txt', '+b', '*** Delete File: b.txt'))).to.match(/nothing was changed/);
-      });
+    });
 
     it('see in a later section what an earlier one made', async () => {
       await dir.write('a.txt', 'one\ntwo\n');
