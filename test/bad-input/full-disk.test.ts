@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { filesErrors } from '@svc/platform/doors/errors';
-import { openDir } from '@svc/platform/doors/files-door';
+import { openDir } from '@svc/platform/doors/files/files-door';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
 import { expectClear, expectGoesOn } from './aftermath.js';
 

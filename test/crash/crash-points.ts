@@ -49,8 +49,13 @@ export const crashingFactories = (points: CrashPoints): PartFactories => ({
     return {
       ...door,
       exec: (command, args, options) => around(points, 'exec', () => door.exec(command, args, options)),
+      spawn: (owner, command, args, options) => around(points, 'spawn', () => door.spawn(owner, command, args, options)),
       endSurvivors: (ownerKey) => around(points, 'exec end survivors', () => door.endSurvivors(ownerKey)),
     };
+  },
+  createTcpDoor: (deps) => {
+    const door = standardFactories.createTcpDoor(deps);
+    return { ...door, dial: (caller, options) => around(points, 'dial', () => door.dial(caller, options)) };
   },
   openDir: (root) => crashingDir(points, standardFactories.openDir(root)),
 });
@@ -113,6 +118,8 @@ const crashingDir = (points: CrashPoints, dir: Dir): Dir => ({
   list: (path, options) => dir.list(path, options),
   stat: (path) => dir.stat(path),
   write: (path, data, options) => around(points, 'file write', () => dir.write(path, data, options)),
+  readStream: (path, options) => dir.readStream(path, options),
+  writeStream: (path, source, options) => around(points, 'file write', () => dir.writeStream(path, source, options)),
   remove: (path) => around(points, 'file remove', () => dir.remove(path)),
   dir: (path) => crashingDir(points, dir.dir(path)),
 });

@@ -35,7 +35,7 @@ interface Town {
 }
 
 export const killUnderLoad = async (model: PlannedModel, options: LoadOptions): Promise<LoadResult> => {
-  const place = createPlace(model.url);
+  const place = await createPlace(model.url);
   const town: Town = { place, stories: [], address: Promise.resolve(undefined), isClosing: false };
   try {
     const clients: Array<Promise<void>> = [];

@@ -25,7 +25,7 @@ export interface Death {
 
 /** All points that the story reaches when nothing goes wrong, in order. */
 export const enumeratePoints = async (model: PlannedModel): Promise<string[]> => {
-  const place = createPlace(model.url);
+  const place = await createPlace(model.url);
   try {
     const life = beginLife(place, 1);
     const stories = storiesOf(model);
@@ -43,7 +43,7 @@ export const enumeratePoints = async (model: PlannedModel): Promise<string[]> =>
 /** Dies at each of `points`, a life each, lives again, and counts. Undefined when the first was never reached. */
 export const dieAndReturn = async (model: PlannedModel, points: readonly string[]): Promise<Death | undefined> => {
   for (let tries = 0; tries < TRIES; tries++) {
-    const place = createPlace(model.url);
+    const place = await createPlace(model.url);
     try {
       const stories = storiesOf(model);
       if (!(await dieAt(place, 1, stories, points[0]))) continue;

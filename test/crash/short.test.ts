@@ -1,4 +1,5 @@
 /** The short form of full.test.ts: each kind of commit once, and some points of every other kind. */
+import { describeOnEngines } from '@svc/testing';
 import { expect } from 'chai';
 import { CrashRows } from './crash-table.js';
 import { endLives } from './daemon-life.js';
@@ -9,7 +10,7 @@ import { enumeratePoints } from './scenario.js';
 
 const EVENLY = 12;
 
-describe('killed with SIGKILL, in short', function () {
+describeOnEngines('killed with SIGKILL, in short', function () {
   this.timeout(240_000);
   let model: PlannedModel;
 

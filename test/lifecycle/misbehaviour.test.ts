@@ -45,7 +45,7 @@ describe('an extension that misbehaves', () => {
     let isBroken = false;
     const kernel = await boot('shaky', ['http.authorize'], (ctx) => {
       ctx.hooks.tap('http.authorize', ({ routeId }) => {
-        if (isBroken && routeId !== 'extensions.get') throw new Error('internals of the check');
+        if (isBroken && routeId !== 'getExtension') throw new Error('internals of the check');
         return undefined;
       });
     });

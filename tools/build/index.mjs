@@ -50,7 +50,7 @@ const ownPart = async (record, target, file, bundle) => {
 };
 
 const buildExtension = async (target, bundler, tools) => {
-  const manifest = tools.checkedManifest(target, tools.validate);
+  const manifest = tools.checkedManifest(target, tools.validate, tools.api);
   const { inputs, outputs } = await bundler.bundleExtension(target, manifest);
   const { version } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
   const derived = await tools.deriveContributions(inRoot(target.outdir, 'index.js'), manifest, version, tools).catch((error) => {

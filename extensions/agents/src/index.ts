@@ -43,6 +43,7 @@ export default defineExtension({
       modelsOf,
       purge: (agentId) => ctx.purge({ agentId }),
       journal: ctx.journal,
+      schemas: ctx.schemas,
       ids: ctx.ids,
       clock: ctx.clock,
       events: ctx.events,
@@ -76,7 +77,7 @@ export default defineExtension({
 const rememberActivity = (ctx: ExtensionContext, store: AgentStore): LastActive => {
   const active = createLastActive(store, ctx.clock);
   ctx.events.on(RunStarted, ({ agentId }) => active.touch(agentId));
-  ctx.timers.every(FLUSH_EVERY_MS, () => active.flush());
+  ctx.timers.every('write-last-active', FLUSH_EVERY_MS, () => active.flush());
   ctx.onDispose('write when agents were last active', () => active.flush());
   return active;
 };

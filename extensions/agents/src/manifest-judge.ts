@@ -6,7 +6,7 @@
  * M2  A key of another system, or of an area that is not here, is a warning.
  * M3  The cost grows with the length of the text and no faster, whatever is in it.
  */
-import { type Finding, isTable, type JsonSchema, lineOfPath, misfits, nearest, placesOf, scanToml, schemaAt, splitUnknown, type UnknownKey } from '@svc/api';
+import { type Finding, isTable, type JsonSchema, lineOfPath, misfits, nearest, type Schemas, scanToml, schemaAt, splitUnknown, type UnknownKey } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
 import { invalidManifest, type ManifestProblem } from './errors.js';
 import { type KeyNotes, manifestSchema, SECTIONS, TOP_KEYS } from './manifest-keys.js';
@@ -17,6 +17,8 @@ const MAX_FINDINGS = 20;
 /** Shorter words are near to too many others. */
 const MIN_NEAR_LENGTH = 4;
 
+export type ManifestSchemas = Pick<Schemas, 'places'>;
+
 export interface Judged {
   readonly warnings: readonly string[];
 }
@@ -25,9 +27,9 @@ export interface Judged {
 const schema = manifestSchema as unknown as JsonSchema;
 
 /** Throws `agents_invalid_manifest`. `source` is the text that `raw` came from, for lines. */
-export const judgeManifest = async (raw: Readonly<Record<string, unknown>>, source: string | undefined): Promise<Judged> => {
+export const judgeManifest = async (schemas: ManifestSchemas, raw: Readonly<Record<string, unknown>>, source: string | undefined): Promise<Judged> => {
   const { value, unknown } = splitUnknown(schema, raw);
-  const findings = [...unknownKeys(unknown), ...nameFindings(raw.name), ...misfits('', schema, value, await placesOf(manifestSchema, value)), ...unkept(value)];
+  const findings = [...unknownKeys(unknown), ...nameFindings(raw.name), ...misfits('', schema, value, await schemas.places(manifestSchema, withoutExecPolicy(value))), ...unkept(value)];
   const lineOf = lineFinder(source);
   const fatal = findings.filter((finding) => finding.fatal);
   if (fatal.length > 0) {
@@ -40,6 +42,9 @@ export const judgeManifest = async (raw: Readonly<Record<string, unknown>>, sour
     }),
   };
 };
+
+/** It has a reader of its own (exec-policy.ts), which takes more forms than a schema can say. */
+const withoutExecPolicy = (value: unknown): unknown => (isTable(value) && 'exec_policy' in value ? { ...value, exec_policy: undefined } : value);
 
 const nameFindings = (name: unknown): Finding[] => {
   const wrong = (message: string): Finding[] => [{ path: ['name'], message: `name ${message}`, expected: 'a name', fatal: true }];

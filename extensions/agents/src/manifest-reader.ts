@@ -3,7 +3,7 @@ import { type Capabilities, isTable, lineOfPath, scanToml } from '@svc/api';
 import type { AgentManifest, ModelChoice } from './contract.js';
 import { invalidManifest } from './errors.js';
 import { readExecPolicy } from './exec-policy.js';
-import { judgeManifest } from './manifest-judge.js';
+import { judgeManifest, type ManifestSchemas } from './manifest-judge.js';
 import { type KeyNotes, SECTIONS, TOP_KEYS } from './manifest-keys.js';
 
 const DEFAULT_PROMPT = 'You are a helpful assistant. Be accurate, be brief, and say so when you do not know.';
@@ -20,8 +20,8 @@ export interface ReadManifest {
 type Table = Readonly<Record<string, unknown>>;
 
 /** Throws `agents_invalid_manifest`, naming the key, what was expected, and the line where `source` is the text it came from. */
-export const readManifest = async (raw: Table, source?: string): Promise<ReadManifest> => {
-  const { warnings } = await judgeManifest(raw, source);
+export const readManifest = async (schemas: ManifestSchemas, raw: Table, source?: string): Promise<ReadManifest> => {
+  const { warnings } = await judgeManifest(schemas, raw, source);
   const notes = textsOf(raw.tags) === undefined ? ['tags is not a list of strings and was taken as empty.'] : [];
   const manifest = manifestFrom(raw, source);
   return { manifest, warnings: [...warnings, ...notes, ...(policyOf(raw, manifest.capabilities.shell, source)?.warnings ?? [])] };

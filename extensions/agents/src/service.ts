@@ -35,9 +35,9 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
   setModel: (actor, agentId, model) => setModel(deps, actor, agentId, model),
   setSuspended: (actor, agentId, isSuspended) => setSuspended(deps, actor, agentId, isSuspended),
   setSession: async (actor, agentId, sessionId) => {
-    await getAgent(deps, actor, agentId);
-    deps.cache.willChange(agentId);
-    return [deps.store.update(agentId, { session_id: sessionId }), changedFact(deps.events, agentId)];
+    const { id } = await getAgent(deps, actor, agentId);
+    deps.cache.willChange(id);
+    return [deps.store.update(id, { session_id: sessionId }), changedFact(deps.events, id)];
   },
 });
 

@@ -11,6 +11,7 @@ import { type Actor, type Clock, type Events, type HookHandle, type Ids, isSvcEr
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
+import type { ManifestSchemas } from './manifest-judge.js';
 import { readManifest } from './manifest-reader.js';
 import { checkManifestSize, parseManifestToml, plainManifest } from './manifest-toml.js';
 import { withoutOwnEndpoints } from './model-endpoints.js';
@@ -22,6 +23,7 @@ const SPAWN_KIND = 'agents.spawn';
 export interface SpawnDeps {
   readonly journal: Pick<Journal, 'once'>;
   readonly store: AgentStore;
+  readonly schemas: ManifestSchemas;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly events: Events;
@@ -94,9 +96,9 @@ const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<{ man
   if (text === undefined && request.manifest === undefined && request.name === undefined) throw agentErrors.agents_nothing_to_spawn();
   if (text === undefined) checkManifestSize(JSON.stringify(request.manifest ?? {}));
   const raw = text === undefined ? plainManifest(request.manifest ?? {}) : await parseManifestToml(text);
-  const read = await readManifest(await withoutOwnEndpoints(raw, deps.providers), text);
+  const read = await readManifest(deps.schemas, await withoutOwnEndpoints(raw, deps.providers), text);
   // What the request says goes through the same rules as what a manifest says.
-  const { name } = request.name === undefined ? read.manifest : (await readManifest({ name: request.name })).manifest;
+  const { name } = request.name === undefined ? read.manifest : (await readManifest(deps.schemas, { name: request.name })).manifest;
   const model = request.model === undefined ? read.manifest.model : { ...read.manifest.model, ...request.model };
   return { manifest: { ...read.manifest, name, model }, warnings: read.warnings };
 };

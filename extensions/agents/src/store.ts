@@ -117,7 +117,8 @@ const page = async (db: Db, agents: string, actor: Actor, filter: AgentFilter): 
     args.push(filter.owner);
   }
   const where = conditions.join(' AND ');
-  const direction = filter.order === 'desc' ? 'DESC' : 'ASC';
+  // Where those stand that have no value is said, because engines differ.
+  const direction = filter.order === 'desc' ? 'DESC NULLS LAST' : 'ASC NULLS FIRST';
   const [rows, count] = await Promise.all([
     // The id breaks ties, so that pages neither repeat nor skip an agent.
     db.read<AgentRow>(`SELECT * FROM ${agents} WHERE ${where} ORDER BY ${SORT_COLUMNS[filter.sort]} ${direction}, id LIMIT ? OFFSET ?`, [...args, filter.limit, filter.offset]),

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Actor, actorOf, type Events, type Logger, type Verdict } from '@svc/api';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { systemIds } from '@svc/platform/clock/ids';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createJournal } from '@svc/platform/journal/journal';
@@ -27,9 +28,9 @@ export const openAgents = async () => {
   const storage: Storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: (events) => said.push(...events) });
   const tables = { id: 'agents', tables: ['agents', 'marks'] };
   await storage.migrate(tables, [init]);
+  const events: Events = { event: ({ name }, data) => storage.event('agents', name, data), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
   await storage.migrate(journalOwner, journalMigrations);
   const journal = createJournal({ db: storage.dbFor(journalOwner), clock: virtualClock(ticks), ids: systemIds(), log: silent, instanceId: 'kit', leaseMs: 30_000, soleWriter: true });
-  const events: Events = { event: ({ name }, data) => storage.event('agents', name, data), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
   let nextId = 1;
   const ids = { uuid: () => `00000000-0000-4000-8000-${String(nextId++).padStart(12, '0')}`, hex: () => '', bytes: () => new Uint8Array(), random: () => 0 };
   const taps: { veto: Verdict | undefined; review: string[]; spawning: unknown[]; purged: unknown[]; purgeFails: boolean } = {
@@ -61,6 +62,7 @@ export const openAgents = async () => {
     providers,
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,
+    schemas: createValueChecks(),
     ids,
     clock,
     events,

@@ -102,6 +102,11 @@ describe('agents', () => {
     expect(kit.said.at(-1)?.event).to.equal('agent.killed');
   });
 
+  it('sets the session of an agent for whoever sees it', async () => {
+    const agent = await kit.agents.spawn(owner, { name: 'helper' });
+    expect(await codeOf(kit.agents.setSession(bob, agent.id, agent.sessionId))).to.equal('agent_not_found');
+  });
+
   it('shows a new session as soon as the commit that set it is through', async () => {
     const agent = await kit.agents.spawn(owner, { name: 'helper' });
     await kit.agents.get(owner, agent.id);

@@ -1,5 +1,5 @@
 /** What llm declares to other areas: one gateway to every model. It owns retries, fallback, usage and cost. */
-import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineService, method, named, streamMethod } from '@svc/api';
+import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineEvent, defineService, method, named, streamMethod } from '@svc/api';
 
 export const ContentPart = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
@@ -144,3 +144,6 @@ export const Llm = defineService('llm', '1.0.0', {
   usage: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), runIds: Type.Optional(Type.Array(Type.String())) })], Type.Object({ ...Usage.properties, requests: Type.Number() })),
 });
 export type LlmService = Service<typeof Llm>;
+
+/** Usage rows of an agent with limits were committed, by the generation of this name. */
+export const LlmUsed = defineEvent('llm.used', '1.0.0', Type.Object({ agentId: Type.String(), by: Type.String() }));

@@ -1,4 +1,4 @@
-import { Llm } from './contract.js';
+import { Llm, LlmUsed } from './contract.js';
 import * as contract from './contract.js';
 import { Agents } from '@svc/ext-agents/contract';
 import { Models } from '@svc/ext-models/contract';
@@ -31,12 +31,17 @@ export default defineExtension({
     ctx.events.on(ProviderChanged, () => resolution.clear());
     ctx.events.on(ConfigChanged, () => resolution.clear());
     const quota = createQuota({ agents: ctx.services.require(Agents), store, clock: ctx.clock });
+    const self = ctx.ids.uuid();
+    // What this generation used it has counted already.
+    ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.hearUsed(agentId)));
     const llm = createLlmService({
       resolution,
       providers,
       drivers,
       store,
       quota,
+      events: ctx.events,
+      self,
       config: ctx.config,
       clock: ctx.clock,
       ids: ctx.ids,

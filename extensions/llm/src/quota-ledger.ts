@@ -1,6 +1,6 @@
 /**
  * What each agent has used, kept in memory beside the usage rows: read from them once, then counted along,
- * and read again now and then, because other replicas write rows too.
+ * and read again when another replica says that it wrote some, and now and then, because what it says can be lost.
  */
 import type { Clock } from '@svc/api';
 import type { Spent, UsageStore } from './store.js';
@@ -8,7 +8,7 @@ import type { Spent, UsageStore } from './store.js';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const MAX_LEDGERS = 1_000;
-/** Another replica's calls are seen after this long. */
+/** Another replica's calls that were not heard of are seen after this long. */
 const REREAD_MS = 15_000;
 
 /** What one call may use at most, or has used. */
@@ -19,6 +19,8 @@ export interface Need {
 
 export interface Ledgers {
   of(agentId: string): Promise<Ledger>;
+  /** Somebody else wrote rows of this agent: they are read before the next answer. */
+  stale(agentId: string): void;
   size(): number;
 }
 
@@ -37,6 +39,8 @@ export interface Ledger {
 
 interface State {
   readAt: number;
+  /** How often somebody else wrote rows. */
+  news: number;
   reading: Promise<void> | undefined;
   /** By minute since the epoch; the last 61 count. */
   readonly minutes: Map<number, Need>;
@@ -52,7 +56,7 @@ export const createLedgers = (deps: { store: Pick<UsageStore, 'spent'>; clock: C
   const states = new Map<string, State>();
   return {
     of: async (agentId) => {
-      const state = states.get(agentId) ?? { readAt: Number.NEGATIVE_INFINITY, reading: undefined, minutes: new Map(), days: new Map(), tokens: 0, costMicros: 0, calls: 0, waiting: [] };
+      const state = states.get(agentId) ?? { readAt: Number.NEGATIVE_INFINITY, news: 0, reading: undefined, minutes: new Map(), days: new Map(), tokens: 0, costMicros: 0, calls: 0, waiting: [] };
       states.delete(agentId);
       states.set(agentId, state);
       dropOldest(states);
@@ -63,6 +67,12 @@ export const createLedgers = (deps: { store: Pick<UsageStore, 'spent'>; clock: C
         await state.reading;
       }
       return ledgerOf(state);
+    },
+    stale: (agentId) => {
+      const state = states.get(agentId);
+      if (!state) return;
+      state.news += 1;
+      state.readAt = Number.NEGATIVE_INFINITY;
     },
     size: () => states.size,
   };
@@ -80,10 +90,12 @@ const dropOldest = (states: Map<string, State>): void => {
 
 const read = async ({ store, clock }: { store: Pick<UsageStore, 'spent'>; clock: Clock }, agentId: string, state: State): Promise<void> => {
   const now = clock.now();
+  const { news } = state;
   const { minutes, days } = await store.spent(agentId, { minutesSince: isoOf(now - HOUR_MS), daysSince: `${isoOf(now).slice(0, 7)}-01` });
   merge(state, minutes, days);
   forget(state, now);
-  state.readAt = clock.mono();
+  // What was written while it was read is read with the next question.
+  if (news === state.news) state.readAt = clock.mono();
 };
 
 /** What is counted here and stands in no row yet must not be lost: the larger number is the truth. */

@@ -18,6 +18,8 @@ import type { UsageStore } from './store.js';
 export interface Place {
   /** What the call used in truth; also when it failed. Safe to call twice. */
   settle(used: Need): void;
+  /** Whether other processes have to know what it used: the agent has limits. */
+  readonly counts: boolean;
 }
 
 export interface Quota {
@@ -25,6 +27,8 @@ export interface Quota {
   admit(agentId: string): Promise<void>;
   /** The same, and reserves. Waits while calls on their way may yet leave something over. */
   reserve(agentId: string, need: () => Promise<Need>, signal: AbortSignal): Promise<Place>;
+  /** Another process wrote usage rows of this agent. */
+  hearUsed(agentId: string): void;
   /** Agents whose usage is kept in memory, for metrics. */
   size(): number;
 }
@@ -38,7 +42,7 @@ export interface QuotaDeps {
 const SYSTEM: Actor = { id: 'system:llm', role: 'system', ownerId: 'system' };
 /** Model calls end within minutes; who waited longer is told to come again. */
 const MAX_WAIT_MS = 120_000;
-const FREE: Place = { settle: () => undefined };
+const FREE: Place = { settle: () => undefined, counts: false };
 const NOTHING: Need = { tokens: 0, costMicros: 0 };
 
 export const createQuota = (deps: QuotaDeps): Quota => {
@@ -55,6 +59,7 @@ export const createQuota = (deps: QuotaDeps): Quota => {
       const limits = await limitsOf(deps, agentId);
       return limits ? take(deps, ledgers, agentId, limits, await need(), signal) : FREE;
     },
+    hearUsed: (agentId) => ledgers.stale(agentId),
     size: () => ledgers.size(),
   };
 };
@@ -103,6 +108,7 @@ const open = (ledger: Ledger, need: Need, clock: Clock): Place => {
   ledger.open(need);
   let isOpen = true;
   return {
+    counts: true,
     settle: (used) => {
       if (isOpen) ledger.close(need, used, clock.now());
       isOpen = false;

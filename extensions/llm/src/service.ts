@@ -1,9 +1,9 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
-import type { Actor, ConfigHandle, Clock, Ids, Logger } from '@svc/api';
+import type { Actor, ConfigHandle, Clock, Events, Ids, Logger, Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './chain.js';
 import { LlmSection } from './config.js';
-import type { AnswerPiece, Attempt, CallContext, LlmService, ModelAnswer, ModelRequest, Usage } from './contract.js';
+import { type AnswerPiece, type Attempt, type CallContext, type LlmService, LlmUsed, type ModelAnswer, type ModelRequest, type Usage } from './contract.js';
 import type { Drivers } from './drivers/driver.js';
 import { createPieces } from './pieces.js';
 import { ceilingInput, costMicros, estimateTokens } from './pricing.js';
@@ -19,6 +19,9 @@ export interface LlmDeps {
   drivers: Drivers;
   store: UsageStore;
   quota: Quota;
+  events: Pick<Events, 'event'>;
+  /** Names this generation among all processes. */
+  self: string;
   config: ConfigHandle;
   clock: Clock;
   ids: Ids;
@@ -86,7 +89,7 @@ const complete = async (deps: LlmDeps, request: ModelRequest, context: CallConte
   try {
     const result = await callChain(deps, request, listening);
     place.settle(usedBy(result.bills));
-    return await answerOf(deps, context, result);
+    return await answerOf(deps, context, result, place.counts);
   } finally {
     // A call that ended some other way has used nothing that anybody knows of.
     place.settle({ tokens: 0, costMicros: 0 });
@@ -122,8 +125,10 @@ const usedBy = (bills: readonly Bill[]): Need => {
   return { tokens: inputTokens + outputTokens, costMicros: cost };
 };
 
-const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult): Promise<ModelAnswer> => {
-  const settle = deps.store.insert(result.bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? result.attempts : [])));
+const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult, isLimited: boolean): Promise<ModelAnswer> => {
+  const rows = deps.store.insert(result.bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? result.attempts : [])));
+  // Other processes keep a ledger of the agent too.
+  const settle = isLimited && rows.length > 0 ? [...rows, deps.events.event(LlmUsed, { agentId: context.agentId, by: deps.self })] : rows;
   if (!result.ok) {
     deps.counters.failures++;
     await settleFailure(deps, settle);
@@ -171,7 +176,7 @@ const recordOf = (deps: LlmDeps, context: CallContext, { provider, model, usage 
 });
 
 /** A failed call has no outcome to join: what it used is kept at once. */
-const settleFailure = async (deps: LlmDeps, settle: ReturnType<UsageStore['insert']>): Promise<void> => {
+const settleFailure = async (deps: LlmDeps, settle: readonly Write[]): Promise<void> => {
   if (settle.length === 0) return;
   try {
     await deps.store.commit(settle);

@@ -32,6 +32,21 @@ describe('the ledger of an agent', () => {
     expect(reads).to.have.length(2);
   });
 
+  it('reads at once what somebody else says that they wrote, also while it is being read', async () => {
+    const { ledgers, reads } = open();
+    await ledgers.of('a');
+    ledgers.stale('a');
+    ledgers.stale('of-nobody');
+    const reading = ledgers.of('a');
+    ledgers.stale('a');
+    await reading;
+    await ledgers.of('a');
+    expect(reads).to.have.length(3);
+    await ledgers.of('a');
+    expect(reads).to.have.length(3);
+    expect(ledgers.size()).to.equal(1);
+  });
+
   it('counts along what no row has yet, and takes the larger number where both know', async () => {
     const { ledgers, clock, kept } = open({ minutes: [{ minute: '2026-03-10T12:00', tokens: 100, costMicros: 10 }], days: [{ day: '2026-03-10', costMicros: 10 }] });
     const ledger = await ledgers.of('a');

@@ -21,7 +21,7 @@ export default defineExtension({
     showChat(ctx.streams);
     ctx.routes.add(
       defineRoute({
-        id: 'openai.chat-completions',
+        id: 'createChatCompletion',
         errorShape: openAiErrors,
         method: 'POST',
         path: '/v1/chat/completions',
@@ -44,7 +44,7 @@ export default defineExtension({
         handler: (req) => complete({ agents, runs, clock: ctx.clock }, req),
       }),
       defineRoute({
-        id: 'openai.models',
+        id: 'listOpenaiModels',
         errorShape: openAiErrors,
         method: 'GET',
         path: '/v1/models',
@@ -56,7 +56,7 @@ export default defineExtension({
         handler: async (req) => reply(200, { object: 'list', data: (await agents.list(req.actor)).map(toModel) }),
       }),
       defineRoute({
-        id: 'openai.model',
+        id: 'getOpenaiModel',
         errorShape: openAiErrors,
         method: 'GET',
         path: '/v1/models/{id}',

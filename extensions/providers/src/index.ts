@@ -1,9 +1,10 @@
-import { Providers } from './contract.js';
+import { ProviderChanged, Providers } from './contract.js';
 import * as contract from './contract.js';
 import { Models } from '@svc/ext-models/contract';
-import { DoctorCheck, KernelGreet, defineExtension } from '@svc/api';
+import { DoctorCheck, type ExtensionContext, KernelGreet, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
+import { createAllowedUrls } from './allowed-urls.js';
 import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
 import { loadKnownProviders } from './directory.js';
 import { createLocalServers } from './local-servers.js';
@@ -13,6 +14,9 @@ import { createProvidersService, localAddresses, PROBED } from './service.js';
 import { createSettingsStore } from './store.js';
 import { VaultReset } from '@svc/ext-vault/contract';
 import { Defaults, Settings } from './tables.js';
+
+/** What the start of a generation still has to do, by its context. */
+const starting = new WeakMap<ExtensionContext, () => Promise<void>>();
 
 export default defineExtension({
   contract,
@@ -32,11 +36,14 @@ export default defineExtension({
       events: ctx.events,
       clock: ctx.clock,
       local,
+      allowed: createAllowedUrls(ctx.egress),
       log: ctx.log,
     });
+    starting.set(ctx, () => providers.allowUrls());
     ctx.services.provide(Providers, providers);
     ctx.routes.add(...providerRoutes({ providers, models, local, reach: createReach({ fetch, clock: ctx.clock, local, probed: PROBED }), known: loadKnownProviders }));
     ctx.events.on(VaultReset, () => providers.refresh());
+    ctx.events.on(ProviderChanged, ({ name }) => providers.hearChange(name));
     for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection]) ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap(KernelGreet, async () => {
       const { provider, model, why, isStandIn, problem } = await providers.shownDefault();
@@ -52,4 +59,11 @@ export default defineExtension({
       return [{ check: 'providers.default', result: isStandIn ? 'warn' : 'pass', message: why, ...(isStandIn ? { fix: 'svc providers set-key <provider>' } : {}) }];
     });
   },
+  // Before the generation that it follows, and the base URLs of that one, go.
+  start: (ctx) =>
+    starting
+      .get(ctx)?.()
+      .catch((error: unknown) => {
+        ctx.log.warn('the base URLs of the providers cannot be told; the next look at the providers tries again', { error: String(error) });
+      }),
 });

@@ -8,9 +8,11 @@
  * P4  What changes here (a key, a URL) holds for the next call.
  * P5  Who was kept stays, whatever fails, until a person says otherwise: only the stand-in, or one whose key is gone,
  *     gives way to a key that is set. Nobody's talks move to another vendor because of an error.
+ * P6  The door to models opens for the base URLs of this list, and each is allowed before anybody learns of it (allowed-urls.ts).
  */
 import { type Clock, type ConfigHandle, type Events, isSvcError, type Logger, type SecretRef, type Secrets } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
+import type { AllowedUrls } from './allowed-urls.js';
 import { isLoopbackUrl, normalizeBaseUrl } from './base-url.js';
 import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
 import { type DefaultModel, ProviderChanged, type ProviderRecord, type ProvidersService, type ShownDefault } from './contract.js';
@@ -22,7 +24,7 @@ import type { LocalServers } from './local-servers.js';
 import type { SettingsStore } from './store.js';
 
 const KEYS_UNREADABLE = 'providers_keys_unreadable';
-/** How long a look at keys and settings holds. Changes made here are seen at once; this bounds what another process changed. */
+/** How long a look at keys and settings holds. Changes made here are seen at once, those of another process as soon as it is heard; this bounds what was not heard. */
 const SNAPSHOT_FRESH_MS = 10_000;
 
 export interface ProvidersDeps {
@@ -34,6 +36,7 @@ export interface ProvidersDeps {
   events: Events;
   clock: Clock;
   local: LocalServers;
+  allowed: AllowedUrls;
   log: Logger;
 }
 
@@ -43,8 +46,12 @@ export interface ProvidersControl extends ProvidersService {
   setUrl(name: string, url: string): Promise<string>;
   /** From now on this provider answers for `default`, with this model or its usual one. */
   setDefault(name: string, model: string): Promise<DefaultModel>;
+  /** Allows every base URL; to be called before a generation takes over, whose predecessor's are taken back. */
+  allowUrls(): Promise<void>;
   /** Forgets what was looked up; the next question looks again. */
   refresh(): void;
+  /** Somebody changed this provider, perhaps in another process: its key may be a new one. */
+  hearChange(name: string): void;
 }
 
 interface Snapshot {
@@ -107,9 +114,15 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
       const entry = await named(deps, state, name);
       const baseUrl = normalizeBaseUrl(url, entry.wire);
       await deps.store.saveBaseUrl(name, baseUrl, deps.clock.iso());
+      await entriesNow(deps);
       deps.local.forget();
       changed(name);
       return baseUrl;
+    },
+    allowUrls: async () => void (await entriesNow(deps)),
+    hearChange: (name) => {
+      state.refused.delete(name);
+      forget(state);
     },
     refresh: () => {
       deps.local.forget();
@@ -137,6 +150,14 @@ const current = (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
 };
 
 const takeSnapshot = async (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
+  const entries = await entriesNow(deps);
+  const records = await Promise.all([...entries.values()].map((entry) => recordOf(deps, state, entry)));
+  return { entries, records: new Map(records.map((record) => [record.name, record])) };
+};
+
+/** Every provider there is, its base URL allowed from here on. */
+const entriesNow = async (deps: ProvidersDeps): Promise<Map<string, ProviderEntry>> => {
+  const allow = deps.allowed.look();
   const [known, saved] = await Promise.all([deps.known(), deps.store.baseUrls()]);
   const entries = directory(known, {
     defaultModel: deps.config.get(DefaultModelSection),
@@ -144,8 +165,8 @@ const takeSnapshot = async (deps: ProvidersDeps, state: State): Promise<Snapshot
     fallbacks: deps.config.get(FallbackProvidersSection),
     saved,
   });
-  const records = await Promise.all([...entries.values()].map((entry) => recordOf(deps, state, entry)));
-  return { entries, records: new Map(records.map((record) => [record.name, record])) };
+  allow([...entries.values()].filter(({ wire }) => wire === 'openai' || wire === 'anthropic').map(({ base_url }) => base_url));
+  return entries;
 };
 
 const recordOf = async (deps: ProvidersDeps, state: State, entry: ProviderEntry): Promise<ProviderRecord> => {

@@ -28,7 +28,7 @@ export default defineExtension({
         headers: { 'retry-after': String(ctx.config.get(RateLimitSection).window_secs) },
       };
     });
-    ctx.timers.every(SWEEP_MS, () => gcra.sweep(ctx.clock.mono()));
+    ctx.timers.every('sweep-addresses', SWEEP_MS, () => gcra.sweep(ctx.clock.mono()));
     ctx.hooks.tap(SecurityReport, () => ({ name: 'gcra_rate_limiter', state: refusesTooMuch(limits) ? 'active' : 'failed', detail: 'a caller that takes more than its burst is refused' }));
     ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_rate_limited_total', help: 'Requests refused by the rate limit', type: 'counter', value: refused }]);
   },

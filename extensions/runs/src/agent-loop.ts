@@ -11,11 +11,11 @@ import type { ModelAnswer } from '@svc/ext-llm/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
 import { keptResult, leftovers, withoutMessage } from './beside.js';
 import { RunEnded, RunFrames, type RunResult } from './contract.js';
+import { publishDone, toRunError } from './endings.js';
 import { runErrors } from './errors.js';
 import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
 import type { RunInput } from './run-input.js';
-import { toRunError } from './stopping.js';
 import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
 
 export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
@@ -31,6 +31,8 @@ export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
 
 const UNWATCHED = runErrors.unwatched().code;
 const END_RETRY_MS = 1_000;
+const BEGIN_RETRY_MS = 500;
+const MAX_BEGIN_RETRY_MS = 30_000;
 
 /** A run that ends with an answer has no open calls, whatever the provider says. */
 const FINISHES: Readonly<Record<ModelAnswer['stop'], RunResult['finish']>> = { end: 'stop', tool_calls: 'stop', length: 'length', content_filter: 'content_filter' };
@@ -70,12 +72,29 @@ function endOfEffects(run: LeasedRun, closing: AbortSignal): { signal: AbortSign
 
 async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Progress> {
   const input = run.input as RunInput;
-  const agent = await deps.agents.get({ id: 'system:runs', role: 'system', ownerId: run.ownerId }, input.agentId).catch((cause: unknown) => {
-    throw runErrors.agent_gone().with({ cause });
+  const system = { id: 'system:runs', role: 'system', ownerId: run.ownerId } as const;
+  const agent = await patiently(deps, run, effects, isAgentGone, () => deps.agents.get(system, input.agentId)).catch((cause: unknown) => {
+    throw isAgentGone(cause) ? runErrors.agent_gone().with({ cause }) : cause;
   });
-  const session = await deps.sessions.ensure({ id: 'system:runs', role: 'system', ownerId: run.ownerId }, agent.id, input.sessionId);
+  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(system, agent.id, input.sessionId));
   deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'thinking' });
   return beginProgress(run, agent, { ...session, ownerId: run.ownerId }, effects);
+}
+
+const isAgentGone = (cause: unknown): boolean => isSvcError(cause) && cause.code === 'agent_not_found';
+const isLasting = (cause: unknown): boolean => !isSvcError(cause) || !cause.retry;
+
+/** What an accepted message needs before it can begin is asked for again, ever more slowly, until it is there, is gone for good, or the run is stopped or handed on. */
+async function patiently<T>(deps: LoopDeps, run: LeasedRun, effects: AbortSignal, isFinal: (cause: unknown) => boolean, ask: () => Promise<T>): Promise<T> {
+  for (let waitMs = BEGIN_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_BEGIN_RETRY_MS)) {
+    try {
+      return await ask();
+    } catch (cause) {
+      if (isFinal(cause) || effects.aborted || deps.isLeaving()) throw cause;
+      deps.log.warn('a run cannot begin yet; it is tried again', { run: run.id, waitMs, cause });
+    }
+    await deps.clock.sleep(waitMs, effects);
+  }
 }
 
 async function loop(deps: LoopDeps, progress: Progress, begun: OpenCall[] | undefined): Promise<LoopEnd> {
@@ -197,9 +216,6 @@ async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<voi
     }
   }
 }
-
-export const publishDone = (deps: Pick<LoopDeps, 'streams'>, topic: string, result: RunResult): void =>
-  deps.streams.publish(RunFrames, topic, 'done', { done: true, usage: { input_tokens: result.input_tokens, output_tokens: result.output_tokens }, result });
 
 async function handOn(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
   await deps.journal.release(run);

@@ -4,12 +4,12 @@
  *
  * Judged after the new run is committed: of senders that cross each other the later one sees both.
  */
-import type { Actor, Events, Journal, JournalRun, Streams, SvcError, ToolCall } from '@svc/api';
+import { type Events, type Journal, type JournalRun, type Streams, systemActor, type ToolCall } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import { RunEnded, RunFrames, type Submitted } from './contract.js';
+import { RunEnded, type Submitted } from './contract.js';
 import { runErrors } from './errors.js';
 import { RUN_KIND, type RunInput } from './run-input.js';
-import { toRunError } from './stopping.js';
+import { sayEnd, toRunError } from './endings.js';
 
 export interface CircularWaitDeps {
   readonly journal: Journal;
@@ -26,7 +26,7 @@ export interface CircularWaits {
 /** Runs looked at in one search: more than any chain that `max_depth` allows, times what may queue between. */
 const MAX_SEARCHED = 1_000;
 const UNFINISHED: ReadonlySet<string> = new Set(['queued', 'running', 'waiting']);
-const SYSTEM: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
+const SYSTEM = systemActor('runs');
 
 export const createCircularWaits = (deps: CircularWaitDeps): CircularWaits => {
   let turn: Promise<unknown> = Promise.resolve();
@@ -41,7 +41,7 @@ export const createCircularWaits = (deps: CircularWaitDeps): CircularWaits => {
 };
 
 async function judge(deps: CircularWaitDeps, call: ToolCall, submitted: Submitted): Promise<void> {
-  const asked = await deps.journal.get(submitted.runId);
+  const asked = await deps.journal.get(SYSTEM, submitted.runId);
   // Only what is still in the queue waits for anybody but its own calls.
   if (asked?.status !== 'queued') return;
   const path = await pathToLane(deps.journal, call.runId, asked.lane);
@@ -49,14 +49,14 @@ async function judge(deps: CircularWaitDeps, call: ToolCall, submitted: Submitte
   const error = runErrors.circular_wait(await chainOf(deps, call, [...path, asked]));
   const { agentId } = asked.input as RunInput; // what `submit` stored
   const ended = deps.events.event(RunEnded, { runId: asked.id, agentId, status: 'cancelled' });
-  if (!(await deps.journal.cancel(asked.id, toRunError(error), [ended]))) return;
-  tell(deps, asked.id, error);
+  if (!(await deps.journal.cancel(SYSTEM, asked.id, toRunError(error), [ended]))) return;
+  await sayEnd(deps, asked, error);
   throw error;
 }
 
 /** From a run that holds a place in the lane to the sender, each waiting for the next; undefined when nobody there does. */
 async function pathToLane(journal: Journal, senderId: string, lane: string | null): Promise<JournalRun[] | undefined> {
-  const sender = await journal.get(senderId);
+  const sender = await journal.get(SYSTEM, senderId);
   if (!sender || lane === null) return undefined;
   const waitsFor = new Map<string, JournalRun | undefined>([[sender.id, undefined]]);
   const open = [sender];
@@ -79,7 +79,7 @@ function pathFrom(start: JournalRun, waitsFor: ReadonlyMap<string, JournalRun | 
 
 /** Who cannot go on before this run has ended. */
 async function waitersOf(journal: Journal, run: JournalRun): Promise<JournalRun[]> {
-  const parent = run.parentId === null ? undefined : await journal.get(run.parentId);
+  const parent = run.parentId === null ? undefined : await journal.get(SYSTEM, run.parentId);
   const senders = parent && UNFINISHED.has(parent.status) ? [parent] : [];
   if (run.lane === null) return senders;
   const queued = await journal.list({ actor: SYSTEM, kind: RUN_KIND, lane: run.lane, status: ['queued'], limit: MAX_SEARCHED });
@@ -95,8 +95,4 @@ async function chainOf(deps: CircularWaitDeps, call: ToolCall, runs: readonly Jo
   const ids = runs.map((run) => (run.input as RunInput).agentId).filter((id, index, all) => id !== all[index - 1]);
   const names = await Promise.all(ids.map(async (id) => (await deps.agents.find(call.actor, id))?.name ?? 'another agent'));
   return names.join(' → ');
-}
-
-function tell(deps: CircularWaitDeps, runId: string, error: SvcError): void {
-  deps.streams.publish(RunFrames, runId, 'error', { error: error.message, code: error.code, status: error.status });
 }

@@ -12,7 +12,7 @@ export const isRestartOf = (frame: RunFrame, attempt: number | undefined): boole
 
 /** Where a run's topic stands: what a step's outcome keeps, so that a client that comes back is given what it has not seen. */
 export const placeIn = (streams: Streams, topic: string): { frames: number; attempt: number } => {
-  const { seq, attempt } = streams.state(topic) ?? { seq: 0, attempt: 0 };
+  const { seq, attempt } = streams.here(topic) ?? { seq: 0, attempt: 0 };
   return { frames: seq, attempt };
 };
 
@@ -79,6 +79,13 @@ export function missedFrames(run: JournalRun, steps: readonly JournalStep[], ent
   }
   return drafts.map(({ place: at, ...draft }) => ({ ...draft, id: `${run.id}.${at.attempt}.${at.seq}`, seq: at.seq, attempt: at.attempt, final: false }));
 }
+
+/** How far a run's frames had come when its last step ended; undefined when none has. */
+export const reachedBy = (steps: readonly JournalStep[]): Seen | undefined =>
+  steps
+    .filter((step) => step.status !== 'intent')
+    .map(endOf)
+    .reduce<Seen | undefined>((last, end) => (last && (last.attempt > end.attempt || (last.attempt === end.attempt && last.seq >= end.seq)) ? last : end), undefined);
 
 function endOf(step: JournalStep): Seen {
   const { attempt = step.attempt, frames } = step.outcome as Partial<ModelOutcome | ToolOutcome> & { frames: number };

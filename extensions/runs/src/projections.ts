@@ -29,7 +29,7 @@ export const showFrames = (streams: Streams): void => {
 export const endsWait = (frame: RunFrame): boolean => frame.final || (frame.type === 'phase' && frame.data.phase === 'waiting');
 
 export function answerOf(frame: RunFrame, submitted: Submitted): Reply {
-  if (frame.type === 'error') throw errorOf(frame.data);
+  if (frame.type === 'error') throw errorOf(frame.data, runHeaders(submitted));
   if (frame.type === 'done') {
     const { provider: _provider, model: _model, ...rest } = frame.data.result;
     return reply(200, { ...rest, run_id: submitted.runId });
@@ -38,10 +38,12 @@ export function answerOf(frame: RunFrame, submitted: Submitted): Reply {
   return reply(200, { response: '', input_tokens: 0, output_tokens: 0, iterations: 0, cost_usd: 0, session_id: submitted.sessionId, run_id: submitted.runId, waiting });
 }
 
-export const errorOf = (data: RunFrames['error']): SvcError =>
+export const runHeaders = (submitted: Submitted): Record<string, string> => ({ 'x-svc-run': submitted.runId, ...(submitted.replayed ? { 'idempotency-replayed': 'true' } : {}) });
+
+export const errorOf = (data: RunFrames['error'], headers: Readonly<Record<string, string>> = {}): SvcError =>
   new SvcError(data.code, data.error, {
     status: data.status,
     hint: data.hint,
-    headers: { 'x-should-retry': 'false', ...(data.retry_after_secs ? { 'retry-after': String(data.retry_after_secs) } : {}) },
+    headers: { ...headers, 'x-should-retry': 'false', ...(data.retry_after_secs ? { 'retry-after': String(data.retry_after_secs) } : {}) },
     ...(data.attempts ? { details: { attempts: data.attempts } } : {}),
   });

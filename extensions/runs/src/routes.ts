@@ -2,11 +2,12 @@
 import { ErrorBody, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
-import type { Door, RunDraft, RunsService, Submitted } from './contract.js';
+import type { Door, RunDraft, RunsService } from './contract.js';
 import { runErrors } from './errors.js';
 import { answerFields, eventStream } from './frame-schemas.js';
-import { RunAnswer, RunSse } from './projections.js';
+import { RunAnswer, RunSse, runHeaders } from './projections.js';
 import { findResumed, missedBy } from './resume.js';
+import { RUN_KIND } from './run-input.js';
 import { attach } from './service.js';
 
 export interface RouteDeps {
@@ -43,7 +44,7 @@ const messageErrors = { ...errors, 412: ErrorBody, 413: ErrorBody, 429: ErrorBod
 
 export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
   defineRoute({
-    id: 'runs.message',
+    id: 'sendMessage',
     method: 'POST',
     path: '/api/agents/{id}/message',
     summary: 'Send a message and wait for the answer',
@@ -60,7 +61,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     },
   }),
   defineRoute({
-    id: 'runs.stream',
+    id: 'streamMessage',
     method: 'POST',
     path: '/api/agents/{id}/message/stream',
     summary: 'Send a message and follow the answer as server-sent events',
@@ -79,7 +80,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     },
   }),
   defineRoute({
-    id: 'runs.attach',
+    id: 'followSession',
     method: 'GET',
     path: '/api/agents/{id}/sessions/{session_id}/stream',
     summary: 'Follow the run that is going on in a session',
@@ -91,7 +92,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     handler: (req) => attachToSession(deps, req),
   }),
   defineRoute({
-    id: 'runs.stop',
+    id: 'stopAgent',
     method: 'POST',
     path: '/api/agents/{id}/stop',
     summary: 'Stop whatever the agent is doing',
@@ -127,8 +128,6 @@ function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): Ru
   };
 }
 
-export const runHeaders = (submitted: Submitted): Record<string, string> => ({ 'x-svc-run': submitted.runId, ...(submitted.replayed ? { 'idempotency-replayed': 'true' } : {}) });
-
 /** A POST that names a frame of this agent's run attaches to it and never starts another. */
 async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<Reply | undefined> {
   const resumed = await findResumed(deps, req.actor, agentId, req.headers['last-event-id'] ?? '');
@@ -140,8 +139,8 @@ async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_i
   const session = await deps.sessions.named(req.actor, agent, req.params.session_id);
   const resumed = await resume(deps, req, agent.id);
   if (resumed) return resumed;
-  const [run] = await deps.journal.list({ actor: req.actor, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });
+  const [run] = await deps.journal.list({ actor: req.actor, kind: RUN_KIND, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });
   if (!run) throw runErrors.not_found(`in session ${session.id} now`);
-  attach(deps, run, session.id);
+  await attach(deps, run, session.id);
   return follow(run.id, RunSse, undefined, { headers: { 'x-svc-run': run.id } });
 }

@@ -5,7 +5,8 @@ import type { Part } from '@svc/ext-sessions/contract';
 import type { Door } from './contract.js';
 
 export const RUN_KIND = 'agent';
-
+/** A command that was answered at once. */
+export const COMMAND_KIND = 'command';
 export interface RunInput {
   readonly agentId: string;
   readonly sessionId: string;

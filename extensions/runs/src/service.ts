@@ -6,18 +6,18 @@
  * R5  Stop reaches whatever runs, waits or is queued, whichever door it came through.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type DurableWorker, type Events, type HookHandle, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, ownerScope, seesAll } from '@svc/api';
+import { type Actor, type Clock, type DurableWorker, type Events, type HookHandle, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, systemActor } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
-import { publishDone } from './agent-loop.js';
 import { besideOf, besideWords, talkOf, withoutAsidePrefix } from './beside.js';
 import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, type RunInfo, type RunResult, type RunStart, RunStarted, type RunsService, type Submitted } from './contract.js';
+import { isOver, sayEnd, sayEndOf, toRunError } from './endings.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
-import { RUN_KIND, type RunInput } from './run-input.js';
+import { COMMAND_KIND, RUN_KIND, type RunInput } from './run-input.js';
 import type { Repeats } from './repeats.js';
-import { ACTIVE, stopOne, toRunError } from './stopping.js';
+import { ACTIVE, eachRun, stopOne } from './stopping.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
 
 export interface RunsDeps {
@@ -39,6 +39,9 @@ export interface RunsDeps {
 }
 
 const MAX_MESSAGE_CHARS = 100_000;
+const MAX_LISTED = 500;
+/** The fencing token of a run that nobody has held yet. */
+const UNCLAIMED = 0;
 
 export const createRunsService = (deps: RunsDeps): RunsService => ({
   submit: (actor, draft) => submit(deps, actor, draft),
@@ -96,6 +99,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       kind: RUN_KIND,
       actor: agent.ownerId === actor.ownerId ? actor : actorOf(agent.ownerId),
       lane,
+      subject: agent.id,
       input,
       ...(draft.key === undefined ? {} : { key: draft.key }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
@@ -105,7 +109,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
   );
   if (opened.replayed) return attach(deps, opened.run, sessionId);
   try {
-    deps.streams.open(RunFrames, id);
+    deps.streams.open(RunFrames, id, { token: opened.leased?.token ?? UNCLAIMED });
   } catch (error) {
     // It is accepted: whoever finds room for its stream drives it.
     if (opened.leased) await deps.journal.release(opened.leased);
@@ -120,7 +124,9 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
 /** Another run has the session: one that waits for a person gives way, one that runs goes first. */
 async function queued(deps: RunsDeps, runId: string, sessionId: string): Promise<void> {
   deps.streams.publish(RunFrames, runId, 'phase', { phase: 'queued' });
-  const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
+  // Any process may claim it, and writes its topic then.
+  deps.streams.letGo(runId, UNCLAIMED);
+  const system = systemActor('runs');
   const [waiting] = await deps.journal.list({ actor: system, kind: RUN_KIND, lane: sessionId, status: ['waiting'], limit: 1 });
   if (waiting) await supersede(deps, waiting);
   deps.worker.poke();
@@ -144,37 +150,23 @@ async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
   }));
   const { writes } = await deps.sessions.append(system, ref, skipped);
   const why = runErrors.superseded();
-  if (await deps.journal.cancel(waiting.id, toRunError(why), writes)) {
-    deps.streams.publish(RunFrames, waiting.id, 'error', { error: why.message, code: why.code, status: why.status });
-  }
+  if (await deps.journal.cancel(system, waiting.id, toRunError(why), writes)) await sayEnd(deps, waiting, why);
 }
 
-/** A resent request: the run that is going on, or one that ended, whose final frame is said again. */
-export function attach(deps: Pick<RunsDeps, 'streams'>, run: JournalRun, sessionId: string): Submitted {
-  const isOver = run.status === 'done' || run.status === 'failed' || run.status === 'cancelled';
-  const known = deps.streams.state(run.id);
-  if (!known || (isOver && !known.ended)) {
-    // Attempt 0 holds no frame that anybody has seen: whoever drives the run begins the next one.
-    if (!known) deps.streams.open(RunFrames, run.id, { attempt: 0 });
-    if (isOver) publishEnd(deps, run);
-  }
+/**
+ * A resent request: the run that is going on, wherever that is, or one that ended, whose final frame is said again.
+ * `after`: the last frame that the client has been given.
+ */
+export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal'>, run: JournalRun, sessionId: string, after?: string): Promise<Submitted> {
+  const known = deps.streams.here(run.id);
+  if (isOver(run) && (!known || known.own)) await sayEndOf(deps, run);
+  else await deps.streams.attach(RunFrames, run.id, after);
   return { runId: run.id, topic: run.id, sessionId: talkOf(run.input as RunInput) ?? sessionId, replayed: true, position: 0 };
-}
-
-function publishEnd(deps: Pick<RunsDeps, 'streams'>, run: JournalRun): void {
-  const result = run.result as RunResult | null;
-  if (result) {
-    publishDone(deps, run.id, result);
-    return;
-  }
-  // Rows of an older daemon know no status.
-  const { message, code, status = 500, hint } = run.error ?? toRunError(runErrors.internal());
-  deps.streams.publish(RunFrames, run.id, 'error', { error: message, code, status, ...(hint === undefined ? {} : { hint }) });
 }
 
 async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
   const opened = await deps.journal.open({
-    kind: 'command',
+    kind: COMMAND_KIND,
     actor,
     input: { agentId: agent.id, sessionId, command: answer.command },
     ...(draft.key === undefined ? {} : { key: draft.key, fingerprint: fingerprintOf(agent.id, sessionId, draft, actor) }),
@@ -204,22 +196,20 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
 }
 
 async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agentId?: string }, why: string): Promise<number> {
-  const runs =
-    target.runId === undefined ? await listRuns(deps, actor, { ...(target.agentId === undefined ? {} : { agentId: target.agentId }), active: true }) : [await visible(deps, actor, target.runId)];
+  const runs = target.runId === undefined ? eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, ...aboutAgent(target.agentId) }) : [await visible(deps, actor, target.runId)];
   let stopped = 0;
-  for (const run of runs) stopped += await stopOne(deps, actor, run, runErrors.stopped().with({ cause: why }));
+  for await (const run of runs) stopped += await stopOne(deps, actor, run, runErrors.stopped().with({ cause: why }));
   return stopped;
 }
 
-async function listRuns(deps: RunsDeps, actor: Actor, filter: { agentId?: string; active?: boolean; limit?: number }): Promise<JournalRun[]> {
-  const runs = await deps.journal.list({ actor, kind: RUN_KIND, limit: filter.limit ?? 500, ...(filter.active ? { status: ACTIVE } : {}) });
-  return filter.agentId === undefined ? runs : runs.filter((run) => (run.input as RunInput).agentId === filter.agentId);
-}
+const listRuns = (deps: RunsDeps, actor: Actor, { agentId, active, limit = MAX_LISTED }: { agentId?: string; active?: boolean; limit?: number }): Promise<JournalRun[]> =>
+  deps.journal.list({ actor, kind: RUN_KIND, limit, ...(active ? { status: ACTIVE } : {}), ...aboutAgent(agentId) });
+
+const aboutAgent = (agentId: string | undefined): { subject?: string } => (agentId === undefined ? {} : { subject: agentId });
 
 async function visible(deps: RunsDeps, actor: Actor, runId: string): Promise<JournalRun> {
-  const run = await deps.journal.get(runId);
-  const [all, ownerId] = ownerScope(actor);
-  if (!run || (all === 0 && run.ownerId !== ownerId)) throw runErrors.not_found(runId);
+  const run = await deps.journal.get(actor, runId);
+  if (!run) throw runErrors.not_found(runId);
   return run;
 }
 
@@ -262,5 +252,3 @@ const toInfo = (run: JournalRun): RunInfo => ({
   result: run.result as RunResult | null,
   error: run.error,
 });
-
-export const maySee = (actor: Actor, run: JournalRun): boolean => seesAll(actor) || run.ownerId === actor.ownerId;

@@ -8,7 +8,7 @@ import { wsText } from './frames.js';
 import { RunSocket } from './projections.js';
 import { findResumed, type ResumeDeps } from './resume.js';
 
-export const SOCKET_ID = 'runs.ws';
+export const SOCKET_ID = 'chatWithAgent';
 
 export interface SocketDeps extends ResumeDeps {
   readonly sessions: Pick<SessionsService, 'entries' | 'named'>;

@@ -82,6 +82,21 @@ describe('the number of runs in flight', () => {
     expect([(await second).status, (await third).status]).to.deep.equal([200, 200]);
   });
 
+  it('may be many without a warning of the process', async () => {
+    const warned: string[] = [];
+    const hear = (warning: Error): void => void warned.push(`${warning.name}: ${warning.message}`);
+    process.on('warning', hear);
+    const kernel = await boot(100);
+    const agents = await Promise.all(Array.from({ length: 30 }, (_, index) => spawn(kernel, `agent-${index}`)));
+    const said = agents.map((agent) => say(kernel, agent));
+    const asked = [];
+    for (const _ of agents) asked.push(await model.asked());
+    for (const one of asked) one.answer({ text: 'done' });
+    expect((await Promise.all(said)).map(({ status }) => status)).to.deep.equal(agents.map(() => 200));
+    process.off('warning', hear);
+    expect(warned).to.deep.equal([]);
+  });
+
   it('holds for runs that were given back too: they go on one after the other, and all of them do', async () => {
     const kernel = await boot(1);
     const agents = [await spawn(kernel, 'one'), await spawn(kernel, 'two'), await spawn(kernel, 'three')];
@@ -110,7 +125,7 @@ const leave = async ({ daemon: { parts }, http }: TestKernel, agentId: string): 
 /** How a run ended; each look is a request, so that the daemon gets its turn. */
 const ended = async (kernel: TestKernel, runId: string): Promise<string | undefined> => {
   for (let tries = 0; tries < 500; tries++) {
-    const run = await kernel.daemon.parts.journal.get(runId);
+    const run = await kernel.daemon.parts.journal.get(OWNER, runId);
     if (run && run.status !== 'queued' && run.status !== 'running') return run.status;
     await kernel.http.get('/api/health');
   }

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OWNER, fixtureExtension, OPEN_RATE, type SseEvent } from '@svc/testing';
 import { ToolBefore } from '@svc/api';
-import { fixtureExtension, OPEN_RATE, type SseEvent } from '@svc/testing';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import type { Script, ScriptedAnswer } from '../../../fixtures/providers/openai-server.js';
@@ -102,7 +102,7 @@ describe('a run that waits for a time', () => {
     });
     const { body } = await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'go' });
     expect(body.waiting).to.deep.equal({ run_id: body.run_id, approval_id: 'early' });
-    const run = () => svc.kernel.daemon.parts.journal.get(body.run_id);
+    const run = () => svc.kernel.daemon.parts.journal.get(OWNER, body.run_id);
     expect((await run())?.wait).to.include({ reason: 'too early', wakeKey: 'early', until: '2026-01-01T01:00:00.000Z' });
     await clock.advance(3_500_000);
     await svc.http.get('/api/health');

@@ -82,7 +82,7 @@ describe('the agent loop', () => {
     expect(body.cost_usd).to.equal((230 * 1 + 27 * 3) / 1_000_000);
     expect(body.run_id).to.equal(headers.get('x-svc-run'));
     expect(body).to.not.have.any.keys('provider', 'model', 'waiting');
-    const run = await svc.kernel.daemon.parts.journal.get(body.run_id);
+    const run = await svc.kernel.daemon.parts.journal.get(OWNER, body.run_id);
     expect(run?.result).to.deep.include({ provider: 'openai', model: 'gpt-4o' });
     // The message stands in the session: the row need not keep it.
     expect(run?.input).to.not.have.property('parts');
@@ -171,7 +171,7 @@ describe('the agent loop', () => {
     expect(status).to.equal(200);
     expect(body).to.include({ response: '', finish: 'cancelled', input_tokens: 50, output_tokens: 9, iterations: 1 });
     expect((await history(svc)).at(-1)).to.include({ role: 'System', content: 'The run was stopped.' });
-    const run = await svc.kernel.daemon.parts.journal.get(body.run_id);
+    const run = await svc.kernel.daemon.parts.journal.get(OWNER, body.run_id);
     expect(run).to.include({ status: 'cancelled' });
     expect(run?.error).to.include({ code: 'run_stopped', status: 409 });
     expect(svc.model.requests).to.have.length(1);

@@ -1,7 +1,7 @@
 /** A process that was silent for too long has lost its run to another one: whatever it still brings must change nothing. */
 import { createJournal } from '@svc/platform/journal/journal';
 import { journalOwner } from '@svc/platform/journal/journal-migrations';
-import { OPEN_RATE, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
+import { OWNER, OPEN_RATE, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
 import type { ScriptedAnswer } from '../../../fixtures/providers/scripted-server.js';
@@ -20,7 +20,15 @@ describe('a run whose lease was lost', () => {
 
   /** Another process on the same database, as the journal of the second replica would be. */
   const otherJournal = ({ daemon: { parts } }: TestKernel) =>
-    createJournal({ db: parts.storage.dbFor(journalOwner), clock: parts.clock, ids: parts.ids, log: parts.log.logger('other'), instanceId: 'the-other-one', soleWriter: true });
+    createJournal({
+      db: parts.storage.dbFor(journalOwner),
+      nowSql: parts.storage.nowSql,
+      clock: parts.clock,
+      ids: parts.ids,
+      log: parts.log.logger('other'),
+      instanceId: 'the-other-one',
+      soleWriter: true,
+    });
 
   /** Resolves when the daemon drives nothing any more. */
   const idle = async (kernel: TestKernel): Promise<void> => {
@@ -54,13 +62,13 @@ describe('a run whose lease was lost', () => {
     it(`stores nothing of ${what}, tells nobody that it ended, and lets the other process end it`, async () => {
       const { kernel, journal, taken, session, said, stream } = await loseWhileAsking(answer);
 
-      expect((await journal.get(taken.id))?.status).to.equal('running');
+      expect((await journal.get(OWNER, taken.id))?.status).to.equal('running');
       expect(JSON.stringify(session)).to.not.contain('too late').and.not.contain('failed');
-      expect(kernel.daemon.parts.streams.state(taken.id)?.ended).to.equal(false);
+      expect(kernel.daemon.parts.streams.here(taken.id)?.ended).to.equal(false);
       expect(said).to.not.include.members(['error']);
 
       await journal.advance(taken, { finish: { status: 'done', result: null } });
-      expect((await journal.get(taken.id))?.status).to.equal('done');
+      expect((await journal.get(OWNER, taken.id))?.status).to.equal('done');
       await journal.close();
       await kernel.stop();
       await stream;

@@ -100,7 +100,7 @@ async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: Sess
   if (!hold) throw sessionsErrors.compaction_busy();
   const leased = await begin(deps, worker, ref, input).finally(() => hold.release());
   if (!leased) throw sessionsErrors.compaction_busy();
-  const ended = await deps.journal.get(leased.id);
+  const ended = await deps.journal.get(actorOf(ref.ownerId), leased.id);
   if (ended?.status !== 'done') throw sessionsErrors.compaction_failed(ended?.error?.message ?? 'The compaction has not come to its end.');
   const kept = countOf(log.filter((entry) => entry.kind !== 'summary' && entry.seq > through));
   return { summarised: total - kept, message: `${total - kept} messages were summarised, the newest ${kept} stay as they are.` };

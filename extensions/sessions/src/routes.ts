@@ -23,7 +23,7 @@ export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(d
 
 const current = ({ agents, sessions, store }: SessionRouteDeps): RouteDecl =>
   defineRoute({
-    id: 'sessions.current',
+    id: 'getSession',
     method: 'GET',
     path: '/api/agents/{id}/session',
     summary: "The agent's current conversation",
@@ -50,7 +50,7 @@ const CreateBody = Type.Object({
 
 const create = ({ agents, sessions, commit }: SessionRouteDeps): RouteDecl =>
   defineRoute({
-    id: 'sessions.create',
+    id: 'createSession',
     method: 'POST',
     path: '/api/agents/{id}/sessions',
     summary: 'Begin a session',
@@ -75,7 +75,7 @@ const create = ({ agents, sessions, commit }: SessionRouteDeps): RouteDecl =>
 
 const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
   defineRoute({
-    id: 'sessions.compact',
+    id: 'compactSession',
     method: 'POST',
     path: '/api/agents/{id}/session/compact',
     summary: 'Summarise the older part of the conversation now',

@@ -111,6 +111,22 @@ describe('the log of a session', () => {
     expect(await service.agentOf(ids.uuid())).to.equal(undefined);
   });
 
+  it('S5 can be neither read nor extended by whoever names the ref of another', async () => {
+    const service = open();
+    const hers = await begin(service, said('one'));
+    const his = await add(service, await service.ensure(bob, AGENT, ids.uuid()), said('mine'));
+    for (const work of [
+      () => service.append(bob, hers, [said('planted')]),
+      () => service.project(bob, hers, { budgetTokens: 1_000 }),
+      () => service.project(bob, his, { budgetTokens: 1_000, aside: { history: hers } }),
+      () => service.setThinking(bob, hers, true),
+      () => service.discard(bob, hers.id),
+    ])
+      expect(await codeOf(work()), String(work)).to.equal('sessions_session_not_found');
+    expect(words(await service.entries(alice, hers.id))).to.deep.equal(['1:one']);
+    expect(await codeOf(service.append(system, hers, [said('two')]))).to.equal('none');
+  });
+
   it('is named by a UUID in small or capital letters, and by nothing else', async () => {
     const service = open();
     for (const id of ['', 'x', `${AGENT}0`, `x${AGENT}`, AGENT.replaceAll('-', '')]) {

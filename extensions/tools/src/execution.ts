@@ -1,21 +1,9 @@
 /** Running a judged call (T2 to T5). */
-import {
-  type AnyTool,
-  type Capabilities,
-  type ExtensionContext,
-  type HookHandle,
-  type Logger,
-  type SvcError,
-  type ToolAfter,
-  type ToolCall,
-  type ToolGrants,
-  type ToolOutput,
-  isSvcError,
-} from '@svc/api';
+import { type AnyTool, type Capabilities, type Clock, type HookHandle, type Logger, type SvcError, type ToolAfter, type ToolCall, type ToolGrants, type ToolOutput, isSvcError } from '@svc/api';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
-import { argumentProblem, textOf, toolRequest } from './judgement.js';
+import { checkedArguments, type JudgeDeps, textOf, toolRequest } from './judgement.js';
 import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
 import type { ToolRegistry } from './tool-registry.js';
 
@@ -25,16 +13,18 @@ export interface ExecuteDeps {
   readonly registry: ToolRegistry;
   readonly grants: HookHandle<typeof ToolGrants>;
   readonly after: HookHandle<typeof ToolAfter>;
-  readonly timers: ExtensionContext['timers'];
+  readonly schemas: JudgeDeps['schemas'];
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
 }
 
-export const executeCall = async (deps: ExecuteDeps, request: CallRequest, signal: AbortSignal): Promise<ToolResult> => {
-  const tool = deps.registry.find(request.name);
-  if (!tool) return resultOf(failure(toolErrors.unknown(request.name, [])));
+export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal: AbortSignal): Promise<ToolResult> => {
+  const tool = deps.registry.find(asked.name);
+  if (!tool) return resultOf(failure(toolErrors.unknown(asked.name, [])));
   // A call that a restart repeats was judged by an earlier build: its arguments are checked again.
-  const problem = await argumentProblem(tool, request);
-  if (problem) return resultOf(failure(problem));
+  const checked = await checkedArguments(deps, tool, asked);
+  if ('problem' in checked) return resultOf(failure(checked.problem));
+  const request = { ...asked, args: checked.args };
   const output = await runWithEnd(deps, tool, request, signal);
   return resultOf(await throughTaps(deps, tool, request, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
 };
@@ -42,7 +32,11 @@ export const executeCall = async (deps: ExecuteDeps, request: CallRequest, signa
 const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, signal: AbortSignal): Promise<ToolOutput> => {
   const limitMs = tool.timeoutMs ?? TIMEOUT_MS;
   const late = new AbortController();
-  const timer = deps.timers.after(limitMs, () => late.abort(toolErrors.timed_out(tool.name, limitMs)));
+  const over = new AbortController();
+  void deps.clock.sleep(limitMs, over.signal).then(
+    () => late.abort(toolErrors.timed_out(tool.name, limitMs)),
+    () => undefined, // it ended in time
+  );
   const either = AbortSignal.any([signal, late.signal]);
   const ended = new Promise<never>((_, reject) => {
     const end = (): void => reject(late.signal.aborted ? late.signal.reason : toolErrors.cancelled(tool.name));
@@ -56,7 +50,7 @@ const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest
     // A tool that heeds the signal fails with an error of its own: the reason is the better answer.
     return failure(shownError(deps, tool, request, either.aborted ? await ended.catch((reason: unknown) => reason) : error));
   } finally {
-    await timer.dispose();
+    over.abort();
   }
 };
 

@@ -18,7 +18,8 @@ export default defineExtension({
       before: ctx.hooks.use(ToolBefore),
       grants: ctx.hooks.use(ToolGrants),
       after: ctx.hooks.use(ToolAfter),
-      timers: ctx.timers,
+      schemas: ctx.schemas,
+      clock: ctx.clock,
       log: ctx.log,
     });
     ctx.services.provide(Tools, tools);

@@ -1,5 +1,5 @@
 /** Which tools there are now: what extensions contribute, less what taps of `tool.list` keep from an agent. */
-import { type AnyTool, type Capabilities, factsOf, type HookHandle, type KernelView, matchesAny, type ToolFacts, type ToolList } from '@svc/api';
+import { type AnyTool, type Capabilities, factsOf, type HookHandle, matchesAny, type ToolFacts, type ToolList, type ToolsView } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
 import type { ToolInfo } from './contract.js';
 
@@ -12,7 +12,7 @@ export interface ToolRegistry {
   facts(tool: AnyTool): ToolFacts;
 }
 
-export const createToolRegistry = (kernel: Pick<KernelView, 'tools' | 'extensions'>, toolList: HookHandle<typeof ToolList>): ToolRegistry => {
+export const createToolRegistry = (kernel: ToolsView, toolList: HookHandle<typeof ToolList>): ToolRegistry => {
   const contributed = (): readonly AnyTool[] => kernel.tools().map(({ tool }) => tool);
   // A contributed tool keeps its owner for as long as the object lives, and every message lists them all.
   const infos = new WeakMap<AnyTool, ToolInfo>();
@@ -49,9 +49,9 @@ const infoOf = (tool: AnyTool, source: string): ToolInfo => ({
 });
 
 /** `builtin`, or the extension of a third party. */
-const sourceOf = (kernel: Pick<KernelView, 'tools' | 'extensions'>, name: string): string => {
-  const owner = kernel.tools().find(({ tool }) => tool.name === name)?.owner;
-  return owner !== undefined && kernel.extensions().find(({ id }) => id === owner)?.bundled === false ? owner : 'builtin';
+const sourceOf = (kernel: ToolsView, name: string): string => {
+  const found = kernel.tools().find(({ tool }) => tool.name === name);
+  return found && !found.bundled ? found.owner : 'builtin';
 };
 
 /** Why the manifest's own lists keep a tool from the agent; undefined when they do not. */

@@ -1,6 +1,8 @@
 /** What an extension is, and all it can see. */
 import type { Disposable } from './disposable.js';
-import type { Clock, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { ChildHandle, SpawnOptions } from './doors/child.js';
+import type { Tcp } from './doors/tcp.js';
+import type { Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
 import type { Events } from './declare/event.js';
 import type { Hooks } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
@@ -9,6 +11,7 @@ import type { TableDecl } from './declare/table.js';
 import type { ConfigDecl, WorkerDecl } from './declare/work.js';
 import type { Connection, RouteDecl, SocketDecl } from './http.js';
 import type { Journal } from './journal.js';
+import type { Schemas } from './check.js';
 import type { TSchema } from './schema.js';
 import type { Db, Migration } from './storage.js';
 import type { Purged, PurgeSubject } from './purge.js';
@@ -64,7 +67,12 @@ export interface ExtensionPlan {
   readonly back: string | null;
 }
 
-export interface KernelView {
+/** What the grant `kernel:tools` shows of the kernel. */
+export interface ToolsView {
+  tools(): ReadonlyArray<{ readonly owner: string; readonly bundled: boolean; readonly tool: AnyTool }>;
+}
+
+export interface KernelView extends ToolsView {
   readonly version: string;
   readonly startedAt: string;
   readonly preset: string;
@@ -79,10 +87,17 @@ export interface KernelView {
   openapi(): { readonly etag: string; readonly document: unknown };
   /** Active routes and sockets, for metrics and the conformance oracle. */
   routes(): ReadonlyArray<{ readonly id: string; readonly method: string; readonly path: string; readonly owner: string; readonly auth: string; readonly socket: boolean }>;
-  tools(): ReadonlyArray<{ readonly owner: string; readonly tool: AnyTool }>;
   configProblems(): ReadonlyArray<{ readonly file: string; readonly line: number | null; readonly key: string; readonly message: string; readonly severity: 'error' | 'warning' | 'notice' }>;
   facts(): Readonly<Record<string, unknown>>;
   shutdown(reason: string): void;
+}
+
+/** Timers of one extension. Two that wait at the same time may not have one name; names are kebab-case, shown in `svc ext info`. */
+export interface Timers {
+  /** A call that takes longer than `ms` is never overlapped: the beats it misses are skipped. */
+  every(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
+  /** Once. Its name is free again when it fires, or is disposed. */
+  after(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
 }
 
 export type StopReason = 'reload' | 'disable' | 'shutdown' | 'failed';
@@ -107,25 +122,30 @@ export interface ExtensionContext {
   readonly events: Events;
   readonly journal: Journal;
   readonly streams: Streams;
-  readonly timers: {
-    every(ms: number, fn: () => void | Promise<void>): Disposable;
-    after(ms: number, fn: () => void | Promise<void>): Disposable;
-  };
+  readonly timers: Timers;
   readonly db: Db;
   /** Erases somebody everywhere: every area's rows of them, and what it holds of them elsewhere. Only with the grant `purge`. */
   purge(subject: PurgeSubject): Promise<Purged>;
+  /** Needs the grant `egress:<purpose>`. */
   fetch(url: string, init: FetchInit): Promise<FetchResponse>;
+  readonly egress: Egress;
+  /** Needs the grant `exec`, or `exec:<command>`. */
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
-  /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. */
+  /** A child that goes on while it is spoken to; the same grants, and the rules of [exec_policy] but its time and output limits. */
+  spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
+  readonly tcp: Tcp;
+  /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. Needs the grant `survivors`, or `exec`. */
   endSurvivors(ownerKey: string): Promise<number>;
   readonly files: Files;
   readonly secrets: Secrets;
   /** An environment variable that the manifest asks for with the grant `env:<NAME>`; others are refused. */
   env(name: string): string | undefined;
   readonly workers: Workers;
+  /** Judges values against schemas, as routes are judged. */
+  readonly schemas: Schemas;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Only for extensions whose manifest asks for the grant `kernel`. */
+  /** Only for extensions whose manifest asks for the grant `kernel`; with `kernel:tools` alone only `tools` answers. */
   readonly kernel: KernelView;
   hold(label: string): Hold | null;
   onDispose(label: string, fn: () => void | Promise<void>): Disposable;

@@ -64,6 +64,12 @@ export const isPrivatePattern = (pattern: string): boolean => {
   return read.block ? !isPublic(read.block) : isLocalName(read.name);
 };
 
+/** Whether the text is a pattern at all. */
+export const isHostPattern = (text: string): boolean => {
+  const read = readHostPattern(text);
+  return read !== undefined && (read.port === undefined || Number(read.port) <= MAX_PORT);
+};
+
 /** Whether everything that `pattern` reaches is reached by one of `grants` too. */
 export const coversHost = (grants: readonly string[], pattern: string): boolean => {
   const wanted = readHostPattern(pattern);
@@ -92,6 +98,7 @@ const readHostPattern = (text: string): HostPattern | undefined => {
 };
 
 const MAX_LENGTH = 1_000;
+const MAX_PORT = 65_535;
 
 const plainHost = (host: string): string =>
   host

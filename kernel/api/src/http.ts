@@ -16,6 +16,8 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
+  /** Of a route with `streamBody`: the bytes as they come, read once; empty for others. Throws `body_too_large`, `body_too_slow`, `body_aborted`, or `reloading` when the area stops meanwhile. */
+  readonly stream: AsyncIterable<Uint8Array>;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly actor: Actor;
@@ -32,6 +34,7 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
 export type Reply =
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers: Headers }
   | { readonly kind: 'bytes'; readonly status: number; readonly contentType: string; readonly body: string | Uint8Array; readonly headers: Headers }
+  | { readonly kind: 'stream'; readonly status: number; readonly contentType: string; readonly source: AsyncIterable<Uint8Array>; readonly headers: Headers }
   | { readonly kind: 'follow'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly after: string | number; readonly headers: Headers }
   | { readonly kind: 'wait'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly headers: Headers; readonly late?: LateReply };
 
@@ -44,6 +47,13 @@ export interface LateReply {
 export const reply = (status: number, body: unknown, headers: Headers = {}): Reply => ({ kind: 'json', status, body, headers });
 
 export const bytes = (status: number, contentType: string, body: string | Uint8Array, headers: Headers = {}): Reply => ({ kind: 'bytes', status, contentType, body, headers });
+
+/**
+ * Answers with the bytes of `source` as fast as the client takes them, and ends `source` when the client leaves or takes nothing for a while.
+ * It holds the generation: a reload waits up to `drainMs` for its end and then, as a stop of the daemon does, hangs up, so that half an answer never looks like a whole one.
+ * What `source` throws before its first byte is an error answer; later it hangs up too. A `content-length` among the headers is kept to.
+ */
+export const stream = (status: number, contentType: string, source: AsyncIterable<Uint8Array>, headers: Headers = {}): Reply => ({ kind: 'stream', status, contentType, source, headers });
 
 /** Answers with the frames of a topic as they come. The stream belongs to the platform: it survives a reload of the area that answered. */
 export const follow = <D extends FramesDecl, A extends TSchema>(
@@ -82,7 +92,7 @@ export interface MediaAnswer {
 }
 
 export interface RouteDecl {
-  /** The operationId; never renamed. */
+  /** The operationId: camelCase, the verb first (`listAgents`); never renamed. */
   readonly id: string;
   readonly method: Method;
   /** `/api/agents/{id}`; `{*rest}` takes the remainder of the path. */
@@ -100,7 +110,7 @@ export interface RouteDecl {
   readonly cost: number;
   /** Answers an owner or admin also while a security area is missing: what switches such an area on again, or says what is wrong. Default false. */
   readonly repairs?: boolean;
-  /** Event name of the audit entry a success leaves. */
+  /** Event type of the audit entry a success leaves: what it was done to, then what was done (`agent_spawned`). */
   readonly audit?: string;
   readonly params?: TSchema;
   readonly query?: TSchema;
@@ -109,6 +119,8 @@ export interface RouteDecl {
   readonly bodyRule?: 'required' | 'optional';
   /** `body` arrives as the bytes that were sent (Uint8Array), of any content type: uploads, signed webhooks. Instead of a `body` schema. */
   readonly rawBody?: boolean;
+  /** `req.stream` gives the body as it comes, of any content type: uploads larger than memory. Instead of a `body` schema; `maxBodyBytes` is judged while it is read. */
+  readonly streamBody?: boolean;
   /** What the body may hold at most; default 256 KiB. */
   readonly maxBodyBytes?: number;
   readonly responses: Readonly<Record<number, TSchema | MediaAnswer>>;

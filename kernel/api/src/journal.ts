@@ -40,6 +40,8 @@ export interface OpenRun {
   /** One running or waiting run per lane. */
   lane?: string;
   parentId?: string;
+  /** What it is about, as its worker names it (an agent's id): `list` finds runs by it. */
+  subject?: string;
   input: unknown;
 }
 
@@ -51,6 +53,7 @@ export interface JournalRun {
   readonly fingerprint: string | null;
   readonly lane: string | null;
   readonly parentId: string | null;
+  readonly subject: string | null;
   readonly status: RunStatus;
   readonly input: unknown;
   /** What a finished run answers; JSON. */
@@ -130,6 +133,17 @@ export interface OnceRequest {
   readonly fingerprint: string;
 }
 
+export interface RunFilter {
+  actor: Actor;
+  kind?: string;
+  lane?: string;
+  subject?: string;
+  parentId?: string;
+  status?: readonly RunStatus[];
+  before?: string;
+  limit?: number;
+}
+
 export interface WorkOptions {
   /** How many at once; a function is asked each time. */
   readonly concurrency: number | (() => number);
@@ -170,19 +184,24 @@ export interface Journal {
   /** Puts the run to sleep, holding nothing, until `wake(wakeKey)` or `until` (ISO). Survives restart. */
   wait(run: LeasedRun, wait: { reason: string; wakeKey: string; until?: string; data?: unknown }, progress?: Advance): Promise<void>;
   /** True when a waiting run was found; it is queued again and can be claimed. `data` is in its `wait.data`. */
-  wake(wakeKey: string, data: unknown, also?: readonly Write[]): Promise<boolean>;
+  wake(actor: Actor, wakeKey: string, data: unknown, also?: readonly Write[]): Promise<boolean>;
   /** Takes up to `limit` runs that may run: queued with a free lane, due waits, or leases that ran out. */
   claim(kind: string, limit: number): Promise<LeasedRun[]>;
   /** Gives the lease back so that another generation or process goes on; the run stays where it is. */
   release(run: LeasedRun): Promise<void>;
   /** Ends a run that nobody holds (queued or waiting). False when it is running or already over. */
-  cancel(runId: string, why: RunError, also?: readonly Write[]): Promise<boolean>;
-  /** Aborts the signal of a run that this process holds, with this error as its reason. False when it holds none by this id. */
-  interrupt(runId: string, reason: Error): boolean;
+  cancel(actor: Actor, runId: string, why: RunError, also?: readonly Write[]): Promise<boolean>;
+  /**
+   * Aborts the signal of a run with this error as its reason, whichever process holds it. False when nobody does.
+   * One held elsewhere is told by its row: its holder hears of it at once as a rule, else with its next beat, and
+   * whoever takes it over knows it from the start.
+   */
+  interrupt(runId: string, reason: Error): Promise<boolean>;
   /** Called when work of this kind may be claimable: a lane became free, a wait was woken. */
   onReady(kind: string, fn: () => void): Disposable;
-  get(runId: string): Promise<JournalRun | undefined>;
+  get(actor: Actor, runId: string): Promise<JournalRun | undefined>;
   byKey(actor: Actor, kind: string, key: string): Promise<JournalRun | undefined>;
-  steps(runId: string): Promise<JournalStep[]>;
-  list(filter: { kind?: string; lane?: string; status?: readonly RunStatus[]; actor: Actor; limit?: number }): Promise<JournalRun[]>;
+  steps(actor: Actor, runId: string): Promise<JournalStep[]>;
+  /** Newest first, 100 unless `limit` says more (1,000 at most); `before` names the run after which the next page goes on. An extension sees the kinds of its own, and names one of them. */
+  list(filter: RunFilter): Promise<JournalRun[]>;
 }

@@ -1,4 +1,5 @@
 /** extension.json: what the daemon needs to know before it runs a line of an extension. Identity stands in package.json. */
+import { GRANT_KINDS, GRANT_PATTERN } from './grants.js';
 import { type Static, Type } from './schema.js';
 
 /**
@@ -7,6 +8,12 @@ import { type Static, Type } from './schema.js';
  */
 const Id = Type.String({ minLength: 2, maxLength: 41, pattern: '^(?!(?:kernel|journal|svc)$|(?:sqlite|pg)(?:-|$))[a-z][a-z0-9]*(?:-[a-z0-9]+)*$' });
 const Range = Type.String({ minLength: 1, maxLength: 100 });
+const GrantText = Type.String({
+  pattern: GRANT_PATTERN,
+  description: Object.values(GRANT_KINDS)
+    .map(({ form, what }) => `${form}: ${what}`)
+    .join('\n'),
+});
 const closed = { additionalProperties: false };
 
 export const Manifest = Type.Object(
@@ -30,8 +37,8 @@ export const Manifest = Type.Object(
     ),
     config: Type.Optional(Type.Array(Type.Union([Type.Object({ section: Type.String() }, closed), Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed)]))),
     reads: Type.Optional(Type.Array(Type.String(), { description: 'Sections of the kernel whose settings this extension goes by' })),
-    kinds: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9.-]{0,60}$' }), { description: 'Kinds of durable work that belong to this extension' })),
     tables: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_]{0,40}$' }))),
+    kinds: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9._-]{0,40}$' }), { description: 'Kinds of durable work that only this extension begins, claims and lists' })),
     workers: Type.Optional(
       Type.Record(
         Type.String(),
@@ -42,7 +49,7 @@ export const Manifest = Type.Object(
       ),
     ),
     cli: Type.Optional(Type.Array(Type.Object({ command: Type.String(), summary: Type.String(), entry: Type.String() }, closed))),
-    grants: Type.Optional(Type.Array(Type.Object({ grant: Type.String(), why: Type.String(), optional: Type.Optional(Type.Boolean()) }, closed))),
+    grants: Type.Optional(Type.Array(Type.Object({ grant: GrantText, why: Type.String(), optional: Type.Optional(Type.Boolean()) }, closed))),
     hostDependencies: Type.Optional(Type.Array(Type.String())),
     doctor: Type.Optional(Type.Array(Type.String())),
     security: Type.Optional(Type.Array(Type.String())),
@@ -58,6 +65,8 @@ export interface Contributions {
   readonly routes: readonly string[];
   readonly sockets: readonly string[];
   readonly tools: ReadonlyArray<{ readonly name: string; readonly risk: string; readonly replay: string }>;
+  /** Those that begin with the extension; `svc ext info` also shows those of the moment. */
+  readonly timers: ReadonlyArray<{ readonly name: string; readonly everyMs?: number; readonly afterMs?: number }>;
   /** Names, in order. What each does is hashed in the database when it is applied. */
   readonly migrations: readonly string[];
   /** JSON Schemas of the claimed config sections. */

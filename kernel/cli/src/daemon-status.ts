@@ -12,6 +12,8 @@ export interface DaemonStatus {
   readonly version?: string;
   readonly agent_count?: number;
   readonly data_dir?: string;
+  /** The file, or host and name of the server. */
+  readonly database?: string;
   readonly home_dir?: string;
   readonly api_listen?: string;
   readonly default_provider?: string;

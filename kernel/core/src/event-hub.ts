@@ -1,4 +1,9 @@
-/** Live events: facts after commit, each listener hears them in order, one at a time, and never inside the call that caused them. */
+/**
+ * Live events: facts after commit, each listener hears them in order, one at a time, and never inside the call that caused them.
+ *
+ * What areas say is heard in every process over the same database; what the kernel says of its own process stays there.
+ * On the way to another process a live event can be lost: whoever must not miss one listens durably, or looks at rows now and then.
+ */
 import type { Disposable, EventDecl, Plain } from '@svc/api';
 import { type ContractJudge, noJudge } from './contract-judge.js';
 import { ContributionRegistry } from './contribution-registry.js';
@@ -17,6 +22,8 @@ const MAX_BEHIND = 1_000;
 export interface EventWatch {
   failed(owner: Owner, event: string, error: unknown): void;
   dropped(owner: Owner, event: string): void;
+  /** Tells the other processes over this database; they `emit` it. */
+  carry?(event: string, data: unknown): void;
   /** True when this listener gets the event from the durable relay instead. */
   isDurable(ownerId: string, event: string): boolean;
 }
@@ -49,6 +56,13 @@ export class EventHub {
     if (this.#judge.isNeeded(owner)) this.#judge.check(event.data, data, `The event ${event.name} of ${owner.id}`);
   }
 
+  /** To the listeners of every process. */
+  tell(event: string, data: unknown): void {
+    this.emit(event, data);
+    this.#watch.carry?.(event, data);
+  }
+
+  /** To the listeners of this process. */
   emit(event: string, data: unknown): void {
     for (const { owner, value } of this.listeners.active()) {
       if (value.event !== event || this.#watch.isDurable(owner.id, event)) continue;

@@ -72,8 +72,13 @@ export function usersOf(id: string, among: readonly Manifest[]): string[] {
 function refusal(manifest: Manifest, enabled: readonly Manifest[], { apiVersion }: Host): string | undefined {
   if (!satisfies(apiVersion, manifest.api)) return `it needs @svc/api ${manifest.api}, this daemon has ${apiVersion}`;
   const rival = manifest.conflicts?.find((id) => enabled.some((other) => other.id === id));
-  return rival === undefined ? undefined : `it conflicts with ${rival}, which is on`;
+  if (rival !== undefined) return `it conflicts with ${rival}, which is on`;
+  const taken = manifest.kinds?.find((kind) => ownerOf(kind, enabled) !== manifest);
+  return taken === undefined ? undefined : `it claims runs of the kind "${taken}", which ${ownerOf(taken, enabled)?.id} owns`;
 }
+
+/** Of several that claim a kind of durable work the first has it. */
+const ownerOf = (kind: string, among: readonly Manifest[]): Manifest | undefined => among.find((manifest) => manifest.kinds?.includes(kind));
 
 function blockMissing(enabled: readonly Manifest[], installed: readonly Manifest[], blocked: Map<string, string>): void {
   for (let changed = true; changed; ) {

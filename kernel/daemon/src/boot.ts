@@ -10,24 +10,26 @@ import { join } from 'node:path';
 import * as api from '@svc/api';
 import { createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
+import type { Bus } from '@svc/platform/bus/bus';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
 import { type Config, createConfig } from '@svc/platform/config/config';
 import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
-import { atomicWrite } from '@svc/platform/doors/atomic-write';
+import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { type LimitSettings, limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
 import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
 import { createProjections } from '@svc/platform/streams/projections';
+import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
 import { createStreams } from '@svc/platform/streams/streams';
 import { watchChoices } from './choice-watch.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
 import { watchConfig } from './config-watch.js';
 import { canSwitch } from './consequences.js';
-import { claimsOf, extensionSettings, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './daemon-settings.js';
+import { claimsOf, databaseUrlOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
@@ -36,6 +38,7 @@ import { startHousekeeping } from './housekeeping.js';
 import { kernelOwner, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
+import { succeed } from './predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
 import { createPurgeBook } from './purge/purge-book.js';
 import { createPurges } from './purge/purges.js';
@@ -94,7 +97,7 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   const lock = await lockHome(home.home);
   const log = createLog({ dir: home.logDir, level: 'info', clock, terminal: options.foreground && (options.logTerminal ?? true), env: options.env });
   try {
-    return await boot({ ...options, clock, ids: options.ids ?? systemIds() }, home, log, lock);
+    return await boot({ ...options, clock, ids: options.ids ?? systemIds(), isClockGiven: options.clock !== undefined }, home, log, lock);
   } catch (error) {
     await log.close();
     await lock.release();
@@ -102,7 +105,12 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   }
 }
 
-type Booting = BootOptions & { readonly clock: TimerClock; readonly ids: api.Ids };
+type Booting = BootOptions & {
+  readonly clock: TimerClock;
+  readonly ids: api.Ids;
+  /** A test moves the time: then the database's own would not fit. */
+  readonly isClockGiven: boolean;
+};
 
 /** What stands before the port is open. */
 interface Ground {
@@ -119,7 +127,10 @@ interface Ground {
   readonly claims: () => SectionClaims;
   readonly preset: { readonly name: string; readonly preset: Preset };
   readonly listen: { readonly host: string; readonly port: number };
+  /** Of the server; undefined for the file in the data folder. */
+  readonly databaseUrl: string | undefined;
   readonly strays: StrayHandler;
+  readonly bus: Bus;
   readonly wiring: Wiring;
   readonly relay: DurableRelay;
   readonly state: { phase: 'starting' | 'ready' | 'stopping'; address: { host: string; port: number }; lifecycle: Lifecycle | undefined; view: api.KernelView | undefined };
@@ -127,7 +138,7 @@ interface Ground {
 
 async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Daemon> {
   const ground = await layGround(options, home, log, lock);
-  const streams = createStreams({ clock: options.clock });
+  const streams = createStreams({ clock: options.clock, bus: ground.bus });
   const http = createFace(ground, streams);
   ground.state.address = await openPort(http, ground.listen);
   const attached = http.attach();
@@ -161,15 +172,19 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   await config.load();
   setLogLevel(log, config);
   const listen = listenAddress(config, home, options.port);
+  const databaseUrl = takeUrl(config, log);
   const keys = watchKeys(env, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
-  const wiring: Wiring = createWiring(clock, strays, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
+  const factories = { ...standardFactories, ...options.factories };
+  const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }));
+  const wiring: Wiring = createWiring(clock, strays, bus, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
   if (options.checkReplies) await wiring.judge.load();
   const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
   return {
     options,
-    factories: { ...standardFactories, ...options.factories },
+    factories,
+    bus,
     home,
     log,
     lock,
@@ -181,6 +196,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     keys,
     preset: presetOf(release, config),
     listen,
+    databaseUrl,
     strays,
     wiring,
     relay,
@@ -215,21 +231,40 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
 }
 
 async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ parts: ContextParts; choices: Choices }> {
-  const { config, factories, home, log, relay, state, wiring } = ground;
+  const { bus, config, factories, home, log, relay, state, wiring } = ground;
   const { clock, env, ids } = ground.options;
   const storage = await factories.openStorage({
     file: databaseFileOf(home.dataDir),
+    url: ground.databaseUrl,
     clock,
+    now: ground.options.isClockGiven ? clock.now : undefined,
     log: log.logger('storage'),
     storeEvent: relay.isStored,
     onEvents: (events) => {
-      for (const { event, data } of events) wiring.events.emit(event, data);
+      for (const { event, data } of events) wiring.events.tell(event, data);
       relay.poke();
     },
   });
+  bus.subscribe('events', ({ event, data }) => {
+    wiring.events.emit(event, data);
+    // It may be one that is kept for durable listeners.
+    relay.poke();
+  });
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
-  const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), instanceId: ids.uuid(), soleWriter: true });
+  const soleWriter = isSoleWriter(storage);
+  const predecessor = soleWriter ? undefined : await succeed(home.dataDir, bus.name);
+  const journal = factories.createJournal({
+    db: storage.dbFor(journalOwner),
+    clock,
+    ids,
+    log: log.logger('journal'),
+    bus,
+    instanceId: bus.name,
+    nowSql: storage.nowSql,
+    soleWriter,
+    predecessor,
+  });
   http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
@@ -251,9 +286,20 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   };
   return {
     choices,
-    parts: { home, env, clock, ids, log, config, claims: ground.claims, storage, journal, streams, http, ...doors, ...wiring, purges, kernel, stray: ground.strays.report },
+    parts: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, purges, kernel, stray: ground.strays.report },
   };
 }
+
+/** Known to the log before anything is done with it. */
+function takeUrl(config: Config, log: Log): string | undefined {
+  const url = databaseUrlOf(config);
+  const password = url === undefined ? undefined : addressOf(url).password;
+  if (password !== undefined) log.redact(password);
+  return url;
+}
+
+/** The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it. */
+const isSoleWriter = (storage: PlatformParts['storage']): boolean => storage.dialect === 'sqlite';
 
 /** Fills `state.lifecycle` and `state.view`; gives the kernel as an owner of what it opens itself. */
 function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Owner {
@@ -262,7 +308,10 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     clock: options.clock,
     log,
     settled: relay.poke,
-    choose: choices.set,
+    choose: async (id, enabled) => {
+      await choices.set(id, enabled);
+      ground.bus.publish('choices', { extension: id });
+    },
     latest: releaseWatcher(options.releaseFile, api),
     // A new build may bring settings of its own.
     adopted: async () => void (await config.reload()),
@@ -313,7 +362,7 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   // Who is connected was judged by the keys and roles of then.
   ground.wiring.events.on(own, api.AuthChanged, () => parts.http.judgeCallers());
   ground.wiring.events.listeners.swap(undefined, own);
-  const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
+  const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), bus: ground.bus, choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());
   relay.poke();
   const kernelLog = log.logger('kernel');
@@ -363,9 +412,14 @@ async function applySettings(ground: Ground, lifecycle: Lifecycle, why: string):
 }
 
 /** Settings that were read once, at the start, and say something else now. */
-const awaitingRestart = ({ config, home, listen, options, preset, release }: Ground): string[] => {
+const awaitingRestart = (ground: Ground): string[] => {
+  const { config, home, listen, options, preset, release } = ground;
   const wanted = listenAddress(config, home, options.port);
-  return [...(wanted.host === listen.host && wanted.port === listen.port ? [] : ['[api] listen_addr']), ...(presetOf(release, config).name === preset.name ? [] : ['[extensions] preset'])];
+  return [
+    ...(isDatabaseKept(config, ground.databaseUrl) ? [] : ['[storage] url']),
+    ...(wanted.host === listen.host && wanted.port === listen.port ? [] : ['[api] listen_addr']),
+    ...(presetOf(release, config).name === preset.name ? [] : ['[extensions] preset']),
+  ];
 };
 
 const setLogLevel = (log: Log, config: Config): void => log.setLevel((config.get('log') as { level: LogLevel }).level);

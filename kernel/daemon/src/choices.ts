@@ -33,6 +33,8 @@ export async function openChoices(db: Db, clock: Clock): Promise<Choices> {
   const all = new Map<string, boolean>();
   /** When each was made: choosing the same again is news, to an area that has failed. */
   const made = new Map<string, string>();
+  let setting = 0;
+  let changes = 0;
   const keep = ({ id, enabled, at }: ChoiceRow): void => {
     all.set(id, enabled === 1);
     made.set(id, at);
@@ -42,7 +44,10 @@ export async function openChoices(db: Db, clock: Clock): Promise<Choices> {
     made.delete(id);
   };
   const refresh = async (): Promise<string[]> => {
+    const before = changes;
     const rows = await db.select<ChoiceRow>({ from: 'choices', columns: ['id', 'enabled', 'at'] });
+    // Some of it may be the choice that is being made here, which is no news; the next look sees the rest.
+    if (setting > 0 || before !== changes) return [];
     const news = rows.filter((row) => made.get(row.id) !== row.at || all.get(row.id) !== (row.enabled === 1));
     const gone = [...all.keys()].filter((id) => !rows.some((row) => row.id === id));
     for (const row of news) keep(row);
@@ -55,10 +60,16 @@ export async function openChoices(db: Db, clock: Clock): Promise<Choices> {
     refresh,
     set: async (id, enabled) => {
       const row = { id, enabled: enabled ? 1 : 0, at: clock.iso() };
-      if (enabled === undefined) await db.commit([db.remove('choices', { id })]);
-      else await db.commit([db.upsert('choices', ['id'], [row])]);
-      if (enabled === undefined) drop(id);
-      else keep(row);
+      setting += 1;
+      try {
+        if (enabled === undefined) await db.commit([db.remove('choices', { id })]);
+        else await db.commit([db.upsert('choices', ['id'], [row])]);
+        if (enabled === undefined) drop(id);
+        else keep(row);
+      } finally {
+        setting -= 1;
+        changes += 1;
+      }
     },
   };
 }

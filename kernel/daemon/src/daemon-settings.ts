@@ -3,6 +3,7 @@ import type { Installed, InstalledStore, Lifecycle } from '@svc/core';
 import type { Home } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import type { Gate } from '@svc/platform/http/gate';
+import { daemonErrors } from './errors.js';
 import type { Preset, Release } from './release.js';
 
 const EMPTY_PRESET: Preset = { extensions: [], essential: [], required_security: [] };
@@ -45,6 +46,18 @@ export function presetOf(release: Release, config: { get(section: string): unkno
 export function extensionSettings(config: { get(section: string): unknown }): { configEnable: readonly string[]; configDisable: readonly string[] } {
   const { enable, disable } = config.get('extensions') as { enable: readonly string[]; disable: readonly string[] };
   return { configEnable: enable, configDisable: disable };
+}
+
+/** `[storage] url`. Throws rather than let another database be used than the one that was meant. */
+export function databaseUrlOf(config: { get(section: string): unknown; closed(): readonly string[] }): string | undefined {
+  if (config.closed().includes('storage')) throw daemonErrors.storage_setting();
+  return (config.get('storage') as { url?: string }).url;
+}
+
+/** Whether the settings still name the database that is used. What stands in for a file that cannot be read says nothing. */
+export function isDatabaseKept(config: { get(section: string): unknown }, used: string | undefined): boolean {
+  const { url } = config.get('storage') as { url?: string };
+  return url === used || url?.startsWith('sha256:') === true;
 }
 
 export function listenAddress(config: { get(section: string): unknown }, home: Home, port: number | undefined): { host: string; port: number } {

@@ -50,6 +50,12 @@ export const daemonErrors = defineErrors('daemon', {
     hint: 'Make the home folder writable for this user, or set SVC_HOME to another folder.',
   },
   release_broken: { status: 500, retry: false, message: (file: string) => `The release index ${file} cannot be read.`, hint: 'Build again: npm run build.' },
+  storage_setting: {
+    status: 400,
+    retry: false,
+    message: () => 'The section [storage] of config.toml is not valid, so which database is meant is not known.',
+    hint: 'Correct it (svc doctor names the line), or take it out to use the file in the data folder.',
+  },
   essential_failed: { status: 500, retry: false, message: (list: string) => `The daemon cannot work without what failed: ${list}`, hint: 'svc doctor, or the log, has the cause.' },
   unknown_extension: {
     status: 404,
@@ -76,5 +82,15 @@ export const daemonErrors = defineErrors('daemon', {
     message: (id: string, grant: string) => `${id} has no grant "${grant}": add { "grant": "${grant}", "why": "…" } to "grants" in its extension.json.`,
     hint: 'A grant is asked for in the manifest, with the reason, and read when the extension is loaded.',
   },
+  timer_twice: { status: 500, retry: false, message: (id: string, name: string) => `${id} has a timer "${name}" already.`, hint: 'Give the second a name of its own, or dispose of the first.' },
+  timer_name: { status: 500, retry: false, message: (id: string, name: string) => `${id} calls a timer "${name}"; names of timers are kebab-case, such as forget-keys.` },
+  bad_grants: { status: 500, retry: false, message: (id: string, faults: string) => `The grants in the extension.json of ${id} cannot be used: ${faults}.` },
+  kind_not_own: {
+    status: 403,
+    retry: false,
+    message: (id: string, kind: string) => `Runs of the kind "${kind}" are not ${id}'s: it names no such kind in its extension.json.`,
+    hint: 'Name it under `kinds`, or ask the service of the extension that does.',
+  },
+  socket_not_own: { status: 403, retry: false, message: (id: string, socket: string) => `The socket "${socket}" is not ${id}'s: its connections are seen by its owner alone.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

@@ -1,6 +1,5 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import { join } from 'node:path';
-import type { AnyTool, Disposable, ExtensionContext, Files, FetchInit, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
+import type { AnyTool, Connection, Disposable, ExtensionContext, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
 import { type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
 import { dbGate } from './gate/storage.js';
@@ -10,11 +9,20 @@ import { hooksGate } from './gate/hooks.js';
 import { servicesGate } from './gate/services.js';
 import { settingsGate } from './gate/settings.js';
 import { streamsGate } from './gate/streams.js';
+import { childMembers } from './gate/child-gate.js';
+import { fetchMembers } from './gate/fetch-gate.js';
+import { filesMember } from './gate/files-gate.js';
+import { createGrants } from './gate/grants-judge.js';
+import { kernelMember } from './gate/kernel-gate.js';
+import type { Member } from './gate/member.js';
+import { tcpMember } from './gate/tcp-gate.js';
 import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
 import type { Purges } from './purge/purges.js';
 import type { InstalledFiles } from './release.js';
+
+const TIMER_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 export interface ContextParts extends PlatformParts {
   readonly hooks: HookRegistry;
@@ -34,15 +42,13 @@ export interface ContextParts extends PlatformParts {
 export function createContext(parts: ContextParts, owner: Owner, installed: InstalledFiles): ExtensionContext {
   const { id, manifest } = installed;
   const { lifetime } = owner;
-  const grants = (installed.manifest.grants ?? []).map((one) => one.grant);
-  const need = (grant: string): void => {
-    if (!grants.includes(grant)) throw daemonErrors.not_granted(id, grant);
-  };
+  const grants = createGrants(id, installed.manifest);
   const alive = (): void => {
     if (lifetime.state === 'closed') throw daemonErrors.extension_stopped(id);
   };
-  const secrets = parts.secrets.limited(grants);
+  const secrets = parts.secrets.limited(grants.texts);
   const log = parts.log.logger(id).child({ ext: id, generation: owner.generation });
+  const member: Member = { parts, owner, grants, alive, stray: (place, error) => parts.stray(owner, place, error) };
   const context: ExtensionContext = {
     id,
     version: installed.version,
@@ -53,31 +59,25 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     routes: { add: (...decls) => together(decls.map((decl) => parts.http.routes.add(owner, decl))) },
     sockets: {
       add: (...decls) => together(decls.map((decl) => parts.http.sockets.add(owner, decl))),
-      connections: (socketId) => parts.http.connections(socketId),
+      connections: (socketId) => ownConnections(parts, id, socketId),
     },
     tools: { add: (...decls) => together(decls.map((decl) => parts.tools.add(owner, decl))) },
     hooks: hooksGate(parts.hooks, owner, manifest),
     services: servicesGate(parts.services, owner, manifest),
     events: eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data)),
-    journal: journalFacade({ ...parts, log }, owner),
-    streams: streamsGate(parts.streams, parts.projections, owner, parts.judge),
+    journal: journalFacade({ ...parts, log }, owner, manifest.kinds ?? []),
+    streams: streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge),
     timers: timersFacade(parts, owner),
+    db: dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive }),
     purge: async (subject) => {
-      need('purge');
+      grants.need('purge');
       alive();
       return parts.purges.purge(subject);
     },
-    db: dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need, alive }),
-    fetch: (url: string, init: FetchInit) => {
-      alive();
-      return parts.fetchDoor.fetch(url, init, secrets.resolve);
-    },
-    exec: (command, args, options) => {
-      alive();
-      return parts.execDoor.exec(command, args, options);
-    },
-    endSurvivors: (key) => parts.execDoor.endSurvivors(key),
-    files: filesOf(parts, id),
+    ...fetchMembers(member, secrets),
+    ...childMembers(member),
+    tcp: tcpMember(member),
+    files: filesMember(member),
     secrets: secrets.secrets,
     workers: {
       run: (worker, input, options) => {
@@ -85,14 +85,14 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
         return runWorker(parts, installed, worker, input, options?.signal);
       },
     },
+    schemas: parts.schemas,
     clock: parts.clock,
     ids: parts.ids,
     get kernel() {
-      need('kernel');
-      return parts.kernel();
+      return kernelMember(parts.kernel, id, grants);
     },
     env: (name) => {
-      need(`env:${name}`);
+      grants.need('env', name);
       return parts.env[name];
     },
     hold: (label) => {
@@ -104,7 +104,16 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
   return Object.freeze(context);
 }
 
+function ownConnections(parts: ContextParts, id: string, socketId: string): readonly Connection[] {
+  const row = parts.http.sockets.active().find(({ value }) => value.id === socketId);
+  if (row && row.owner.id !== id) throw daemonErrors.socket_not_own(id, socketId);
+  return parts.http.connections(socketId);
+}
+
 function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['timers'] {
+  const named = (name: string): void => {
+    if (!TIMER_NAME.test(name)) throw daemonErrors.timer_name(owner.id, name);
+  };
   const timers = (label: string) => createTimers({ clock: parts.clock, onError: (error) => parts.stray(owner, label, error) });
   const guarded = (label: string, fn: () => void | Promise<void>) => async (): Promise<void> => {
     const leave = owner.lifetime.enter(label);
@@ -116,25 +125,20 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
     }
   };
   return {
-    every: (ms, fn) => parts.timers.add(owner, { label: `every ${ms} ms`, begin: () => timers(`timer every ${ms} ms`).every(ms, guarded(`timer every ${ms} ms`, fn)) }),
-    after: (ms, fn) => {
+    every: (name, ms, fn) => {
+      named(name);
+      return parts.timers.add(owner, { name, label: `${name} every ${ms} ms`, begin: () => timers(`timer ${name}`).every(ms, guarded(`timer ${name}`, fn)) });
+    },
+    after: (name, ms, fn) => {
+      named(name);
       const entry: { own?: Disposable } = {};
-      const once = guarded(`timer after ${ms} ms`, async () => {
+      const once = guarded(`timer ${name}`, async () => {
         await entry.own?.dispose();
         await fn();
       });
-      entry.own = parts.timers.add(owner, { label: `after ${ms} ms`, begin: () => timers(`timer after ${ms} ms`).after(ms, once) });
+      entry.own = parts.timers.add(owner, { name, label: `${name} after ${ms} ms`, begin: () => timers(`timer ${name}`).after(ms, once) });
       return entry.own;
     },
-  };
-}
-
-function filesOf(parts: ContextParts, id: string): Files {
-  const { dataDir, workspacesDir } = parts.home;
-  return {
-    data: parts.openDir(join(dataDir, 'ext', id)),
-    cache: parts.openDir(join(dataDir, 'cache', id)),
-    root: (name) => parts.openDir(name === 'workspaces' ? workspacesDir : join(dataDir, 'uploads')),
   };
 }
 

@@ -1,7 +1,7 @@
 /** One daemon per home: a lock file that names the process, and counts only while that very process lives. */
 import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bootId, isSameProcess, startTimeOf, type ProcessIdentity } from '@svc/platform/doors/process-identity';
+import { bootId, isSameProcess, startTimeOf, type ProcessIdentity } from '@svc/platform/doors/child/process-identity';
 import { daemonErrors } from './errors.js';
 
 interface LockFile extends ProcessIdentity {

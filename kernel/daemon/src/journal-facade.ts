@@ -2,8 +2,10 @@
  * The journal as one generation sees it. Leases it still holds when it closes are
  * given back, so that the next generation goes on with those runs at once; one that
  * arrives later (it was asked for before) goes the same way. Giving back is always allowed.
+ *
+ * K1  It begins, claims, lists and sees runs of the kinds that its manifest names, and no others.
  */
-import type { Disposable, DurableWorker, Journal, LeasedRun, Logger, WorkDecl } from '@svc/api';
+import { type Actor, type Disposable, type DurableWorker, type Journal, type JournalRun, type LeasedRun, type Logger, type WorkDecl, systemActor } from '@svc/api';
 import type { LiveRegistry, Owner } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { PlatformJournal } from '@svc/platform/journal/journal';
@@ -17,7 +19,15 @@ export interface JournalFacadeParts {
   readonly log: Logger;
 }
 
-export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts, owner: Owner): Journal {
+export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts, owner: Owner, kinds: readonly string[]): Journal {
+  const own = (kind: string): string => {
+    if (!kinds.includes(kind)) throw daemonErrors.kind_not_own(owner.id, kind);
+    return kind;
+  };
+  const find = async (actor: Actor, runId: string): Promise<JournalRun | undefined> => {
+    const run = await journal.get(actor, runId);
+    return run && kinds.includes(run.kind) ? run : undefined;
+  };
   const held = new Map<string, LeasedRun>();
   let isGivenBack = false;
   const giveBack = async (runs: readonly LeasedRun[]): Promise<void> => {
@@ -43,14 +53,19 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     for (const run of runs) held.set(run.id, run);
     return runs;
   };
-  const own: Journal = {
+  const facade: Journal = {
     worker: (decl, options) => {
-      const worker = createDurableWorker({ ...workerDeps(owner, clock), journal: own, log }, decl, options);
+      own(decl.name);
+      const worker = createDurableWorker({ ...workerDeps(owner, clock), journal: facade, log }, decl, options);
       ready.add(owner, { label: `worker of ${decl.name}`, begin: () => beginWorker(journal, clock, decl, worker) });
       return worker;
     },
-    once: (request, effect) => open(journal).once(request, effect),
+    once: (request, effect) => {
+      own(request.kind);
+      return open(journal).once(request, effect);
+    },
     open: async (request, also) => {
+      own(request.kind);
       const { leased, ...opened } = await open(journal).open(request, also);
       const [kept] = leased ? await keep([leased]) : [];
       return kept ? { ...opened, leased: kept } : opened;
@@ -64,21 +79,25 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
       await open(journal).wait(run, wait, progress);
       held.delete(run.id);
     },
-    wake: (wakeKey, data, also) => open(journal).wake(wakeKey, data, also),
-    claim: async (kind, limit) => [...(await keep(await open(journal).claim(kind, limit)))],
+    // Whoever knows the key was told it by the run's owner: a wait for another area is ended by that one.
+    wake: (actor, wakeKey, data, also) => open(journal).wake(actor, wakeKey, data, also),
+    claim: async (kind, limit) => [...(await keep(await open(journal).claim(own(kind), limit)))],
     release: async (run) => {
       held.delete(run.id);
       await journal.release(run);
     },
-    cancel: (runId, why, also) => open(journal).cancel(runId, why, also),
-    interrupt: (runId, reason) => journal.interrupt(runId, reason),
-    onReady: (kind, fn) => ready.add(owner, { label: `runs of kind ${kind} are ready`, begin: () => journal.onReady(kind, fn) }),
-    get: (runId) => journal.get(runId),
-    byKey: (actor, kind, key) => journal.byKey(actor, kind, key),
-    steps: (runId) => journal.steps(runId),
-    list: (filter) => journal.list(filter),
+    cancel: async (actor, runId, why, also) => ((await find(actor, runId)) ? open(journal).cancel(actor, runId, why, also) : false),
+    interrupt: async (runId, reason) => ((await find(systemActor(owner.id), runId)) ? journal.interrupt(runId, reason) : false),
+    onReady: (kind, fn) => ready.add(owner, { label: `runs of kind ${own(kind)} are ready`, begin: () => journal.onReady(kind, fn) }),
+    get: find,
+    byKey: async (actor, kind, key) => journal.byKey(actor, own(kind), key),
+    steps: async (actor, runId) => ((await find(actor, runId)) ? journal.steps(actor, runId) : []),
+    list: async (filter) => {
+      own(filter.kind ?? '');
+      return journal.list(filter);
+    },
   };
-  return own;
+  return facade;
 }
 
 /** What is left of earlier lives is looked for once all of the generation is seen. */

@@ -43,7 +43,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
     ...parts.http.routes.active().map(({ owner, value }) => ({ id: value.id, method: value.method as string, path: value.path, owner: owner.id, auth: value.auth as string, socket: false })),
     ...parts.http.sockets.active().map(({ owner, value }) => ({ id: value.id, method: 'GET', path: value.path, owner: owner.id, auth: value.auth as string, socket: true })),
   ],
-  tools: () => parts.tools.active().map(({ owner, value }) => ({ owner: owner.id, tool: value })),
+  tools: () => parts.tools.active().map(({ owner, value }) => ({ owner: owner.id, bundled: parts.installed.get(owner.id)?.bundled ?? false, tool: value })),
   configProblems: () => parts.config.problems().map(({ file, line, key, message, severity }) => ({ file, line, key, message, severity })),
   facts: () => factsOf(parts),
   shutdown: parts.shutdown,
@@ -71,6 +71,7 @@ function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
   return {
     home_dir: parts.home.home,
     data_dir: parts.home.dataDir,
+    database: parts.storage.place,
     log_dir: parts.home.logDir,
     config_file: parts.home.configFile,
     config_exists: parts.config.hasFile(),

@@ -6,19 +6,18 @@
  * L2  Beside a daemon that runs but cannot be asked, the one row is written, and the daemon looks for it (choice-watch.ts).
  */
 import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type ExtensionPlan, isSvcError, nearest } from '@svc/api';
 import { dependentsOf, type IntentSources, intentOf, planStop } from '@svc/core';
 import { systemClock } from '@svc/platform/clock/clock';
 import { readEnvLayer } from '@svc/platform/config/env-layer';
 import { evaluate } from '@svc/platform/config/evaluate';
-import { type Home, resolveHome } from '@svc/platform/config/home';
+import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
 import { kernelSections } from '@svc/platform/config/kernel-sections';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
 import { withConsequences } from './consequences.js';
-import { extensionSettings, presetOf, requiredSecurity } from './daemon-settings.js';
+import { databaseUrlOf, extensionSettings, presetOf, requiredSecurity } from './daemon-settings.js';
 import { daemonErrors } from './errors.js';
 import { type HomeLock, lockHome } from './home-lock.js';
 import { type Release, readRelease } from './release.js';
@@ -50,7 +49,7 @@ export async function changeLocally(change: LocalChange): Promise<LocalOutcome> 
   if (!known.includes(change.id)) throw daemonErrors.unknown_extension(change.id, nearest(change.id, known)[0]);
   const lock = await lockUnlessBeside(home, change.isBeside);
   try {
-    return await withChoices(home, lock !== undefined, (choices) => decide(change, home, release, choices));
+    return await withChoices(home, databaseUrlOf(await settingsOf(home, change.env)), lock !== undefined, (choices) => decide(change, home, release, choices));
   } finally {
     await lock?.release();
   }
@@ -65,11 +64,11 @@ async function lockUnlessBeside(home: Home, isBeside: boolean): Promise<HomeLock
   }
 }
 
-async function withChoices<T>(home: Home, isOwn: boolean, work: (choices: Choices) => Promise<T>): Promise<T> {
+async function withChoices<T>(home: Home, url: string | undefined, isOwn: boolean, work: (choices: Choices) => Promise<T>): Promise<T> {
   const clock = systemClock();
   const log = createLog({ dir: null, level: 'error', clock, terminal: false });
   await mkdir(home.dataDir, { recursive: true, mode: 0o700 });
-  const storage = await openStorage({ file: join(home.dataDir, 'svc.db'), readers: 1, clock, log: log.logger('storage'), onEvents: () => undefined });
+  const storage = await openStorage({ file: databaseFileOf(home.dataDir), url, readers: 1, clock, log: log.logger('storage'), onEvents: () => undefined });
   try {
     const db = storage.dbFor(kernelTables);
     // A daemon that runs has its tables.
@@ -92,10 +91,10 @@ async function decide({ action, agrees, env, id }: LocalChange, home: Home, rele
 }
 
 /** The kernel's own sections, judged as the daemon judges them. */
-async function settingsOf(home: Home, env: LocalChange['env']): Promise<{ get(section: string): unknown }> {
+async function settingsOf(home: Home, env: LocalChange['env']): Promise<{ get(section: string): unknown; closed(): readonly string[] }> {
   const text = await readFile(home.configFile, 'utf8').catch(() => null); // absent or not readable: the defaults hold, as for the daemon
   const found = await evaluate({ file: home.configFile, text, unreadable: undefined, env: readEnvLayer(env), claims: kernelSections, ready: undefined, good: {}, providers: {} });
-  return { get: (section) => found.values.get(section) };
+  return { get: (section) => found.values.get(section), closed: () => [...found.closed] };
 }
 
 /** What should be on stands for what is on: nothing runs. */

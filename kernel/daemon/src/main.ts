@@ -57,6 +57,7 @@ async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {
     command,
     url: daemon.url,
     dataDir: daemon.home.dataDir,
+    database: daemon.parts.storage.place,
     lines: (await daemon.greeting()).map((line) => ({ ...line, value: asTyped(line.value, command), ...(line.note === undefined ? {} : { note: asTyped(line.note, command) }) })),
     problems: [
       ...daemon.kernel.configProblems().flatMap(({ severity, message }) => (severity === 'notice' ? [] : [message])),

@@ -30,9 +30,11 @@ export async function stopDaemon(reason: string, { state, lifecycle, parts, lock
   await parts.http.close(GOODBYE_MS);
   await own.lifetime.close();
   await parts.execDoor.close();
+  await parts.tcpDoor.close();
   await parts.fetchDoor.close();
   await parts.workers.close();
   await parts.journal.close();
+  await parts.bus.close();
   await parts.storage.close();
   await rm(join(parts.home.home, 'daemon.json'), { force: true });
   await parts.log.close();

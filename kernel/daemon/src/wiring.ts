@@ -15,10 +15,12 @@ import {
   ServiceRegistry,
   StrikeBook,
 } from '@svc/core';
+import type { Bus } from '@svc/platform/bus/bus';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { kernelSections } from '@svc/platform/config/kernel-sections';
 import { RECEIPTS_KIND } from '@svc/platform/http/idempotency';
 import type { Log } from '@svc/platform/log/log';
+import { daemonErrors } from './errors.js';
 import { type ContextParts, createContext } from './extension-context.js';
 import { createProjectionRegistry } from './gate/streams.js';
 import type { Projection } from '@svc/platform/streams/projections';
@@ -44,7 +46,7 @@ export interface Wiring {
   readonly judge: ContractJudge & { load(): Promise<void> };
 }
 
-export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable: (extensionId: string, event: string) => boolean, judgesAll: boolean): Wiring {
+export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, isDurable: (extensionId: string, event: string) => boolean, judgesAll: boolean): Wiring {
   const judge = createContractJudge(loadChecker, judgesAll);
   return {
     judge,
@@ -55,6 +57,7 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable:
       {
         failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
         dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
+        carry: (event, data) => bus.publish('events', { event, data }),
         isDurable,
       },
       judge,
@@ -67,7 +70,7 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable:
       },
     }),
     tables: new ContributionRegistry<api.TableDecl>('table', { describe: ({ name }) => name }),
-    timers: new LiveRegistry('timer'),
+    timers: new LiveRegistry('timer', daemonErrors.timer_twice),
     ready: new LiveRegistry('run listener'),
     strikes: new StrikeBook(() => clock.now()),
   };

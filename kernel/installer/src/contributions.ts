@@ -16,7 +16,7 @@ export interface AllContributions {
   /** Services, hooks, events, frame formats, kinds of work and tables, and what else it registers by a declaration. */
   readonly declares: readonly Json[];
   readonly migrations: readonly string[];
-  readonly timers: readonly string[];
+  readonly timers: Contributions['timers'];
   readonly workers: readonly Json[];
   /** JSON Schemas of the claimed config sections. */
   readonly config: Json;
@@ -32,13 +32,15 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
   const routes = seen.routes.map(routeFacts).sort(byPlace);
   const doubled = twice(routes.map(placeOf));
   if (doubled !== undefined) throw new Error(`declares the route ${doubled} twice`);
+  const timerTwice = twice(seen.timers.map(({ name }) => name));
+  if (timerTwice !== undefined) throw new Error(`has two timers called ${timerTwice}`);
   return plain({
     routes,
     sockets: seen.sockets.map(socketFacts).sort(byPlace),
     tools: seen.tools.map(toolFacts).sort(byName),
     declares: declarationsOf(definition, seen),
     migrations: (definition.migrations ?? []).map(({ name }) => name),
-    timers: [...new Set(seen.timers)].sort(),
+    timers: seen.timers.toSorted(byName),
     workers: (definition.workers ?? []).map(({ name, input, output }) => ({ name, input, output })),
     config: Object.fromEntries(Object.entries(config).sort(([a], [b]) => byText(a, b))),
   });
@@ -49,6 +51,7 @@ export const namesOf = (all: AllContributions): Contributions => ({
   routes: all.routes.map(placeOf).sort(byText),
   sockets: all.sockets.map(({ path }) => String(path)).sort(byText),
   tools: all.tools.map(({ name, risk, replay }) => ({ name: String(name), risk: String(risk), replay: String(replay) })),
+  timers: all.timers,
   migrations: all.migrations,
   config: all.config,
 });

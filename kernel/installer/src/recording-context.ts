@@ -14,7 +14,7 @@ export interface Seen {
   readonly hooks: HookDecl[];
   readonly services: ServiceDecl[];
   readonly projections: ProjectionDecl[];
-  readonly timers: string[];
+  readonly timers: Array<{ readonly name: string; readonly everyMs?: number; readonly afterMs?: number }>;
 }
 
 export interface Recording {
@@ -82,10 +82,16 @@ const recordedStreams = (seen: Seen) => {
   return withMembers({ project, answer: project });
 };
 
-const timer = (seen: Seen) => (name: unknown) => {
-  if (typeof name === 'string') seen.timers.push(name);
-  return disposable;
-};
+const recordedTimers = (seen: Seen) => ({
+  every: (name: string, everyMs: number) => {
+    seen.timers.push({ name, everyMs });
+    return disposable;
+  },
+  after: (name: string, afterMs: number) => {
+    seen.timers.push({ name, afterMs });
+    return disposable;
+  },
+});
 
 /** A context for one extension and the lists that fill while it activates. */
 export const recordingContext = ({ id, version }: { readonly id: string; readonly version: string }): Recording => {
@@ -106,7 +112,7 @@ export const recordingContext = ({ id, version }: { readonly id: string; readonl
     events: withMembers({ publish: silent, on: () => disposable }),
     streams: recordedStreams(seen),
     journal: withMembers({ onReady: () => disposable }),
-    timers: { every: timer(seen), after: timer(seen) },
+    timers: recordedTimers(seen),
     db: withMembers({ table: (name: string) => `${id.replaceAll('-', '_')}__${name}` }),
     env: silent,
     clock: withMembers({ now: () => 0, iso: () => new Date(0).toISOString(), mono: () => 0 }),

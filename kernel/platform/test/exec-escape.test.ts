@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import type { ExecOptions, ExecResult } from '@svc/api';
 import { expect } from 'chai';
 import { systemClock } from '../src/clock/clock.js';
-import { createChildRegister } from '../src/doors/child-register.js';
-import { createChildTree, ownCgroup } from '../src/doors/child-tree.js';
-import { createExecDoor, type ExecDoor } from '../src/doors/exec-door.js';
-import { bootId, startTimeOf } from '../src/doors/process-identity.js';
+import { createChildRegister } from '../src/doors/child/child-register.js';
+import { createChildTree, ownCgroup } from '../src/doors/child/child-tree.js';
+import { createExecDoor, type ExecDoor } from '../src/doors/child/exec-door.js';
+import { bootId, startTimeOf } from '../src/doors/child/process-identity.js';
 import { createLog } from '../src/log/log.js';
 
 const clock = systemClock();

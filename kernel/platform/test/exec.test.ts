@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { ExecOptions } from '@svc/api';
 import { expect } from 'chai';
 import { systemClock } from '../src/clock/clock.js';
-import { createExecDoor, type ExecDoor } from '../src/doors/exec-door.js';
-import { startTimeOf } from '../src/doors/process-identity.js';
+import { createExecDoor, type ExecDoor } from '../src/doors/child/exec-door.js';
+import { startTimeOf } from '../src/doors/child/process-identity.js';
 import { createLog } from '../src/log/log.js';
 
 const clock = systemClock();

@@ -4,7 +4,9 @@ import type { FetchInit } from '@svc/api';
 import { expect } from 'chai';
 import { systemClock } from '../src/clock/clock.js';
 import { loadAddressJudge, refusedName } from '../src/doors/address-policy.js';
-import { createFetchDoor, type FetchDoor, type ResolvedAddress } from '../src/doors/fetch-door.js';
+import { createFetchDoor, type FetchDoor } from '../src/doors/fetch/fetch-door.js';
+import { createModelOrigins, type ModelOrigins } from '../src/doors/fetch/model-origins.js';
+import type { ResolvedAddress } from '../src/doors/resolved-address.js';
 import { createSecrets } from '../src/doors/secrets-door.js';
 import { createLog } from '../src/log/log.js';
 
@@ -57,20 +59,30 @@ describe('doors: fetch', () => {
   let names: Record<string, readonly ResolvedAddress[]>;
   let lookups: string[];
   let door: FetchDoor;
+  let origins: ModelOrigins;
 
   beforeEach(async () => {
     allowed = ['127.0.0.1'];
     limits = {};
     names = {};
     lookups = [];
+    origins = createModelOrigins();
     server = createServer((req, res) => handler(req, res));
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     port = (server.address() as AddressInfo).port;
+    origins.allow(`http://127.0.0.1:${port}`);
     const resolveHost = async (host: string): Promise<readonly ResolvedAddress[]> => {
       lookups.push(host);
       return names[host] ?? [{ address: host, family: host.includes(':') ? 6 : 4 }];
     };
-    door = createFetchDoor({ config: { get: () => ({ fetch: { ssrf_allowed_hosts: allowed, ...limits } }) }, secrets, clock: systemClock(), log: log.logger('fetch'), resolveHost });
+    door = createFetchDoor({
+      config: { get: () => ({ fetch: { ssrf_allowed_hosts: allowed, ...limits } }) },
+      secrets,
+      clock: systemClock(),
+      log: log.logger('fetch'),
+      resolveHost,
+      isModelUrl: (url) => origins.covers(url),
+    });
   });
   afterEach(async () => {
     await door.close();
@@ -237,6 +249,113 @@ describe('doors: fetch', () => {
     // The first socket is free again one turn after its answer has been read, so a second may open once.
     expect(sockets.size).to.be.at.most(2);
     expect(lookups).to.deep.equal([]);
+  });
+
+  it('N1 reaches for a model what was allowed, by origin and path, and nothing else', async () => {
+    const asked: string[] = [];
+    handler = (req, res) => {
+      asked.push(req.url ?? '');
+      res.end('ok');
+    };
+    origins = createModelOrigins();
+    const base = `http://127.0.0.1:${port}`;
+    const codes = async (): Promise<string[]> =>
+      Promise.all(['/v1', '/v1/models', '/v1x', '/', '/v1/../admin', '/v1/%2e%2e/admin'].map(async (path) => (await errorOf(base + path, { purpose: 'model' })).code));
+    const no = 'fetch_not_a_model';
+    expect(await codes()).to.deep.equal([no, no, no, no, no, no]);
+    const entry = origins.allow(`${base}/v1/`);
+    expect(await codes()).to.deep.equal(['none', 'none', no, no, no, no]);
+    const again = origins.allow(`${base}/v1`);
+    await entry.dispose();
+    await entry.dispose();
+    expect((await codes())[0]).to.equal('none');
+    await again.dispose();
+    expect((await codes())[0]).to.equal(no);
+    expect(asked.sort()).to.deep.equal(['/v1', '/v1', '/v1/models', '/v1/models']);
+    for (const url of ['https://other.test/v1', 'http://169.254.169.254/latest', `http://localhost:${port}/v1`]) expect((await errorOf(url, { purpose: 'model' })).code, url).to.equal(no);
+    for (const bad of ['nonsense', 'ftp://x.test', 'http://u:p@x.test/'])
+      expect(() => origins.allow(bad), bad)
+        .to.throw()
+        .with.property('code', 'fetch_bad_url');
+    expect(() => Array.from({ length: 3_000 }, (_, at) => origins.allow(`http://x${at}.test`)))
+      .to.throw()
+      .with.property('code', 'fetch_too_many_origins');
+  });
+
+  describe('a body that comes piece by piece', () => {
+    async function* parts(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
+      for (const text of texts) yield Buffer.from(text);
+    }
+    const sent = async (req: IncomingMessage): Promise<string> => {
+      let text = '';
+      for await (const piece of req) text += piece;
+      return text;
+    };
+
+    it('is sent as it comes, and no faster than it is taken', async () => {
+      let made = 0;
+      async function* source(): AsyncGenerator<Uint8Array> {
+        for (; made < 1_000; made++) yield Buffer.alloc(64 * 1_024);
+      }
+      let madeThen = 0;
+      handler = (req, res) => {
+        setTimeout(() => {
+          madeThen = made;
+          let bytes = 0;
+          req.on('data', (piece: Buffer) => (bytes += piece.length));
+          req.on('end', () => res.end(String(bytes)));
+        }, 200);
+      };
+      const answer = await door.fetch(`http://127.0.0.1:${port}/`, { purpose: 'tool', method: 'PUT', body: source() });
+      expect(await answer.text()).to.equal(String(1_000 * 64 * 1_024));
+      expect(madeThen).to.be.greaterThan(0).and.lessThan(1_000);
+    });
+
+    it('is not silence while it goes', async () => {
+      handler = async (req, res) => res.end(await sent(req));
+      async function* slowly(): AsyncGenerator<Uint8Array> {
+        for (let at = 0; at < 8; at++) {
+          await new Promise((resolve) => setTimeout(resolve, 40));
+          yield Buffer.from('x');
+        }
+      }
+      const answer = await door.fetch(`http://127.0.0.1:${port}/`, { purpose: 'tool', method: 'PUT', body: slowly(), idleTimeoutMs: 200 });
+      expect(await answer.text()).to.equal('xxxxxxxx');
+    });
+
+    it('is sent once: an answer that would have it sent again is an error, one that ends in a GET is followed', async () => {
+      handler = async (req, res) => {
+        const body = await sent(req);
+        if (req.url === '/end') res.end(`${req.method} ${body}`);
+        else res.writeHead(Number(req.url?.slice(1)), { location: '/end' }).end();
+      };
+      const url = `http://127.0.0.1:${port}`;
+      for (const status of [307, 308]) expect((await errorOf(`${url}/${status}`, { method: 'POST', body: parts('a', 'b') })).code, String(status)).to.equal('fetch_bad_request');
+      expect((await errorOf(`${url}/302`, { method: 'PUT', body: parts('a') })).code).to.equal('fetch_bad_request');
+      expect(await (await door.fetch(`${url}/303`, { purpose: 'tool', method: 'POST', body: parts('a') })).text()).to.equal('GET ');
+    });
+
+    it('is ended when the exchange fails, and its own failure is told', async () => {
+      let isEnded = false;
+      async function* source(): AsyncGenerator<Uint8Array> {
+        try {
+          for (;;) yield Buffer.alloc(64 * 1_024);
+        } finally {
+          isEnded = true;
+        }
+      }
+      handler = (req) => req.socket.destroy();
+      expect((await errorOf(`http://127.0.0.1:${port}/`, { method: 'POST', body: source() })).code).to.equal('fetch_network');
+      for (let tries = 0; tries < 200 && !isEnded; tries++) await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(isEnded).to.equal(true);
+      handler = async (req, res) => res.end(await sent(req).catch(() => ''));
+      async function* broken(): AsyncGenerator<Uint8Array> {
+        yield Buffer.from('half');
+        throw new Error('the file is gone');
+      }
+      const failure = await door.fetch(`http://127.0.0.1:${port}/`, { purpose: 'tool', method: 'POST', body: broken() }).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(Error);
+    });
   });
 
   it('lets go of a body that nobody reads', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dir } from '@svc/api';
 import { expect } from 'chai';
-import { openDir } from '../src/doors/files-door.js';
+import { openDir } from '../src/doors/files/files-door.js';
 
 describe('doors: files', () => {
   let base: string;

@@ -1,13 +1,14 @@
 /** Who may run next, how often somebody is told so, and what is remembered of those who ran. */
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../src/clock/clock.js';
 import { type JournalRig, alice, codeOf, openJournalRig } from './journal-rig.js';
 
-describe('journal claims', () => {
+describeOnEngines('journal claims', (engine) => {
   let rig: JournalRig;
 
   beforeEach(async () => {
-    rig = await openJournalRig();
+    rig = await openJournalRig(engine);
   });
 
   afterEach(() => rig.close());
@@ -129,7 +130,7 @@ describe('journal claims', () => {
       const [next] = await rig.journal.claim('agent', 1);
       if (!next) throw new Error('nobody was next');
       await note(rig.journal.wait(next, { reason: 'r', wakeKey: 'w' }));
-      await note(rig.journal.wake('w', 'yes'));
+      await note(rig.journal.wake(alice, 'w', 'yes'));
       const [woken] = await rig.journal.claim('agent', 1);
       if (!woken) throw new Error('nobody was woken');
       await note(rig.journal.release(woken));
@@ -248,7 +249,7 @@ describe('journal claims', () => {
     it('refuses an end that is no time, and leaves the run running', async () => {
       const run = await rig.held();
       expect(await codeOf(rig.journal.wait(run, { reason: 'r', wakeKey: 'w', until: 'soon' }))).to.equal('journal_bad_time');
-      expect((await rig.journal.get(run.id))?.status).to.equal('running');
+      expect((await rig.journal.get(alice, run.id))?.status).to.equal('running');
     });
 
     it('is over with the journal', async () => {
@@ -268,8 +269,8 @@ describe('journal claims', () => {
       const others = await Promise.all(Array.from({ length: 999 }, () => rig.held()));
       await Promise.all(others.map((run) => rig.journal.release(run)));
 
-      expect(rig.journal.interrupt('oldest', new Error('stop'))).to.equal(false);
-      expect(rig.journal.interrupt('second', new Error('stop'))).to.equal(true);
+      expect(await rig.journal.interrupt('oldest', new Error('stop'))).to.equal(false);
+      expect(await rig.journal.interrupt('second', new Error('stop'))).to.equal(true);
       expect(second.signal.aborted).to.equal(true);
     });
 
@@ -277,7 +278,7 @@ describe('journal claims', () => {
       const [waits, over] = [await rig.held(), await rig.held()];
       await rig.journal.wait(waits, { reason: 'r', wakeKey: 'w' });
       await rig.finish(over);
-      expect([waits.id, over.id, 'nobody'].map((id) => rig.journal.interrupt(id, new Error('stop')))).to.deep.equal([false, false, false]);
+      expect(await Promise.all([waits.id, over.id, 'nobody'].map((id) => rig.journal.interrupt(id, new Error('stop'))))).to.deep.equal([false, false, false]);
     });
   });
 });

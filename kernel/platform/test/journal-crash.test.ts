@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemActor, type LeasedRun, type Logger } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import { systemClock } from '../src/clock/clock.js';
@@ -27,9 +28,9 @@ import { writeSync } from 'node:fs';
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const clock = systemClock();
 const ids = systemIds();
-const storage = await openStorage({ file: process.argv[2], clock, log, onEvents() {} });
+const storage = await openStorage({ file: process.argv[2], url: process.argv[3], clock, log, onEvents() {} });
 await storage.migrate(journalOwner, journalMigrations);
-const journal = createJournal({ db: storage.dbFor(journalOwner), clock, ids, log, instanceId: ids.uuid(), soleWriter: true });
+const journal = createJournal({ db: storage.dbFor(journalOwner), nowSql: storage.nowSql, clock, ids, log, instanceId: ids.uuid(), soleWriter: true });
 const say = (line) => writeSync(1, line + '\\n');
 const work = async (run) => {
   for (let seq = 1; seq <= 3; seq += 1) {
@@ -51,7 +52,7 @@ const lane = async (name) => {
 await Promise.all(Array.from({ length: ${LANES} }, (_, i) => lane('lane-' + i)));
 `;
 
-describe('journal after SIGKILL', function () {
+describeOnEngines('journal after SIGKILL', function (engine) {
   this.timeout(60_000);
   const folder = resolve('dist', `crash-child-${process.pid}`);
   const program = join(folder, 'child.mjs');
@@ -65,7 +66,7 @@ describe('journal after SIGKILL', function () {
       platform: 'node',
       format: 'esm',
       packages: 'bundle',
-      external: ['sqlite3', 'knex', '@sinclair/typebox'],
+      external: ['sqlite3', 'knex', 'pg', '@sinclair/typebox'],
       outfile: program,
     });
     home = mkdtempSync(join(tmpdir(), 'svc-crash-'));
@@ -77,9 +78,9 @@ describe('journal after SIGKILL', function () {
   });
 
   /** Runs the child until it has said enough, kills it in the middle, and gives what it had said. */
-  const killed = (file: string, lines: number): Promise<string[]> =>
+  const killed = (file: string, url: string | undefined, lines: number): Promise<string[]> =>
     new Promise((done, reject) => {
-      const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, url === undefined ? [program, file] : [program, file, url], { stdio: ['ignore', 'pipe', 'inherit'] });
       let said = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         said += text;
@@ -90,12 +91,13 @@ describe('journal after SIGKILL', function () {
 
   it('has kept everything it acknowledged, repeats nothing that has an outcome, and finishes every run', async () => {
     const file = join(home, 'svc.db');
+    const { url } = await engine.fresh();
     const said: string[] = [];
-    for (let round = 1; round <= ROUNDS; round += 1) said.push(...(await killed(file, 150 * round + 7)));
+    for (let round = 1; round <= ROUNDS; round += 1) said.push(...(await killed(file, url, 150 * round + 7)));
 
     const clock = systemClock();
-    const storage = await openStorage({ file, clock, log: silent, onEvents: () => undefined });
-    const journal = createJournal({ db: storage.dbFor(journalOwner), clock, ids: systemIds(), log: silent, instanceId: 'survivor', soleWriter: true });
+    const storage = await openStorage({ file, url, clock, log: silent, onEvents: () => undefined });
+    const journal = createJournal({ db: storage.dbFor(journalOwner), nowSql: storage.nowSql, clock, ids: systemIds(), log: silent, instanceId: 'survivor', soleWriter: true });
     expect(await storage.migrate(journalOwner, journalMigrations)).to.deep.equal({ applied: [] });
 
     // What the dead processes held is claimable at once, one run of each lane at a time.

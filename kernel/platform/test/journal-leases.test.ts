@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { actorOf, type Db, type LeasedRun, type Logger, type Scalar, type Write } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { type VirtualClock, virtualClock } from '../src/clock/clock.js';
 import { systemIds } from '../src/clock/ids.js';
@@ -13,7 +14,7 @@ import { openStorage, type Storage } from '../src/storage/storage.js';
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const alice = actorOf('user:alice');
 
-describe('journal leases', () => {
+describeOnEngines('journal leases', (engine) => {
   let home: string;
   let clock: VirtualClock;
   let storage: Storage;
@@ -30,7 +31,7 @@ describe('journal leases', () => {
     clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
     refuses = () => false;
     cannotRead = false;
-    storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
+    storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, now: clock.now, log: silent, onEvents: () => undefined });
     await storage.migrate(journalOwner, journalMigrations);
     const real = storage.dbFor(journalOwner);
     db = {
@@ -43,7 +44,7 @@ describe('journal leases', () => {
       commit: (writes) => (refuses(writes) ? Promise.reject(new Error('the disk is full')) : real.commit(writes)),
       read: (sql, args) => (cannotRead && sql.includes('journal__steps') ? Promise.reject(new Error('the disk is broken')) : real.read(sql, args)),
     };
-    journal = createJournal({ db, clock, ids: systemIds(), log: silent, instanceId: 'life-1', soleWriter: true });
+    journal = createJournal({ db, nowSql: storage.nowSql, clock, ids: systemIds(), log: silent, instanceId: 'life-1', soleWriter: true });
   });
 
   afterEach(async () => {
@@ -92,10 +93,10 @@ describe('journal leases', () => {
     expect(await codeOf(journal.advance(old, {}))).to.equal('journal_lease_lost');
 
     expect(now.signal.aborted).to.equal(false);
-    expect(journal.interrupt(now.id, new Error('stop pressed'))).to.equal(true);
+    expect(await journal.interrupt(now.id, new Error('stop pressed'))).to.equal(true);
     expect(now.signal.aborted).to.equal(true);
     await journal.advance(now, { finish: { status: 'cancelled' } });
-    expect(journal.interrupt(now.id, new Error('again'))).to.equal(false);
+    expect(await journal.interrupt(now.id, new Error('again'))).to.equal(false);
   });
 
   it('that were gained are handed over when others of the same claim could not be', async () => {

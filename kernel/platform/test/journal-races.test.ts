@@ -1,14 +1,15 @@
 /** What becomes of a journal's write when somebody else was faster, and what its refusals and its tables say. */
 import type { Write } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { journalErrors } from '../src/journal/errors.js';
 import { type JournalRig, alice, codeOf, openJournalRig } from './journal-rig.js';
 
-describe('journal races', () => {
+describeOnEngines('journal races', (engine) => {
   let rig: JournalRig;
 
   beforeEach(async () => {
-    rig = await openJournalRig();
+    rig = await openJournalRig(engine);
   });
 
   afterEach(() => rig.close());
@@ -43,12 +44,12 @@ describe('journal races', () => {
     for (const id of ['a', 'b']) await rig.journal.wait(await rig.held({ id }), { reason: 'r', wakeKey: id });
     const ended = (): Write => rig.db.sql("UPDATE journal__runs SET status = 'done'", []);
     overtake("status = 'cancelled'", ended, 1);
-    expect(await rig.journal.cancel('a', { code: 'c', message: 'm' })).to.equal(false);
-    expect(await rig.journal.wake('b', 'yes')).to.equal(false);
-    await rig.db.commit([rig.db.sql("UPDATE journal__runs SET status = 'waiting'", [])]);
+    expect(await rig.journal.cancel(alice, 'a', { code: 'c', message: 'm' })).to.equal(false);
+    expect(await rig.journal.wake(alice, 'b', 'yes')).to.equal(false);
+    await rig.db.commit([{ sql: "UPDATE journal_runs SET status = 'waiting'", args: [] }]);
     overtake("status = 'queued'", ended, 1);
-    expect(await rig.journal.wake('b', 'yes')).to.equal(false);
-    expect((await rig.journal.get('a'))?.error).to.equal(null);
+    expect(await rig.journal.wake(alice, 'b', 'yes')).to.equal(false);
+    expect((await rig.journal.get(alice, 'a'))?.error).to.equal(null);
   });
 
   it('keep the lease when only what stands beside the progress could not be written', async () => {
@@ -57,13 +58,13 @@ describe('journal races', () => {
     expect(await codeOf(rig.journal.advance(run, { also: [missing] }))).to.equal('storage_conflict');
     expect(run.signal.aborted).to.equal(false);
     await rig.finish(run);
-    expect((await rig.journal.get('r'))?.status).to.equal('done');
+    expect((await rig.journal.get(alice, 'r'))?.status).to.equal('done');
   });
 
   it('keep a run within reach of an interruption after each step', async () => {
     const run = await rig.held({ id: 'r' });
     await rig.journal.advance(run, {});
-    expect(rig.journal.interrupt('r', new Error('stop'))).to.equal(true);
+    expect(await rig.journal.interrupt('r', new Error('stop'))).to.equal(true);
   });
 
   it('for a lane are judged by the database: behind who runs there, and behind who is queued there', async () => {
@@ -113,7 +114,7 @@ describe('journal races', () => {
     await rig.journal.wait(await rig.held(), { reason: 'r', wakeKey: 'w' });
     await rig.settled();
     const before = calls;
-    await rig.journal.wake('w', 'yes');
+    await rig.journal.wake(alice, 'w', 'yes');
     await rig.settled();
     expect(calls).to.equal(before + 1);
   });
@@ -132,10 +133,13 @@ describe('journal races', () => {
   });
 
   it('cannot leave a row half written: what every run and step has may not be null', async () => {
-    const columns = async (table: string) =>
-      (await rig.db.read<{ name: string; notnull: number }>(`SELECT name, "notnull" FROM pragma_table_info('${table}') WHERE "notnull" = 0 ORDER BY cid`)).map(({ name }) => name);
+    const mayBeNull = (table: string): string =>
+      engine.name === 'SQLite'
+        ? `SELECT name FROM pragma_table_info('${table}') WHERE "notnull" = 0 ORDER BY cid`
+        : `SELECT column_name::text AS name FROM information_schema.columns WHERE table_name = '${table}' AND is_nullable = 'YES' ORDER BY ordinal_position`;
+    const columns = async (table: string) => (await rig.db.read<{ name: string }>(mayBeNull(table))).map(({ name }) => name);
     expect(await columns('journal__runs')).to.deep.equal([
-      ...['request_key', 'fingerprint', 'lane', 'parent_id', 'input', 'result', 'error', 'wait_reason', 'wake_key', 'wait_until', 'wait_data', 'lease_owner'],
+      ...['request_key', 'fingerprint', 'lane', 'parent_id', 'input', 'result', 'error', 'wait_reason', 'wake_key', 'wait_until', 'wait_data', 'lease_owner', 'subject', 'interrupt'],
     ]);
     expect(await columns('journal__steps')).to.deep.equal(['intent', 'outcome', 'ended_at']);
   });

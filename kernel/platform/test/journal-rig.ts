@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { actorOf, type Db, type LeasedRun, type Logger, type OpenRun, type Write } from '@svc/api';
+import type { Bus } from '../src/bus/bus.js';
+import type { TestEngine } from '@svc/testing/postgres/engines';
 import { type VirtualClock, virtualClock } from '../src/clock/clock.js';
 import { systemIds } from '../src/clock/ids.js';
 import { createJournal, type PlatformJournal } from '../src/journal/journal.js';
 import { journalMigrations, journalOwner } from '../src/journal/journal-migrations.js';
+import { openPostgres } from '../src/storage/postgres/postgres-connection.js';
 import { openSqlite } from '../src/storage/sqlite/sqlite-connection.js';
 import { openStorage } from '../src/storage/storage.js';
 
@@ -26,7 +29,7 @@ export interface JournalRig {
   /** Changes rows as a damaged disk would: past every rule of the tables. */
   spoil(sql: string): Promise<void>;
   /** Another process on the same file. */
-  another(options?: { soleWriter?: boolean; clock?: VirtualClock }): PlatformJournal;
+  another(options?: { soleWriter?: boolean; clock?: VirtualClock; bus?: Bus }): PlatformJournal;
   held(extra?: Partial<OpenRun>): Promise<LeasedRun>;
   finish(run: LeasedRun): Promise<void>;
   /** Lets what is due, and the reads behind it, happen. */
@@ -36,7 +39,8 @@ export interface JournalRig {
   close(): Promise<void>;
 }
 
-export const openJournalRig = async (): Promise<JournalRig> => {
+export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh: async () => ({}) }): Promise<JournalRig> => {
+  const { url } = await engine.fresh();
   const home = mkdtempSync(join(tmpdir(), 'svc-journal-'));
   const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const logged: string[] = [];
@@ -44,7 +48,7 @@ export const openJournalRig = async (): Promise<JournalRig> => {
   const log: Logger = { debug: () => undefined, info: () => undefined, warn: say, error: say };
   let isBroken: (sql: string) => boolean = () => false;
   let isFull: (writes: readonly Write[]) => boolean = () => false;
-  const storage = await openStorage({ file: join(home, 'svc.db'), clock, log, onEvents: () => undefined });
+  const storage = await openStorage({ file: join(home, 'svc.db'), url, clock, now: clock.now, log, onEvents: () => undefined });
   await storage.migrate(journalOwner, journalMigrations);
   const real = storage.dbFor(journalOwner);
   const texts = new WeakMap<Write, string>();
@@ -60,9 +64,19 @@ export const openJournalRig = async (): Promise<JournalRig> => {
     commit: (writes) => (isFull(writes) ? Promise.reject(new Error('the disk is full')) : real.commit(writes)),
   };
   const journals: PlatformJournal[] = [];
-  const another = (options: { soleWriter?: boolean; clock?: VirtualClock } = {}): PlatformJournal => {
+  const another = (options: { soleWriter?: boolean; clock?: VirtualClock; bus?: Bus } = {}): PlatformJournal => {
     const { soleWriter = true } = options;
-    const made = createJournal({ db, clock: options.clock ?? clock, ids: systemIds(), log, instanceId: `life-${journals.length + 1}`, leaseMs: 30_000, soleWriter });
+    const made = createJournal({
+      db,
+      nowSql: storage.nowSql,
+      clock: options.clock ?? clock,
+      ids: systemIds(),
+      log,
+      instanceId: `life-${journals.length + 1}`,
+      leaseMs: 30_000,
+      soleWriter,
+      ...(options.bus ? { bus: options.bus } : {}),
+    });
     journals.push(made);
     return made;
   };
@@ -85,11 +99,7 @@ export const openJournalRig = async (): Promise<JournalRig> => {
       isFull = when;
     },
     textOf: (write) => texts.get(write) ?? '',
-    spoil: async (sql) => {
-      const connection = await openSqlite({ file: join(home, 'svc.db'), readOnly: false, maxStatements: 1 });
-      await connection.exec(`PRAGMA ignore_check_constraints=ON; ${sql}`);
-      await connection.close();
-    },
+    spoil: (sql) => (url === undefined ? spoilFile(join(home, 'svc.db'), sql) : spoilServer(url, sql)),
     another,
     held: async (extra = {}) => {
       const { leased } = await journal.open({ kind: 'agent', actor: alice, input: { ask: 'hello' }, ...extra });
@@ -110,6 +120,20 @@ export const openJournalRig = async (): Promise<JournalRig> => {
       rmSync(home, { recursive: true, force: true });
     },
   };
+};
+
+const spoilFile = async (file: string, sql: string): Promise<void> => {
+  const connection = await openSqlite({ file, readOnly: false, maxStatements: 1 });
+  await connection.exec(`PRAGMA ignore_check_constraints=ON; ${sql}`);
+  await connection.close();
+};
+
+const spoilServer = async (url: string, sql: string): Promise<void> => {
+  const connection = await openPostgres(url);
+  const rules = (await connection.query("SELECT conrelid::regclass::text AS at, conname AS name FROM pg_constraint WHERE contype = 'c' AND conrelid::regclass::text LIKE 'journal_%'"))[0]?.rows ?? [];
+  for (const { at, name } of rules as Array<{ at: string; name: string }>) await connection.query(`ALTER TABLE ${at} DROP CONSTRAINT "${name}"`); // the shape of this SELECT
+  await connection.query(sql);
+  await connection.close();
 };
 
 export const codeOf = (work: Promise<unknown>): Promise<string> =>

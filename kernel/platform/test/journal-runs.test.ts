@@ -1,13 +1,14 @@
 /** What a run's row says, who finds it, and how it ends. */
 import type { LeasedRun } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { type JournalRig, alice, bob, codeOf, openJournalRig } from './journal-rig.js';
 
-describe('journal runs', () => {
+describeOnEngines('journal runs', (engine) => {
   let rig: JournalRig;
 
   beforeEach(async () => {
-    rig = await openJournalRig();
+    rig = await openJournalRig(engine);
   });
 
   afterEach(() => rig.close());
@@ -17,16 +18,16 @@ describe('journal runs', () => {
 
   describe('a row', () => {
     it('keeps all that was asked for, and says null for what was not', async () => {
-      await rig.journal.open({ id: 'full', kind: 'agent', actor: alice, input: { ask: 1 }, key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p' });
+      await rig.journal.open({ id: 'full', kind: 'agent', actor: alice, input: { ask: 1 }, key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', subject: 'a' });
       await rig.journal.open({ id: 'bare', kind: 'agent', actor: alice, input: undefined });
       const at = '2026-01-01T00:00:00.000Z';
 
-      expect(await rig.journal.get('full')).to.deep.equal({
+      expect(await rig.journal.get(alice, 'full')).to.deep.equal({
         ...{ id: 'full', kind: 'agent', ownerId: 'user:alice', key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', status: 'running', input: { ask: 1 } },
         ...{ result: null, error: null, attempt: 1, createdAt: at, updatedAt: at, wait: null },
       });
-      expect(await rig.journal.get('bare')).to.include({ key: null, fingerprint: null, lane: null, parentId: null, input: null });
-      expect(await rig.journal.get('nobody')).to.equal(undefined);
+      expect(await rig.journal.get(alice, 'bare')).to.include({ key: null, fingerprint: null, lane: null, parentId: null, input: null });
+      expect(await rig.journal.get(alice, 'nobody')).to.equal(undefined);
     });
 
     it('says how it ended, and when it was last touched', async () => {
@@ -34,7 +35,7 @@ describe('journal runs', () => {
       await rig.clock.advance(5_000);
       await rig.journal.advance(run, { finish: { status: 'failed', result: { partly: true }, error: { code: 'x', message: 'It broke.' } } });
 
-      expect(await rig.journal.get('r')).to.deep.include({
+      expect(await rig.journal.get(alice, 'r')).to.deep.include({
         status: 'failed',
         result: { partly: true },
         error: { code: 'x', message: 'It broke.' },
@@ -47,7 +48,7 @@ describe('journal runs', () => {
     it('takes a new input with its end too', async () => {
       const run = await rig.held({ id: 'r', input: { parts: ['long'] } });
       await rig.journal.advance(run, { input: { moved: true }, finish: { status: 'done' } });
-      expect(await rig.journal.get('r')).to.deep.include({ status: 'done', input: { moved: true } });
+      expect(await rig.journal.get(alice, 'r')).to.deep.include({ status: 'done', input: { moved: true } });
     });
 
     it('that cannot be read raises its id and column, and spares the others', async () => {
@@ -56,13 +57,13 @@ describe('journal runs', () => {
       await rig.journal.advance(bad, { intents: [intent(1)] });
       await rig.spoil("UPDATE journal__runs SET input = '{' WHERE id = 'bad'; UPDATE journal__steps SET outcome = '{' WHERE run_id = 'bad'");
 
-      const failure = await rig.journal.get('bad').catch((error: Error & { code: string }) => error);
+      const failure = await rig.journal.get(alice, 'bad').catch((error: Error & { code: string }) => error);
       expect(failure).to.include({ code: 'journal_bad_row' });
       expect((failure as Error).message)
         .to.contain('bad')
         .and.to.contain('input');
-      expect(await codeOf(rig.journal.steps('bad'))).to.equal('journal_bad_row');
-      expect((await rig.journal.get('good'))?.id).to.equal('good');
+      expect(await codeOf(rig.journal.steps(alice, 'bad'))).to.equal('journal_bad_row');
+      expect((await rig.journal.get(alice, 'good'))?.id).to.equal('good');
     });
   });
 
@@ -80,6 +81,19 @@ describe('journal runs', () => {
       expect(await ids({ status: ['queued', 'done'] })).to.deep.equal(['e', 'b']);
       expect(await ids({ kind: 'agent', lane: 's1', status: ['running'] })).to.deep.equal(['a']);
       expect(await ids({ actor: bob })).to.deep.equal(['d']);
+    });
+
+    it('knows what runs are about and what began them, and goes on after a page where that ended', async () => {
+      await rig.held({ id: 'a', subject: 'x' });
+      await rig.held({ id: 'b', subject: 'y', parentId: 'a' });
+      await rig.held({ id: 'c', subject: 'x', parentId: 'b' });
+      await rig.held({ id: 'd', subject: 'x', actor: bob });
+
+      expect(await ids({ subject: 'x' })).to.deep.equal(['c', 'a']);
+      expect(await ids({ parentId: 'a' })).to.deep.equal(['b']);
+      expect(await ids({ subject: 'x', limit: 1 })).to.deep.equal(['c']);
+      expect(await ids({ subject: 'x', limit: 1, before: 'c' })).to.deep.equal(['a']);
+      expect(await ids({ before: 'a' })).to.deep.equal([]);
     });
 
     it('has a hundred, or as many as were asked for, and never more than a thousand', async () => {
@@ -121,13 +135,13 @@ describe('journal runs', () => {
       await rig.clock.advance(2_000);
       await rig.journal.advance(run, { outcomes: [{ seq: 1, status: 'failed', outcome: { why: 'no' } }] });
 
-      expect(await rig.journal.steps('r')).to.deep.equal([
+      expect(await rig.journal.steps(alice, 'r')).to.deep.equal([
         {
           ...{ seq: 1, kind: 'tool', key: 'call-1', replay: 'keyed', intent: { n: 1 }, status: 'failed', outcome: { why: 'no' } },
           ...{ startedAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:00:02.000Z', attempt: 1 },
         },
       ]);
-      expect(await rig.journal.steps('other')).to.deep.equal([]);
+      expect(await rig.journal.steps(alice, 'other')).to.deep.equal([]);
     });
 
     it('keep what an effect says as its outcome, its value when it says nothing, and the code of an error with one', async () => {
@@ -140,7 +154,7 @@ describe('journal runs', () => {
       );
       await rig.journal.step(run, intent(3), () => Promise.reject(refusal)).catch(() => undefined);
 
-      const outcomes = (await rig.journal.steps('r')).map(({ outcome }) => outcome);
+      const outcomes = (await rig.journal.steps(alice, 'r')).map(({ outcome }) => outcome);
       expect(outcomes.slice(0, 2)).to.deep.equal(['plain', null]);
       expect(outcomes[2]).to.deep.include({ code: 'journal_step_conflict' });
     });
@@ -186,7 +200,7 @@ describe('journal runs', () => {
       await rig.journal.open({ id: 'queued', kind: 'agent', actor: alice, input: 0, lane: 's' });
       const gone = await rig.held({ id: 'gone' });
       await rig.journal.wait(gone, { reason: 'r', wakeKey: 'w2' });
-      await rig.journal.cancel('gone', { code: 'c', message: 'm' });
+      await rig.journal.cancel(alice, 'gone', { code: 'c', message: 'm' });
       await rig.journal.wait(waiting, { reason: 'r', wakeKey: 'w' });
       await rig.clock.advance(1);
 
@@ -203,8 +217,8 @@ describe('journal runs', () => {
     it('ends what is queued or waiting, says why, and frees the lane', async () => {
       const run = await rig.held({ id: 'first', lane: 's' });
       await rig.journal.open({ id: 'second', kind: 'agent', actor: alice, input: 0, lane: 's' });
-      expect(await rig.journal.cancel('second', { code: 'stopped', message: 'Enough.' })).to.equal(true);
-      expect(await rig.journal.get('second')).to.deep.include({ status: 'cancelled', error: { code: 'stopped', message: 'Enough.' } });
+      expect(await rig.journal.cancel(alice, 'second', { code: 'stopped', message: 'Enough.' })).to.equal(true);
+      expect(await rig.journal.get(alice, 'second')).to.deep.include({ status: 'cancelled', error: { code: 'stopped', message: 'Enough.' } });
       await rig.finish(run);
 
       expect(await rig.journal.claim('agent', 5)).to.deep.equal([]);
@@ -214,11 +228,11 @@ describe('journal runs', () => {
     it('leaves alone what runs, what is over and what is not there', async () => {
       const run = await rig.held({ id: 'r' });
       const why = { code: 'stopped', message: 'Enough.' };
-      expect(await rig.journal.cancel('r', why)).to.equal(false);
+      expect(await rig.journal.cancel(alice, 'r', why)).to.equal(false);
       await rig.finish(run);
-      expect(await rig.journal.cancel('r', why)).to.equal(false);
-      expect(await rig.journal.cancel('nobody', why)).to.equal(false);
-      expect((await rig.journal.get('r'))?.status).to.equal('done');
+      expect(await rig.journal.cancel(alice, 'r', why)).to.equal(false);
+      expect(await rig.journal.cancel(alice, 'nobody', why)).to.equal(false);
+      expect((await rig.journal.get(alice, 'r'))?.status).to.equal('done');
     });
 
     it('fails when what stands beside it cannot be written, and the run waits on', async () => {
@@ -226,9 +240,9 @@ describe('journal runs', () => {
       await rig.journal.wait(run, { reason: 'r', wakeKey: 'w' });
       const missing = rig.db.sql("UPDATE journal__runs SET input = 'x' WHERE id = ?", ['nobody'], { expect: 1 });
 
-      expect(await codeOf(rig.journal.cancel('r', { code: 'c', message: 'm' }, [missing]))).to.equal('storage_conflict');
-      expect(await codeOf(rig.journal.wake('w', 'yes', [missing]))).to.equal('storage_conflict');
-      expect((await rig.journal.get('r'))?.status).to.equal('waiting');
+      expect(await codeOf(rig.journal.cancel(alice, 'r', { code: 'c', message: 'm' }, [missing]))).to.equal('storage_conflict');
+      expect(await codeOf(rig.journal.wake(alice, 'w', 'yes', [missing]))).to.equal('storage_conflict');
+      expect((await rig.journal.get(alice, 'r'))?.status).to.equal('waiting');
     });
   });
 });

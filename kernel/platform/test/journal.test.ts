@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { actorOf, type Db, type LeasedRun, type Logger, type OpenRun } from '@svc/api';
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { systemIds } from '../src/clock/ids.js';
 import { virtualClock, type VirtualClock } from '../src/clock/clock.js';
@@ -22,7 +23,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string> => {
   }
 };
 
-describe('journal', () => {
+describeOnEngines('journal', (engine) => {
   let home: string;
   let clock: VirtualClock;
   let storage: Storage;
@@ -33,13 +34,13 @@ describe('journal', () => {
   /** A new process on the same file: what the one before held in memory is gone. */
   const start = async (soleWriter = true): Promise<PlatformJournal> => {
     lives += 1;
-    return createJournal({ db, clock, ids: systemIds(), log: silent, instanceId: `life-${lives}`, leaseMs: 30_000, soleWriter });
+    return createJournal({ db, nowSql: storage.nowSql, clock, ids: systemIds(), log: silent, instanceId: `life-${lives}`, leaseMs: 30_000, soleWriter });
   };
 
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-journal-'));
     clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
-    storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
+    storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, now: clock.now, log: silent, onEvents: () => undefined });
     await storage.migrate(journalOwner, journalMigrations);
     await storage.migrate(notesOwner, [{ name: '0001_init', up: (m) => m.createTable('notes', { id: { kind: 'text', primaryKey: true } }) }]);
     db = storage.dbFor(journalOwner);
@@ -80,7 +81,7 @@ describe('journal', () => {
 
       expect(storage.stats().batches - before).to.equal(1);
       expect({ id: run.id, status: run.status, replayed, token: leased?.token, attempt: run.attempt }).to.deep.equal({ id: 'r1', status: 'running', replayed: false, token: 1, attempt: 1 });
-      expect(await journal.get('r1')).to.deep.equal(run);
+      expect(await journal.get(alice, 'r1')).to.deep.equal(run);
       expect(await notes()).to.deep.equal(['question']);
     });
 
@@ -113,7 +114,7 @@ describe('journal', () => {
 
       expect(await codeOf(journal.open(request({ id: 'r2', lane: 's1' }), [note('taken')]))).to.equal('storage_conflict');
 
-      expect(await journal.get('r2')).to.equal(undefined);
+      expect(await journal.get(alice, 'r2')).to.equal(undefined);
       expect((await journal.open(request({ lane: 's1' }))).leased).to.not.equal(undefined);
     });
   });
@@ -123,12 +124,12 @@ describe('journal', () => {
       const run = await held();
 
       const value = await journal.step(run, intent(1), async () => {
-        const [step] = await journal.steps(run.id);
+        const [step] = await journal.steps(alice, run.id);
         return { value: step?.status, outcome: { took: 1 }, also: [note('effect')] };
       });
 
       expect(value).to.equal('intent');
-      const [step] = await journal.steps(run.id);
+      const [step] = await journal.steps(alice, run.id);
       expect({ status: step?.status, outcome: step?.outcome, intent: step?.intent }).to.deep.equal({ status: 'done', outcome: { took: 1 }, intent: { n: 1 } });
       expect(await notes()).to.deep.equal(['effect']);
     });
@@ -139,7 +140,7 @@ describe('journal', () => {
       const code = await codeOf(journal.step(run, intent(1), () => Promise.reject(new Error('secret detail'))));
 
       expect(code).to.equal('Error: secret detail');
-      expect((await journal.steps(run.id))[0]?.outcome).to.deep.equal({ code: 'failed', message: 'The step failed.' });
+      expect((await journal.steps(alice, run.id))[0]?.outcome).to.deep.equal({ code: 'failed', message: 'The step failed.' });
     });
 
     it('cannot get a second outcome', async () => {
@@ -149,8 +150,8 @@ describe('journal', () => {
 
       expect(await codeOf(journal.advance(run, { outcomes: [{ seq: 1, status: 'done', outcome: 2 }] }))).to.equal('journal_step_conflict');
       expect(await codeOf(journal.advance(run, { intents: [intent(1)] }))).to.equal('journal_step_conflict');
-      expect((await journal.get(run.id))?.input).to.equal(null);
-      expect((await journal.steps(run.id)).map(({ outcome, status }) => [status, outcome])).to.deep.equal([
+      expect((await journal.get(alice, run.id))?.input).to.equal(null);
+      expect((await journal.steps(alice, run.id)).map(({ outcome, status }) => [status, outcome])).to.deep.equal([
         ['done', 1],
         ['intent', null],
       ]);
@@ -215,9 +216,9 @@ describe('journal', () => {
       await journal.wait(run, { reason: 'approval', wakeKey: 'w' });
 
       expect(await journal.claim('agent', 5)).to.deep.equal([]);
-      expect(await journal.cancel(run.id, { code: 'stopped', message: 'Enough.' }, [note('cancelled')])).to.equal(true);
+      expect(await journal.cancel(alice, run.id, { code: 'stopped', message: 'Enough.' }, [note('cancelled')])).to.equal(true);
       expect((await journal.claim('agent', 5)).map(({ id }) => id)).to.deep.equal(['next']);
-      expect(await journal.cancel('next', { code: 'stopped', message: 'Enough.' })).to.equal(false);
+      expect(await journal.cancel(alice, 'next', { code: 'stopped', message: 'Enough.' })).to.equal(false);
     });
   });
 
@@ -274,14 +275,14 @@ describe('journal', () => {
   it('interrupts a run that is held here, across a release too', async () => {
     const run = await held();
     await journal.release(run);
-    expect(journal.interrupt(run.id, new Error('stop pressed'))).to.equal(true);
+    expect(await journal.interrupt(run.id, new Error('stop pressed'))).to.equal(true);
 
     const [again] = await journal.claim('agent', 1);
 
     expect([run.signal.aborted, again?.signal.aborted]).to.deep.equal([true, true]);
     expect(String(again?.signal.reason)).to.contain('stop pressed');
     if (again) await finish(again);
-    expect(journal.interrupt(run.id, new Error('again'))).to.equal(false);
+    expect(await journal.interrupt(run.id, new Error('again'))).to.equal(false);
   });
 
   describe('J5 a restart', () => {
@@ -304,7 +305,7 @@ describe('journal', () => {
       expect(await journal.step(again, intent(1), () => Promise.reject(new Error('done twice')))).to.equal('first');
       expect(await codeOf(journal.step(again, intent(2, 'never'), async () => ({ value: 1 })))).to.equal('journal_outcome_unknown');
       expect(await journal.step(again, intent(3, 'keyed'), async () => ({ value: 'again' }))).to.equal('again');
-      expect((await journal.steps(again.id)).map(({ attempt }) => attempt)).to.deep.equal([1, 1, 2]);
+      expect((await journal.steps(alice, again.id)).map(({ attempt }) => attempt)).to.deep.equal([1, 1, 2]);
     });
 
     it('finds a wait as it was left', async () => {
@@ -313,10 +314,10 @@ describe('journal', () => {
       await journal.close();
       journal = await start();
 
-      expect((await journal.get(run.id))?.wait).to.deep.equal({ reason: 'approval', wakeKey: 'w1', until: null, data: { asked: 1 } });
-      expect(await journal.wake('w2', 'no')).to.equal(false);
-      expect(await journal.wake('w1', { yes: true }, [note('answered')])).to.equal(true);
-      expect(await journal.wake('w1', 'twice')).to.equal(false);
+      expect((await journal.get(alice, run.id))?.wait).to.deep.equal({ reason: 'approval', wakeKey: 'w1', until: null, data: { asked: 1 } });
+      expect(await journal.wake(alice, 'w2', 'no')).to.equal(false);
+      expect(await journal.wake(alice, 'w1', { yes: true }, [note('answered')])).to.equal(true);
+      expect(await journal.wake(alice, 'w1', 'twice')).to.equal(false);
       const [again] = await journal.claim('agent', 1);
       expect(again).to.include({ id: run.id, attempt: 1 });
       expect(again?.wait?.data).to.deep.equal({ yes: true });
@@ -379,6 +380,6 @@ describe('journal', () => {
     await clock.advance(1_000);
 
     expect(await journal.prune(clock.iso(), 10)).to.equal(1);
-    expect([await journal.get(run.id), (await journal.steps(run.id)).length, (await journal.list({ actor: alice })).length]).to.deep.equal([undefined, 0, 1]);
+    expect([await journal.get(alice, run.id), (await journal.steps(alice, run.id)).length, (await journal.list({ actor: alice })).length]).to.deep.equal([undefined, 0, 1]);
   });
 });

@@ -54,9 +54,9 @@ describe('streams', () => {
   it('counts everything published after a flush', () => {
     streams.open(RUN);
     for (const part of ['a', 'b']) streams.publish(RUN, text(part));
-    expect(streams.state(RUN)?.seq).to.equal(1);
+    expect(streams.here(RUN)?.seq).to.equal(1);
     streams.flush(RUN);
-    expect(streams.state(RUN)).to.deep.equal({ attempt: 1, seq: 2, ended: false, unwatchedMs: 0 });
+    expect(streams.here(RUN)).to.deep.equal({ attempt: 1, seq: 2, ended: false, own: true, token: undefined, unwatchedMs: 0 });
   });
 
   it('gives exactly the frames after the named one', () => {
@@ -157,9 +157,9 @@ describe('streams', () => {
     streams.open(RUN);
     streams.publish(RUN, { type: 'done', data: {}, final: true });
     now += 299_000;
-    expect(streams.state(RUN)?.ended).to.equal(true);
+    expect(streams.here(RUN)?.ended).to.equal(true);
     now += 2_000;
-    expect(streams.state(RUN)).to.equal(undefined);
+    expect(streams.here(RUN)).to.equal(undefined);
   });
 
   it('makes room by dropping the topic that ended first, and refuses when all are live', () => {
@@ -168,8 +168,8 @@ describe('streams', () => {
     streams.publish('b', { type: 'done', data: {}, final: true });
     streams.publish('a', { type: 'done', data: {}, final: true });
     streams.open('d');
-    expect(streams.state('b')).to.equal(undefined);
-    expect(streams.state('a')?.ended).to.equal(true);
+    expect(streams.here('b')).to.equal(undefined);
+    expect(streams.here('a')?.ended).to.equal(true);
   });
 
   it('encodes a frame once for all watchers of an encoder', () => {
@@ -187,16 +187,16 @@ describe('streams', () => {
     now = 1_000;
     streams.open(RUN);
     now = 1_300;
-    expect(streams.state(RUN)?.unwatchedMs).to.equal(300);
+    expect(streams.here(RUN)?.unwatchedMs).to.equal(300);
     const first = streams.cursor(RUN, 0, () => undefined);
     const second = streams.cursor(RUN, 0, () => undefined);
     first?.close();
     now = 5_000;
-    expect(streams.state(RUN)?.unwatchedMs).to.equal(null);
+    expect(streams.here(RUN)?.unwatchedMs).to.equal(null);
     second?.close();
     second?.close();
     now = 5_200;
-    expect(streams.state(RUN)?.unwatchedMs).to.equal(200);
+    expect(streams.here(RUN)?.unwatchedMs).to.equal(200);
   });
 
   it('ends every reader when the service stops', async () => {

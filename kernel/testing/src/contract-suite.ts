@@ -10,6 +10,7 @@ import type { RouteDecl } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
+import { nameClaims } from './contract-suite-names.js';
 import { peopleClaims } from './contract-suite-people.js';
 import { OPEN_RATE, type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile, stopTestKernels } from './test-kernel.js';
 
@@ -33,6 +34,7 @@ export function describeExtension(id: string, options: ContractOptions = {}): vo
     afterEach(stopTestKernels);
     codeClaims(id, boot);
     routeClaims(id, boot);
+    nameClaims(id, boot);
     neighbourClaims(id, boot);
     peopleClaims(id, boot, { keeps: options.keeps ?? [] });
     if (options.sources !== undefined) readingClaims(id, options.sources);

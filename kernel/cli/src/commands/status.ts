@@ -55,6 +55,7 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   if (found.agent_count !== undefined) lines.push(['agents', String(found.agent_count)]);
   if (found.preset !== undefined) lines.push(['preset', found.preset]);
   if (found.data_dir !== undefined) lines.push(['data', found.data_dir]);
+  if (found.database !== undefined) lines.push(['database', found.database]);
   return facts([...lines, ...problems(found), ...more], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : text));
 };
 

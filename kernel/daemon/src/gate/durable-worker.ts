@@ -76,6 +76,7 @@ export const createDurableWorker = (deps: WorkerDeps, { name: kind }: WorkDecl, 
 const createPoke = (deps: WorkerDeps, kind: string, claim: () => Promise<'more' | 'none'>): (() => void) => {
   let isLooking = false;
   let again = false;
+  let isRetryDue = false;
   let retryMs = FIRST_CLAIM_RETRY_MS;
   const look = async (): Promise<void> => {
     do again = false;
@@ -90,7 +91,12 @@ const createPoke = (deps: WorkerDeps, kind: string, claim: () => Promise<'more' 
       .catch((cause: unknown) => {
         deps.log.error('durable work could not be claimed; it is tried again', { kind, wait_ms: retryMs, cause });
         again = false;
-        deps.later(retryMs, poke);
+        if (isRetryDue) return;
+        isRetryDue = true;
+        deps.later(retryMs, () => {
+          isRetryDue = false;
+          poke();
+        });
         retryMs = Math.min(retryMs * 2, LAST_CLAIM_RETRY_MS);
       })
       .finally(() => {

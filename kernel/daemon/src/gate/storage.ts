@@ -1,11 +1,11 @@
 /** Storage at the gate: own tables, and SQL text only by grant. */
-import type { Db } from '@svc/api';
+import type { Db, GrantName } from '@svc/api';
 
-const SQL_GRANT = 'db:sql';
+const SQL_GRANT: GrantName = 'db:sql';
 
 export interface StorageRules {
   /** Throws `daemon_not_granted` unless the manifest asks for this grant. */
-  need(grant: string): void;
+  need(grant: GrantName): void;
   /** Throws `daemon_extension_stopped` once the generation is closed. */
   alive(): void;
 }
@@ -32,7 +32,7 @@ export const dbGate = (db: Db, { need, alive }: StorageRules): Db => ({
     alive();
     return db.page(query);
   },
-  commit: async (writes) => {
+  commit: (writes) => {
     alive();
     return db.commit(writes);
   },

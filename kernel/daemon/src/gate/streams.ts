@@ -28,7 +28,11 @@ export const streamsGate = (topics: Topics, projections: ContributionRegistry<Pr
       topics.publish(format, topic, type, data);
     },
     flush: (topic) => topics.flush(topic),
+    letGo: (topic, token) => topics.letGo(topic, token),
+    here: (topic) => topics.here(topic),
     state: (topic) => topics.state(topic),
+    attach: (format, topic, after) => topics.attach(format, topic, after),
+    watched: () => topics.watched(),
     // Frames of a topic were published in its format, and to that they were held.
     follow: <D extends FramesDecl>(format: D, topic: string, after?: string | number) => topics.follow(format, topic, after) as FrameStream<FrameOf<D>>,
     final: <D extends FramesDecl>(format: D, topic: string, signal?: AbortSignal) => topics.final(format, topic, signal) as Promise<FrameOf<D>>,

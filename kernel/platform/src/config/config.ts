@@ -11,7 +11,7 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Disposable, type JsonSchema, schemaAt, withDefaults } from '@svc/api';
-import { atomicWrite } from '../doors/atomic-write.js';
+import { atomicWrite } from '../doors/files/atomic-write.js';
 import type { Log } from '../log/log.js';
 import { type ConfigText, readConfigFile } from './config-file.js';
 import { type ConfigGuard, heldBack, withHeld } from './config-guard.js';

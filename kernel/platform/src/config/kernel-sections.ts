@@ -63,6 +63,24 @@ const Journal = Type.Object(
   closed,
 );
 
+/** Without a value that is known to be good nobody may guess another database: the section closes the doors, and the start is refused. */
+const Storage = Type.Object(
+  {
+    url: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2_000,
+        'x-secret': true,
+        // What stands in for it where it may not be kept is no address, so that a start without the file's own text is refused.
+        'x-hash-serves': true,
+        'x-restart': true,
+        description: 'A PostgreSQL server to use, as postgres://user:password@host:5432/name; unset, the file svc.db in the data folder',
+      }),
+    ),
+  },
+  { ...closed, 'x-security': true },
+);
+
 const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 
 export const kernelSections: SectionClaims = {
@@ -73,6 +91,7 @@ export const kernelSections: SectionClaims = {
   web: mine(Web),
   exec_policy: mine(ExecPolicy),
   journal: mine(Journal),
+  storage: mine(Storage),
   '/trusted_proxies': mine(
     Type.Array(Type.String({ format: 'ip-range' }), { default: [], maxItems: 1_000, description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For is believed' }),
   ),

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isTable, type JsonSchema } from '@svc/api';
-import { atomicWrite } from '../doors/atomic-write.js';
+import { atomicWrite } from '../doors/files/atomic-write.js';
 import type { SectionClaims } from './kernel-sections.js';
 import { withoutSecrets } from './stored-secrets.js';
 

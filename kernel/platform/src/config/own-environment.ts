@@ -10,7 +10,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import { isSecretVariable } from '../doors/child-environment.js';
+import { isSecretVariable } from '../doors/child/child-environment.js';
 import { configErrors } from './errors.js';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -8,6 +8,8 @@ import { describeJsonFault } from './json-position.js';
 export const DEFAULT_MAX_BODY_BYTES = 256 * 1_024;
 /** A body that is refused for its size is read to its end up to this much, so that the connection can be used again. */
 const MAX_DISCARD_BYTES = 32 * 1_048_576;
+/** How long a body that is read as a whole may take to arrive, however fast it comes. */
+const MAX_BODY_MS = 300_000;
 
 export interface BodyRule {
   readonly maxBytes: number;
@@ -18,14 +20,17 @@ export interface BodyRule {
   readonly judge?: (chunk: Uint8Array) => SvcError | undefined;
 }
 
+/** Throws `body_too_large` where the head announces it. */
+export const assertAnnounced = (req: IncomingMessage, maxBytes: number): void => {
+  if (Number(req.headers['content-length'] ?? 0) <= maxBytes) return;
+  discard(req);
+  throw httpErrors.body_too_large(maxBytes);
+};
+
 /** The whole body. */
 export const readBytes = (req: IncomingMessage, { maxBytes, graceMs, bytesPerSecond, judge }: BodyRule): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    if (Number(req.headers['content-length'] ?? 0) > maxBytes) {
-      discard(req);
-      reject(httpErrors.body_too_large(maxBytes));
-      return;
-    }
+    assertAnnounced(req, maxBytes);
     const chunks: Buffer[] = [];
     let size = 0;
     const refuse = (refusal: SvcError) => {
@@ -42,7 +47,7 @@ export const readBytes = (req: IncomingMessage, { maxBytes, graceMs, bytesPerSec
       else chunks.push(chunk);
     };
     const clock = watchPace(
-      () => graceMs + (size / bytesPerSecond) * 1_000,
+      () => Math.min(MAX_BODY_MS, graceMs + (size / bytesPerSecond) * 1_000),
       () => refuse(httpErrors.body_too_slow(bytesPerSecond).with({ headers: { connection: 'close' } })),
     );
     req.on('data', take);
@@ -120,7 +125,7 @@ function dropPrototypeKeys(node: Record<string, unknown>): void {
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Lets the rest of a refused body pass, so that the answer arrives and the connection stays usable; hangs up on endless ones. */
-function discard(req: IncomingMessage): void {
+export function discard(req: IncomingMessage): void {
   let left = MAX_DISCARD_BYTES;
   req.on('data', (chunk: Buffer) => {
     left -= chunk.length;

@@ -13,8 +13,6 @@ import { httpErrors } from './errors.js';
 import type { HttpLimits } from './limits.js';
 import { createTurns, type Turns } from './turns.js';
 
-/** How long a whole request may take to arrive, however fast it comes. */
-const REQUEST_TIMEOUT_MS = 300_000;
 /** Connections are looked at this often: what is over its time stays at most so much longer. */
 const CHECK_MS = 1_000;
 const BACKLOG = 1_024;
@@ -47,7 +45,8 @@ export const createEarlyListener = ({ ids, limits, isProxy }: EarlyListenerOptio
   const server = createServer({
     keepAliveTimeout: keepAliveMs,
     headersTimeout: headersMs,
-    requestTimeout: Math.max(REQUEST_TIMEOUT_MS, headersMs),
+    // Bodies have their own pace (body.ts, streamed-body.ts): a large upload may take its time.
+    requestTimeout: 0,
     connectionsCheckingInterval: Math.min(CHECK_MS, headersMs),
     noDelay: true,
   });

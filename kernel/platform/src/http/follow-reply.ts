@@ -90,7 +90,8 @@ function pump(streams: StreamsAdmin, res: ServerResponse, head: Head, reply: Fol
     if (place.state === 'live') return;
     isOver = true;
     if (place.state === 'ended') res.end(encoder.epilogue);
-    else if (place.state === 'lost') res.destroy();
+    // It comes back with the last frame it has, and is given what rows know.
+    else if (place.state === 'lost' || place.state === 'moved') res.destroy();
     else {
       // Not the client left but the service stops: what it follows goes on.
       res.end((encoder.encode(lastWords(place)) ?? '') + (encoder.epilogue ?? ''));

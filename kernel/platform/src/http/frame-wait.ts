@@ -13,8 +13,12 @@ import type { StreamsAdmin } from '../streams/streams.js';
 export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, topic: string, accepts: (frame: Frame) => boolean, signal: AbortSignal, lateMs?: number): Promise<Frame | undefined> =>
   new Promise((resolve, reject) => {
     const newest = streams.newest(topic);
-    const place = streams.cursor(topic, newest ? newest.seq - 1 : 0, () => look());
-    if (!place) throw streamErrors.not_found(topic);
+    const placeAt = (after: number): Cursor => {
+      const found = streams.cursor(topic, after, () => look());
+      if (!found) throw streamErrors.not_found(topic);
+      return found;
+    };
+    let place = placeAt(newest ? newest.seq - 1 : 0);
     let timer: NodeJS.Timeout | undefined;
     const leave = () => {
       clearTimeout(timer);
@@ -26,7 +30,12 @@ export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, t
       reject(signal.reason);
     };
     const look = () => {
-      const found = nextAccepted(place, accepts);
+      let found = nextAccepted(place, accepts);
+      // What was missed on the way does not matter to whoever waits for the end.
+      while (!found && (place.state === 'moved' || place.state === 'lost')) {
+        place = placeAt(0);
+        found = nextAccepted(place, accepts);
+      }
       if (!found && place.state === 'live') return;
       leave();
       if (found) resolve(found);

@@ -13,6 +13,7 @@ import type { CallerHooks } from './caller.js';
 import { isProxy } from './client-address.js';
 import { CLOSE } from './connection.js';
 import { createEarlyListener } from './early-listener.js';
+import { httpErrors } from './errors.js';
 import { createFollowers } from './follow-reply.js';
 import { createWrongKeys, type Gate } from './gate.js';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
@@ -156,7 +157,11 @@ export const createHttp = (options: HttpOptions): Http => {
 function routeRegistry(parts: Parts): ContributionRegistry<RouteDecl> {
   return new ContributionRegistry<RouteDecl>('route', {
     describe: (decl) => `${methodOf(decl)} ${decl.path}`,
-    check: checkRow,
+    check: (candidate, others) => {
+      const { method, path, streamBody, body, rawBody } = candidate.value;
+      if (streamBody && (body || rawBody)) throw httpErrors.route_refused(`${method} ${path} (${candidate.owner.id}) takes its body as a stream and declares another form of it too.`);
+      checkRow(candidate, others);
+    },
     changed: (active) => {
       parts.routes = nextTable(parts.routes, active);
     },

@@ -91,7 +91,7 @@ function routeOperation(decl: RouteDecl, owner: string, own: readonly string[], 
   return {
     ...common(decl, owner, parameters),
     ...(decl.body ? { requestBody: { required: decl.bodyRule !== 'optional', content: { 'application/json': { schema: plain(decl.body) } } } } : {}),
-    ...(decl.rawBody ? { requestBody: { content: { 'application/octet-stream': { schema: {} } } } } : {}),
+    ...(decl.rawBody || decl.streamBody ? { requestBody: { content: { 'application/octet-stream': { schema: {} } } } } : {}),
     responses: responsesOf(decl),
   };
 }
@@ -112,7 +112,7 @@ const common = (decl: RouteDecl | SocketDecl, owner: string, parameters: Json[])
 
 /** Any call may meet these, whatever it does. */
 const ALWAYS = [403, 406, 429, 500, 503];
-const ofBody = (decl: RouteDecl): number[] => (decl.body ? [400, 408, 413, 415] : decl.rawBody ? [400, 408, 413] : []);
+const ofBody = (decl: RouteDecl): number[] => (decl.body ? [400, 408, 413, 415] : decl.rawBody || decl.streamBody ? [400, 408, 413] : []);
 const bearerOnly = (decl: RouteDecl | SocketDecl): number[] => (decl.auth === 'bearer' ? [401] : []);
 
 function responsesOf(decl: RouteDecl): Json {

@@ -27,6 +27,8 @@ import { HandlerRequest, parseQuery } from './request.js';
 import { matchRoute } from './route-match.js';
 import type { RouteTable, Row } from './route-table.js';
 import type { Standing } from './standing.js';
+import { sendStream } from './stream-reply.js';
+import { streamBody } from './streamed-body.js';
 import { type RouteChecks, type Validators, validate } from './validators.js';
 
 /** A restart takes about as long, in seconds. */
@@ -161,15 +163,28 @@ const plainRow = (row: Row<SocketDecl>): Row<RouteDecl> => ({
 });
 
 async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): Promise<void> {
+  if (!row.decl.streamBody) return answer(deps, row, request, req, res, head, mayRetry);
+  const { signal } = row.owner.lifetime;
+  const body = streamBody(req, bodyRule(deps, row.decl), { signal, why: () => httpErrors.reloading(request.path) });
+  request.stream = body;
+  try {
+    await answer(deps, row, request, req, res, head, mayRetry);
+  } finally {
+    // Not before the answer is sent: it may be made of the body.
+    body.leave();
+  }
+}
+
+async function answer(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): Promise<void> {
   const { decl, owner } = row;
   const leave = owner.lifetime.enter(row.label);
   if (!leave) {
     // The area was replaced since the match: its successor is in the table now, or nobody is.
     const again = mayRetry ? matchRoute(deps.routes(), request.method, request.path) : undefined;
-    if (again?.kind === 'row' && again.row.owner !== owner) return run(deps, again.row, request, req, res, head, false);
+    if (again?.kind === 'row' && again.row.owner !== owner) return answer(deps, again.row, request, req, res, head, false);
     throw httpErrors.reloading(request.path);
   }
-  let answer: Reply;
+  let reply: Reply;
   let checks: RouteChecks | undefined;
   try {
     if (decl.params || decl.query || decl.body || deps.checkReplies) {
@@ -181,12 +196,12 @@ async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequ
     if (decl.rawBody) request.body = await readBytes(req, bodyRule(deps, decl));
     else if (checks?.body) request.body = await jsonBody(deps, decl, req, checks);
     // The row's schemas made params, query and body what its handler declares.
-    answer = await answerOnce(deps.once(), decl, request, () => runAs(owner, head.id, () => decl.handler(request as never)));
+    reply = await answerOnce(deps.once(), decl, request, () => runAs(owner, head.id, () => decl.handler(request as never)));
   } finally {
     leave();
   }
-  if (deps.checkReplies && answer.kind === 'json') checks?.reply(answer.status, answer.body);
-  await send(deps, row, request, res, head, answer);
+  if (deps.checkReplies && reply.kind === 'json') checks?.reply(reply.status, reply.body);
+  await send(deps, row, request, res, head, reply);
 }
 
 const bodyRule = (deps: PipelineDeps, decl: RouteDecl): BodyRule => {
@@ -206,10 +221,11 @@ async function jsonBody(deps: PipelineDeps, decl: RouteDecl, req: IncomingMessag
   return body;
 }
 
-/** Streams and waits hold no generation: by now its hold is released. Who they are for is judged again when keys or roles change. */
+/** Topics and waits hold no generation: by now its hold is released. Who they are for is judged again when keys or roles change. */
 async function send(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, res: ServerResponse, head: Head, answer: Reply): Promise<void> {
   if (answer.kind === 'json') sendJson(res, head, answer.status, answer.body, answer.headers);
   else if (answer.kind === 'bytes') sendBytes(res, head, answer.status, answer.contentType, answer.body, answer.headers);
+  else if (answer.kind === 'stream') await sendHeld(deps, row, request, res, head, answer);
   else if (answer.kind === 'follow') {
     if (res.req.method !== 'HEAD') {
       const stop = deps.followers.start(res, head, { topic: answer.topic, after: answer.after, headers: answer.headers, encoder: deps.projections.encoder(answer.projection, answer.args) });
@@ -223,6 +239,22 @@ async function send(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerReq
     const last = await answerPatiently(deps, row, request, res.req, answer);
     if (!last) return;
     await send(deps, row, request, res, head, { ...last, headers: { ...answer.headers, ...last.headers } });
+  }
+}
+
+/** What an area makes piece by piece keeps its generation; nothing was awaited since the handler's own hold ended. */
+async function sendHeld(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, res: ServerResponse, head: Head, answer: Extract<Reply, { kind: 'stream' }>): Promise<void> {
+  const { owner } = row;
+  const leave = owner.lifetime.enterAnyway(`${row.label} (stream)`);
+  if (!leave) throw httpErrors.reloading(request.path);
+  const left = deps.standing.add({ row, request, req: res.req, end: () => res.destroy() });
+  const { bodyGraceMs, bodyBytesPerSecond } = deps.limits();
+  const patienceMs = (bytes: number): number => bodyGraceMs + (bytes / bodyBytesPerSecond) * 1_000;
+  try {
+    await sendStream(res, head, answer, { patienceMs, stopped: owner.lifetime.signal, enter: (fn) => runAs(owner, head.id, fn) });
+  } finally {
+    left();
+    leave();
   }
 }
 

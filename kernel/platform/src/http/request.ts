@@ -10,6 +10,7 @@ export class HandlerRequest implements Req {
   params: unknown;
   query: unknown;
   body: unknown = undefined;
+  stream: AsyncIterable<Uint8Array> = nothing();
   readonly headers: Call['headers'];
   readonly actor: Actor;
   readonly ip: string;
@@ -61,6 +62,8 @@ export class HandlerRequest implements Req {
     return this.#abort;
   }
 }
+
+const nothing = (): AsyncIterable<Uint8Array> => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) });
 
 /** `?a=1&b=2&b=3` as an object without prototype: a name that is repeated gives a list. */
 export const parseQuery = (text: string): Record<string, string | string[]> => {

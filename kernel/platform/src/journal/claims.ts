@@ -3,7 +3,7 @@ import type { JournalStep, LeasedRun } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
 import type { JournalParts } from './journal-parts.js';
 import { releaseLease } from './leases.js';
-import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
+import { interruptOf, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 /** When every candidate was taken by somebody else, look again this often. */
 const MAX_ROUNDS = 3;
@@ -31,8 +31,8 @@ const takeAll = async (parts: JournalParts, candidates: readonly RunRow[]): Prom
 /** First what a crash left, then waits that are due, then the queue: at most one run of each lane can be among them. */
 const findCandidates = async (parts: JournalParts, kind: string, limit: number): Promise<RunRow[]> => {
   const { runs } = parts.tables;
-  // A sole writer knows that other instances are dead; otherwise their leases must have run out. Our own are never taken from us.
-  const over = parts.soleWriter ? '1 = 1' : 'lease_until <= ?';
+  // A sole writer knows that other instances are dead, any other that its predecessor is; leases of the rest must have run out. Our own are never taken from us.
+  const over = parts.soleWriter ? '1 = 1' : `(lease_owner = ? OR lease_until <= ${parts.nowSql()})`;
   const sql = `
     SELECT * FROM (SELECT 0 AS rank, ${RUN_COLUMNS} FROM ${runs} WHERE kind = ? AND status = 'running' AND (lease_owner IS NULL OR (lease_owner <> ? AND ${over})) ORDER BY position LIMIT ?) AS lost
     UNION ALL
@@ -42,8 +42,8 @@ const findCandidates = async (parts: JournalParts, kind: string, limit: number):
       SELECT 1 FROM ${runs} AS o WHERE o.lane = r.lane AND (o.status IN ('running', 'waiting') OR (o.status = 'queued' AND o.position < r.position))
     )) ORDER BY position LIMIT ?) AS ready
     ORDER BY rank, position LIMIT ?`;
-  const lost = parts.soleWriter ? [kind, parts.instanceId, limit] : [kind, parts.instanceId, parts.clock.now(), limit];
-  return parts.db.read<RunRow>(sql, [...lost, kind, parts.clock.iso(), limit, kind, limit, limit]);
+  const lost = parts.soleWriter ? [parts.instanceId] : [parts.instanceId, parts.predecessor];
+  return parts.db.read<RunRow>(sql, [kind, ...lost, limit, kind, parts.clock.iso(), limit, kind, limit, limit]);
 };
 
 /** Undefined when somebody else was faster, with the run or with its lane. */
@@ -61,7 +61,10 @@ const take = async (parts: JournalParts, row: RunRow): Promise<LeasedRun | undef
   }
   parts.lanes.put(row.lane, row.id, row.kind, true);
   const token = row.lease_token + 1;
-  return { ...run, status: 'running', attempt, updatedAt: at, token, signal: parts.held.hold({ id: row.id, token }), steps: [] };
+  const signal = parts.held.hold({ id: row.id, token });
+  const why = interruptOf(row);
+  if (why) parts.held.interrupt(row.id, why);
+  return { ...run, status: 'running', attempt, updatedAt: at, token, signal, steps: [] };
 };
 
 const withSteps = async (parts: JournalParts, runs: readonly LeasedRun[]): Promise<LeasedRun[]> => {

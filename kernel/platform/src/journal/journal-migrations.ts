@@ -59,4 +59,19 @@ export const journalMigrations: readonly Migration[] = [
       );
     },
   },
+  {
+    name: '0002_subject',
+    up(m) {
+      m.addColumn('runs', 'subject', { kind: 'text' });
+      m.createIndex('runs', ['subject', 'position'], { where: 'subject IS NOT NULL' });
+      m.createIndex('runs', ['parent_id'], { where: 'parent_id IS NOT NULL' });
+    },
+  },
+  {
+    name: '0002_interrupts',
+    up: (m) => {
+      // Why a run is to stop, for a holder that another process cannot reach at once.
+      m.addColumn('runs', 'interrupt', { kind: 'json' });
+    },
+  },
 ];

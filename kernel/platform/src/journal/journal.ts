@@ -2,11 +2,12 @@
  * The run journal on the database: what it promises stands in the contract (J1 to J5).
  * Here is how: each promise is a condition inside one commit, judged by the database.
  */
-import { isSvcError, type Advance, type Journal, type LeasedRun, type RunError, type StepSpec, type Write } from '@svc/api';
+import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, ownerScope, type RunError, type StepSpec, type Write } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
 import { claimRuns } from './claims.js';
 import { journalErrors } from './errors.js';
 import { createParts, type JournalOptions, type JournalParts } from './journal-parts.js';
+import { hearSignals, interrupt } from './interrupts.js';
 import { releaseLease, startHeartbeat } from './leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
@@ -25,6 +26,7 @@ export interface PlatformJournal extends Omit<Journal, 'worker'> {
 export const createJournal = (options: JournalOptions): PlatformJournal => {
   const parts = createParts(options);
   const stopHeartbeat = startHeartbeat(parts);
+  const listening = hearSignals(parts);
   parts.timer.look();
   return {
     once: (request, effect) => once(parts, request, effect),
@@ -32,19 +34,20 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     advance: (run, progress) => advance(parts, run, progress),
     step: (run, spec, effect) => step(parts, run, spec, effect),
     wait: (run, wait, progress = {}) => sleep(parts, run, wait, progress),
-    wake: (wakeKey, data, also = []) => wake(parts, wakeKey, data, also),
+    wake: (actor, wakeKey, data, also = []) => wake(parts, actor, wakeKey, data, also),
     claim: (kind, limit) => claimRuns(parts, kind, limit),
     release: (run) => releaseLease(parts, run),
-    interrupt: (runId, reason) => parts.held.interrupt(runId, reason),
-    cancel: (runId, why, also = []) => cancel(parts, runId, why, also),
+    interrupt: (runId, reason) => interrupt(parts, runId, reason),
+    cancel: (actor, runId, why, also = []) => cancel(parts, actor, runId, why, also),
     onReady: (kind, fn) => parts.signals.on(kind, fn),
-    get: (runId) => getRun(parts, runId),
+    get: (actor, runId) => getRun(parts, actor, runId),
     byKey: (actor, kind, key) => runByKey(parts, actor.ownerId, kind, key),
-    steps: (runId) => stepsOf(parts, runId),
+    steps: (actor, runId) => stepsOf(parts, actor, runId),
     list: (filter) => listRuns(parts, filter),
     prune: (beforeIso, limit) => prune(parts, beforeIso, limit),
     async close() {
       stopHeartbeat();
+      listening.dispose();
       parts.timer.close();
       parts.signals.close();
     },
@@ -57,7 +60,7 @@ const advance = async (parts: JournalParts, run: LeasedRun, progress: Advance): 
   else await commitTouched(parts, run, progress, at);
   if (!progress.finish) return;
   parts.held.drop(run);
-  parts.lanes.remove(run.lane, run.id);
+  parts.leaveLane(run.lane, run.id);
 };
 
 /** Progress in the middle of a run: a new input travels in the guard's own statement. */
@@ -110,6 +113,8 @@ const sleep = async (parts: JournalParts, run: LeasedRun, wait: Parameters<Journ
   await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
   parts.held.drop(run);
   if (until !== null) parts.timer.until(until);
+  // Another process may have interrupted it meanwhile: then it is queued instead.
+  if (!parts.soleWriter) parts.signals.fire(run.kind);
 };
 
 const isoOf = (text: string): string => {
@@ -118,8 +123,11 @@ const isoOf = (text: string): string => {
   return new Date(ms).toISOString();
 };
 
-const wake = async (parts: JournalParts, wakeKey: string, data: unknown, also: readonly Write[]): Promise<boolean> => {
-  const found = await parts.db.read<Pick<RunRow, 'id' | 'kind' | 'lane'>>(`SELECT id, kind, lane FROM ${parts.tables.runs} WHERE wake_key = ? AND status = 'waiting'`, [wakeKey]);
+const wake = async (parts: JournalParts, actor: Actor, wakeKey: string, data: unknown, also: readonly Write[]): Promise<boolean> => {
+  const found = await parts.db.read<Pick<RunRow, 'id' | 'kind' | 'lane'>>(`SELECT id, kind, lane FROM ${parts.tables.runs} WHERE wake_key = ? AND status = 'waiting' AND (? = 1 OR owner_id = ?)`, [
+    wakeKey,
+    ...ownerScope(actor),
+  ]);
   if (found.length === 0) return false;
   const at = parts.clock.iso();
   const writes = found.map(({ id }) => parts.writes.wake(id, wakeKey, data, at));
@@ -142,14 +150,14 @@ const commitUnlessGone = async (parts: JournalParts, own: readonly Write[], also
 
 const queueAgain = (parts: JournalParts, run: Pick<RunRow, 'id' | 'kind' | 'lane'>): void => {
   parts.lanes.put(run.lane, run.id, run.kind, false);
-  parts.signals.fire(run.kind);
+  parts.offer(run.kind);
 };
 
-const cancel = async (parts: JournalParts, runId: string, why: RunError, also: readonly Write[]): Promise<boolean> => {
-  const run = await getRun(parts, runId);
+const cancel = async (parts: JournalParts, actor: Actor, runId: string, why: RunError, also: readonly Write[]): Promise<boolean> => {
+  const run = await getRun(parts, actor, runId);
   if (run?.status !== 'queued' && run?.status !== 'waiting') return false;
   if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso())], also))) return false;
-  parts.lanes.remove(run.lane, runId);
+  parts.leaveLane(run.lane, runId);
   return true;
 };
 

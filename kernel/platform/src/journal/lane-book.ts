@@ -12,7 +12,9 @@ interface Member {
 export interface LaneBook {
   isEmpty(lane: string): boolean;
   put(lane: string | null, runId: string, kind: string, holds: boolean): void;
-  remove(lane: string | null, runId: string): void;
+  /** `isNews`: another process says so, of a run that need not be known here; whoever is queued here may be next all the same. */
+  remove(lane: string | null, runId: string, isNews?: boolean): void;
+  members(): Array<{ readonly lane: string; readonly runId: string }>;
 }
 
 /** `onFree(kind)` is called when a lane that nobody holds has somebody queued. */
@@ -24,6 +26,7 @@ export const createLaneBook = (onFree: (kind: string) => void): LaneBook => {
     for (const kind of new Set(members.map((member) => member.kind))) onFree(kind);
   };
   return {
+    members: () => [...lanes].flatMap(([lane, members]) => [...members.keys()].map((runId) => ({ lane, runId }))),
     isEmpty: (lane) => !lanes.has(lane),
     put(lane, runId, kind, holds) {
       if (lane === null) return;
@@ -31,10 +34,10 @@ export const createLaneBook = (onFree: (kind: string) => void): LaneBook => {
       lanes.set(lane, members.set(runId, { kind, holds }));
       if (!holds) signal(lane);
     },
-    remove(lane, runId) {
+    remove(lane, runId, isNews = false) {
       if (lane === null) return;
       const members = lanes.get(lane);
-      if (!members?.delete(runId)) return;
+      if (!members || !(members.delete(runId) || isNews)) return;
       if (members.size === 0) lanes.delete(lane);
       else signal(lane);
     },

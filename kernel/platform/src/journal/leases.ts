@@ -1,7 +1,8 @@
 /** Keeping leases and giving them back (J4). */
 import type { LeasedRun } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
-import type { JournalParts } from './journal-parts.js';
+import { hearInterrupts } from './interrupts.js';
+import { type JournalParts, loadLanes } from './journal-parts.js';
 
 /** Renews all leases of this process with one statement, three times per lease. */
 export const startHeartbeat = (parts: JournalParts): (() => void) => {
@@ -13,8 +14,7 @@ export const startHeartbeat = (parts: JournalParts): (() => void) => {
       parts.log.warn('Leases could not be renewed; the next beat tries again.', { error });
     }
     await Promise.all([...parts.owed.values()].map((run) => releaseLease(parts, run)));
-    // What another process queued, finished or lost is not signalled here.
-    if (!parts.soleWriter) parts.signals.fireAll();
+    if (!parts.soleWriter) await lookAround(parts);
   };
   const arm = (): void => {
     stop = parts.clock.schedule(parts.leaseMs / 3, () => {
@@ -24,6 +24,17 @@ export const startHeartbeat = (parts: JournalParts): (() => void) => {
   };
   arm();
   return () => stop();
+};
+
+/** Finds what other processes queued, finished, lost or asked to stop, as far as no signal told of it. */
+const lookAround = async (parts: JournalParts): Promise<void> => {
+  try {
+    await hearInterrupts(parts);
+    await loadLanes(parts.db, parts.tables, parts.lanes);
+  } catch (error) {
+    parts.log.warn('What other processes did could not be read; the next beat tries again.', { error });
+  }
+  parts.signals.fireAll();
 };
 
 const renew = async (parts: JournalParts): Promise<void> => {
@@ -52,5 +63,5 @@ export const releaseLease = async (parts: JournalParts, run: LeasedRun): Promise
   }
   parts.owed.delete(run.id);
   parts.held.release(run);
-  parts.signals.fire(run.kind);
+  parts.offer(run.kind);
 };

@@ -36,6 +36,7 @@ const draftOf = (parts: JournalParts, request: OpenRun): JournalRun => {
     fingerprint: request.fingerprint ?? null,
     lane: request.lane ?? null,
     parentId: request.parentId ?? null,
+    subject: request.subject ?? null,
     status: 'running',
     input: request.input ?? null,
     result: null,

@@ -1,5 +1,5 @@
 /** Rows of the journal and what they mean. A row that cannot be read raises: it is never taken for an empty one. */
-import type { JournalRun, JournalStep, Replay, RunStatus } from '@svc/api';
+import { type JournalRun, type JournalStep, type Replay, type RunError, type RunStatus, SvcError } from '@svc/api';
 import { journalErrors } from './errors.js';
 
 export interface RunRow {
@@ -10,6 +10,7 @@ export interface RunRow {
   readonly fingerprint: string | null;
   readonly lane: string | null;
   readonly parent_id: string | null;
+  readonly subject: string | null;
   readonly status: RunStatus;
   readonly position: number;
   readonly input: string | null;
@@ -23,10 +24,11 @@ export interface RunRow {
   readonly wait_until: string | null;
   readonly wait_data: string | null;
   readonly lease_token: number;
+  readonly interrupt: string | null;
 }
 
 export const RUN_COLUMNS =
-  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, status, position, input, result, error, attempt, created_at, updated_at, wait_reason, wake_key, wait_until, wait_data, lease_token';
+  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, status, position, input, result, error, attempt, created_at, updated_at, wait_reason, wake_key, wait_until, wait_data, lease_token, interrupt';
 
 export interface StepRow {
   readonly run_id: string;
@@ -55,6 +57,7 @@ export const runOf = (row: RunRow): JournalRun => ({
   fingerprint: row.fingerprint,
   lane: row.lane,
   parentId: row.parent_id,
+  subject: row.subject,
   status: row.status,
   input: fromJson(row.id, 'input', row.input),
   result: fromJson(row.id, 'result', row.result),
@@ -78,6 +81,13 @@ export const stepOf = (row: StepRow): JournalStep => ({
   endedAt: row.ended_at,
   attempt: row.attempt,
 });
+
+/** Why the run is to stop; undefined where nobody said so. */
+export const interruptOf = (row: Pick<RunRow, 'id' | 'interrupt'>): SvcError | undefined => {
+  // Written by this module only, in this shape.
+  const why = fromJson(row.id, 'interrupt', row.interrupt) as RunError | null;
+  return why === null ? undefined : new SvcError(why.code, why.message, { status: why.status ?? 409, retry: why.retry ?? false, hint: why.hint });
+};
 
 const fromJson = (id: string, column: string, text: string | null): unknown => {
   if (text === null) return null;

@@ -9,11 +9,11 @@ export interface Tables {
 
 export interface Lease {
   readonly owner: string;
-  /** Milliseconds since the epoch. */
-  readonly untilMs: number;
+  /** How long from now, in milliseconds. */
+  readonly ms: number;
 }
 
-const RUN_INSERT = 'id, kind, owner_id, request_key, fingerprint, lane, parent_id, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
+const RUN_INSERT = 'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
 
 export type RunWrites = ReturnType<typeof createRunWrites>;
 
@@ -25,18 +25,19 @@ interface Statement {
 
 const sealed = (db: Db, { sql, args, expect }: Statement): Write => db.sql(sql, args, expect === undefined ? {} : { expect });
 
-export const createRunWrites = (db: Db, { runs, steps }: Tables) => ({
+/** `nowSql` is the database's own time: the one clock that all who hold leases share. */
+export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => string) => ({
   /** Inserts the run as already running; conflicts unless its lane is empty (the unique index sees to running and waiting ones). */
   openRunning: (run: JournalRun, position: number, lease: Lease): Write =>
     sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued')`,
-      args: [...opened(run, position), lease.owner, lease.untilMs, run.lane],
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued')`,
+      args: [...opened(run, position), lease.owner, lease.ms, run.lane],
       expect: 1,
     }),
 
   openQueued: (run: JournalRun, position: number): Write =>
     sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
       args: opened(run, position),
       expect: 1,
     }),
@@ -86,7 +87,8 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables) => ({
 
   wait: (run: LeasedRun, wait: { reason: string; wakeKey: string; until: string | null; data: unknown }, at: string): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET status = 'waiting', wait_reason = ?, wake_key = ?, wait_until = ?, wait_data = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
+      // One that was interrupted from elsewhere does not sleep: whoever claims it next ends it.
+      sql: `UPDATE ${runs} SET status = CASE WHEN interrupt IS NULL THEN 'waiting' ELSE 'queued' END, wait_reason = ?, wake_key = ?, wait_until = ?, wait_data = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
       args: [wait.reason, wait.wakeKey, wait.until, toJson(wait.data), at, run.id, run.token],
       expect: 1,
     }),
@@ -95,6 +97,14 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables) => ({
     sealed(db, {
       sql: `UPDATE ${runs} SET lease_owner = NULL, lease_until = 0, updated_at = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
       args: [at, run.id, run.token],
+      expect: 1,
+    }),
+
+  /** Tells whoever holds the run, or takes it over, to stop it. The first reason stands. */
+  interrupt: (runId: string, why: RunError): Write =>
+    sealed(db, {
+      sql: `UPDATE ${runs} SET interrupt = COALESCE(interrupt, ?) WHERE id = ? AND status = 'running'`,
+      args: [toJson(why), runId],
       expect: 1,
     }),
 
@@ -116,15 +126,15 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables) => ({
   /** Takes a candidate as it was read; whoever came first has changed its token or status. */
   claim: (run: { id: string; status: string; token: number }, attempt: number, lease: Lease, at: string): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET status = 'running', attempt = ?, lease_owner = ?, lease_token = lease_token + 1, lease_until = ?, updated_at = ? WHERE id = ? AND status = ? AND lease_token = ?`,
-      args: [attempt, lease.owner, lease.untilMs, at, run.id, run.status, run.token],
+      sql: `UPDATE ${runs} SET status = 'running', attempt = ?, lease_owner = ?, lease_token = lease_token + 1, lease_until = ${nowSql()} + ?, updated_at = ? WHERE id = ? AND status = ? AND lease_token = ?`,
+      args: [attempt, lease.owner, lease.ms, at, run.id, run.status, run.token],
       expect: 1,
     }),
 
   renew: (lease: Lease): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET lease_until = ? WHERE lease_owner = ? AND status = 'running'`,
-      args: [lease.untilMs, lease.owner],
+      sql: `UPDATE ${runs} SET lease_until = ${nowSql()} + ? WHERE lease_owner = ? AND status = 'running'`,
+      args: [lease.ms, lease.owner],
     }),
 
   /** Outcomes first, so that a step may end and the next begin in one commit. */
@@ -146,6 +156,7 @@ const opened = (run: JournalRun, position: number): Scalar[] => [
   run.fingerprint,
   run.lane,
   run.parentId,
+  run.subject,
   position,
   toJson(run.input),
   run.createdAt,

@@ -7,12 +7,33 @@ export interface TestEngine {
   fresh(): Promise<{ url?: string }>;
 }
 
-export const engines: readonly TestEngine[] = [
-  { name: 'SQLite', fresh: async () => ({}) },
-  { name: 'PostgreSQL', fresh: async () => ({ url: await (await sharedCluster()).fresh() }) },
-];
+const sqlite: TestEngine = { name: 'SQLite', fresh: async () => ({}) };
+const postgres: TestEngine = { name: 'PostgreSQL', fresh: async () => ({ url: await (await sharedCluster()).fresh() }) };
+export const engines: readonly TestEngine[] = [sqlite, postgres];
+
+let inUse = sqlite;
+/** The engine of the claims that run now: whole daemons of tests are booted on it. */
+export const engineInUse = (): TestEngine => inUse;
 
 /** The claims of `fn`, once for each engine. */
-export const describeOnEngines = (title: string, fn: (engine: TestEngine) => void): void => {
-  for (const engine of engines) describe(`${title} on ${engine.name}`, () => fn(engine));
+export const describeOnEngines = (title: string, fn: (this: Mocha.Suite, engine: TestEngine) => void): void => {
+  for (const engine of engines)
+    describe(`${title} on ${engine.name}`, function () {
+      before(() => {
+        inUse = engine;
+      });
+      after(() => {
+        inUse = sqlite;
+      });
+      fn.call(this, engine);
+    });
+};
+
+const homes = new Map<string, string | undefined>();
+
+/** The database of a home, the same at each start from it: what to put into the environment of a daemon. */
+export const databaseOfHome = async (home: string): Promise<Readonly<Record<string, string>>> => {
+  if (!homes.has(home)) homes.set(home, (await inUse.fresh()).url);
+  const url = homes.get(home);
+  return url === undefined ? {} : { SVC__STORAGE__URL: url };
 };

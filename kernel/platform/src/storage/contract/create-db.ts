@@ -12,6 +12,7 @@ import { createSqlJudge } from './sql-judge.js';
 import type { TableNames } from './table-names.js';
 import type { TableShapes } from './table-shapes.js';
 import { both, conditionsOf, type Quote } from './where-sql.js';
+import type { WriteOp } from './write-op.js';
 
 const PAGE_ROWS = 100;
 
@@ -31,7 +32,16 @@ const createWrites = ({ engine, sealed }: DbParts, names: TableNames): Pick<Db, 
     update: (table, key, rows, options) => sealed.seal(label('update', table), { update: names.physical(table), key: key.map(text), rows, ...(options?.expect ? { expect: options.expect } : {}) }),
     upsert: (table, key, rows) => sealed.seal(label('upsert', table), { upsert: names.physical(table), key: key.map(text), rows }),
     remove: (table, where, options) => sealed.seal(label('remove', table), { ...removal(names.physical(table), where, quote), ...expected(options?.expect) }),
-    commit: async (writes: readonly Write[]) => engine.commit(sealed.open(writes)),
+    // Not async: it is on the path of every message, and stands in the queue before this returns.
+    commit: (writes: readonly Write[]) => {
+      let ops: WriteOp[];
+      try {
+        ops = sealed.open(writes);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      return engine.commit(ops);
+    },
   };
 };
 

@@ -6,7 +6,7 @@
  * I2  What is found stays said, over restarts too, until a person takes the file away (`svc doctor --accept-database`).
  */
 import { readFile } from 'node:fs/promises';
-import { atomicWrite } from '../../doors/atomic-write.js';
+import { atomicWrite } from '../../doors/files/atomic-write.js';
 
 export const IDENTITY_TABLE = 'kernel_identity';
 /** The same text for every engine. */

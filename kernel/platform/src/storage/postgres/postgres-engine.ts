@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { identityFileOf } from '../../config/home.js';
 import { newCounters } from '../contract/batch-end.js';
+import { createCommit } from '../contract/commit-ops.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import { createEventStore } from '../contract/event-store.js';
@@ -54,10 +55,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   return {
     dialect: 'postgres',
     place: address.place,
-    commit: async (ops) => {
-      const unit = compile(ops);
-      return unit.sql === '' && unit.events.length === 0 ? { changes: unit.changes } : queue.commit(unit);
-    },
+    commit: createCommit(compile, queue),
     read: readers.all,
     identifier: postgresDialect.identifier,
     nowSql: () => (now ? String(now()) : NOW),

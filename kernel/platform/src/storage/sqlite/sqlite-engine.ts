@@ -1,5 +1,6 @@
 /** One SQLite file: one writer connection with a group-commit queue, and a few read-only ones. */
 import { identityFileOf } from '../../config/home.js';
+import { createCommit } from '../contract/commit-ops.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { createEventStore } from '../contract/event-store.js';
 import { CREATE_IDENTITY, type DatabaseIdentity, openIdentity } from '../contract/identity.js';
@@ -32,10 +33,7 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
   return {
     dialect: 'sqlite',
     place: file,
-    commit: async (ops) => {
-      const unit = compile(ops);
-      return unit.sql === '' && unit.events.length === 0 ? { changes: unit.changes } : queue.commit(unit);
-    },
+    commit: createCommit(compile, queue),
     read: readers.all,
     identifier: sqliteDialect.identifier,
     nowSql: () => (now ? String(now()) : NOW),

@@ -1,8 +1,8 @@
 /** The deadlines of one exchange: ends it by aborting one signal, and remembers why. No timer outlives `done()`. */
 import { setMaxListeners } from 'node:events';
 import type { SvcError } from '@svc/api';
-import type { TimerClock } from '../clock/clock.js';
-import { fetchErrors } from './errors.js';
+import type { TimerClock } from '../../clock/clock.js';
+import { fetchErrors } from '../errors.js';
 
 /** Each redirect listens once more; Node warns of a leak at ten. */
 const MAX_LISTENERS = 32;

@@ -10,8 +10,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isTable } from '@svc/api';
-import type { TimerClock } from '../clock/clock.js';
-import type { ScopedLogger } from '../log/log.js';
+import type { TimerClock } from '../../clock/clock.js';
+import type { ScopedLogger } from '../../log/log.js';
 import { endTree, type TreeIdentity } from './child-tree.js';
 import { bootId as currentBoot, isSameProcess, type ProcessIdentity } from './process-identity.js';
 

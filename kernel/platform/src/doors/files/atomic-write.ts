@@ -12,8 +12,8 @@ export interface AtomicWriteOptions {
   inspect?: (handle: FileHandle, temporary: string) => Promise<void>;
 }
 
-/** Temp file, fsync, rename, directory fsync. Makes missing folders. */
-export const atomicWrite = async (path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): Promise<void> => {
+/** Temp file, fsync, rename, directory fsync. Makes missing folders. Data that comes piece by piece is asked for as it is written; when it fails, nothing is left. */
+export const atomicWrite = async (path: string, data: string | Uint8Array | AsyncIterable<Uint8Array>, options: AtomicWriteOptions = {}): Promise<void> => {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true });
   const mode = options.mode ?? (await modeOf(path)) ?? options.modeWhenNew ?? 0o644;
@@ -23,7 +23,9 @@ export const atomicWrite = async (path: string, data: string | Uint8Array, optio
   try {
     try {
       await options.inspect?.(handle, temporary);
-      await handle.writeFile(data);
+      if (typeof data === 'string' || data instanceof Uint8Array) await handle.writeFile(data);
+      // From where the piece before it ended.
+      else for await (const piece of data) await handle.writeFile(piece);
       // The umask took bits away at open.
       await handle.chmod(mode);
       await handle.sync();

@@ -3,14 +3,15 @@
  *
  * D1  Nothing outside the folder is read, written or removed, by `..`, by an absolute path or through a link.
  * D2  A file is written whole or not at all, and keeps its mode.
- * D3  Reads and lists are bounded; what is missing is an error, never an empty answer (but the folder itself, which is made on first write).
+ * D3  Reads and lists are bounded, streams hold one piece of 64 KiB; what is missing is an error, never an empty answer (but the folder itself, which is made on first write).
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, readlink, realpath, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Dir, DirEntry } from '@svc/api';
 import { atomicWrite } from './atomic-write.js';
-import { filesErrors } from './errors.js';
+import { filesErrors } from '../errors.js';
+import { countedPieces, piecesOf } from './file-pieces.js';
 
 const MAX_READ_BYTES = 10 * 1024 * 1024;
 const LIST_LIMIT = 1_000;
@@ -30,6 +31,12 @@ const makeDir = (path: string, boundary: () => Promise<string>): Dir => {
     read: async (asked, options) => read(await place(asked), options?.maxBytes ?? MAX_READ_BYTES),
     readText: async (asked, options) => (await read(await place(asked), options?.maxBytes ?? MAX_READ_BYTES)).toString('utf8'),
     write: async (asked, data, options = {}) => write(await place(asked), data, options.mode),
+    readStream: (asked, options = {}) => piecesOf(() => place(asked).then(openToRead), asked, options),
+    writeStream: async (asked, source, { maxBytes, mode }) => {
+      const counted = countedPieces(source, asked, maxBytes);
+      await write(await place(asked), counted.pieces, mode);
+      return counted.bytes();
+    },
     list: async (asked = '', options = {}) => list(await place(asked), options),
     stat: async (asked) => describe(await place(asked)),
     remove: async (asked) => remove(await place(asked)),
@@ -96,7 +103,7 @@ const realOfExisting = async (path: string): Promise<string> => {
   }
 };
 
-const read = async (place: Place, maxBytes: number): Promise<Buffer> => {
+const openToRead = async (place: Place): Promise<{ handle: FileHandle; sizeBytes: number }> => {
   const handle = await open(place.real, READ_FLAGS).catch((error: unknown) => {
     throw asFilesError(error, place.asked);
   });
@@ -104,8 +111,18 @@ const read = async (place: Place, maxBytes: number): Promise<Buffer> => {
     await refuseMoved(handle, place);
     const info = await handle.stat();
     if (!info.isFile()) throw filesErrors.wrong_kind(place.asked, 'file');
-    if (info.size > maxBytes) throw filesErrors.too_large(place.asked, info.size, maxBytes);
-    return await readUpTo(handle, place, info.size, maxBytes);
+    return { handle, sizeBytes: info.size };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+};
+
+const read = async (place: Place, maxBytes: number): Promise<Buffer> => {
+  const { handle, sizeBytes } = await openToRead(place);
+  try {
+    if (sizeBytes > maxBytes) throw filesErrors.too_large(place.asked, sizeBytes, maxBytes);
+    return await readUpTo(handle, place, sizeBytes, maxBytes);
   } finally {
     await handle.close();
   }
@@ -131,7 +148,7 @@ const refuseMoved = async (handle: FileHandle, place: Place): Promise<void> => {
   if (!isWithin(place.root, await readlink(`/proc/self/fd/${handle.fd}`))) throw filesErrors.outside(place.asked);
 };
 
-const write = async (place: Place, data: string | Uint8Array, mode: number | undefined): Promise<void> => {
+const write = async (place: Place, data: string | Uint8Array | AsyncIterable<Uint8Array>, mode: number | undefined): Promise<void> => {
   if (place.isRoot) throw filesErrors.wrong_kind(place.asked, 'file');
   const present = await lstat(place.own).catch(() => undefined);
   // Replacing a link by a file would quietly part what the link joined.

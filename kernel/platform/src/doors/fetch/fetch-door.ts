@@ -1,18 +1,19 @@
 /**
  * The one way out to the network.
  *
- * N1  `model`: the operator's own base URLs, over a pool that keeps connections. No address check, no body timeout but the caller's.
+ * N1  `model`: the base URLs that were allowed (model-origins.ts) and nothing else, over a pool that keeps connections. No address check, no body timeout but the caller's.
  * N2  `tool`, `webhook`: name resolved, every address checked, the connection pinned to what was checked; each redirect again.
  * N3  Secrets are put into headers here and nowhere else; no message holds one, nor a query string.
  * N4  Every exchange has an end: a deadline, an idle limit or both; and a body cap unless it is a model's.
  */
-import { lookup } from 'node:dns/promises';
-import { type FetchInit, type FetchResponse, isAddressGranted, isHostGranted, isPrivatePattern, isSvcError, type SecretRef, targetOf } from '@svc/api';
+import { Readable } from 'node:stream';
+import { type FetchInit, type FetchResponse, isHostGranted, isSvcError, type SecretRef, targetOf } from '@svc/api';
 import type { Agent, Dispatcher } from 'undici';
-import type { TimerClock } from '../clock/clock.js';
-import type { ScopedLogger } from '../log/log.js';
-import { canonicalHost, loadAddressJudge, refusedName } from './address-policy.js';
-import { fetchErrors, secretErrors } from './errors.js';
+import type { TimerClock } from '../../clock/clock.js';
+import type { ScopedLogger } from '../../log/log.js';
+import { canonicalHost } from '../address-policy.js';
+import { fetchErrors, secretErrors } from '../errors.js';
+import { publicAddresses, type ResolvedAddress, type ResolveHost } from '../resolved-address.js';
 import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
 import { asFetchError, toResponse } from './fetch-response.js';
 
@@ -24,10 +25,6 @@ const MAX_REDIRECTS = 10;
 const POOL = { connections: 256, pipelining: 1, keepAliveTimeout: 30_000, keepAliveMaxTimeout: 600_000, headersTimeout: 0, bodyTimeout: 0 };
 const OWN_TO_AN_ORIGIN = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key'];
 
-export interface ResolvedAddress {
-  address: string;
-  family: number;
-}
 export type ResolveSecret = (ref: SecretRef) => Promise<string | undefined>;
 
 export interface FetchDoorDeps {
@@ -35,8 +32,10 @@ export interface FetchDoorDeps {
   secrets: { resolve: ResolveSecret };
   clock: TimerClock;
   log: ScopedLogger;
+  /** Whether a model provider is configured there. */
+  isModelUrl: (url: URL) => boolean;
   /** Name resolution; default the system's. */
-  resolveHost?: (host: string) => Promise<readonly ResolvedAddress[]>;
+  resolveHost?: ResolveHost;
 }
 
 export interface FetchDoor {
@@ -73,6 +72,7 @@ const load = (state: DoorState): Promise<typeof import('undici')> => {
 
 const fetchModel = async (state: DoorState, text: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse> => {
   const url = parseUrl(text);
+  if (!state.deps.isModelUrl(url)) throw fetchErrors.not_a_model(url.host);
   const headers = await requestHeaders(state, init, resolve);
   const undici = await load(state);
   state.pool ??= new undici.Agent({ ...POOL, connect: connector(undici) });
@@ -103,6 +103,7 @@ const fetchChecked = async (state: DoorState, text: string, init: FetchInit, res
       answer.body.on('error', () => undefined); // destroying an unread body reports an abort that is ours
       onEnd();
       hop = followed(hop, answer.statusCode, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
+      if (isStreamed(hop.body)) throw fetchErrors.bad_request(url.host, 'it is to be sent again elsewhere, and its body came piece by piece');
       url = next;
     }
   } catch (error) {
@@ -122,12 +123,25 @@ const send = async (
 ): Promise<Dispatcher.ResponseData> => {
   try {
     // The method is checked by undici itself; its type lists only the common ones.
-    return await undici.request(url, { dispatcher, method: method as Dispatcher.HttpMethod, headers, body: body ?? null, signal: guard.signal });
+    return await undici.request(url, { dispatcher, method: method as Dispatcher.HttpMethod, headers, body: bodyOf(body, guard), signal: guard.signal });
   } catch (error) {
     guard.done();
     throw asFetchError(error, url.host, guard, CONNECT_TIMEOUT_MS);
   }
 };
+
+/** Each piece that is taken counts as a sign of life. What is sent in vain is closed by the stream's own end. */
+const bodyOf = (body: FetchInit['body'], guard: ExchangeGuard): string | Uint8Array | Readable | null => {
+  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return body ?? null;
+  return Readable.from(touching(body, guard), { objectMode: false });
+};
+
+async function* touching(body: AsyncIterable<Uint8Array>, guard: ExchangeGuard): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    guard.touch();
+    yield piece;
+  }
+}
 
 /** Sockets without delay: each streamed piece leaves at once. With `pinned`, the name is not looked up again. */
 const connector = (undici: typeof import('undici'), pinned?: readonly ResolvedAddress[]): ReturnType<typeof undici.buildConnector> => {
@@ -149,6 +163,8 @@ const pinnedLookup =
     if (options.all || !first) callback(null, [...pinned]);
     else callback(null, first.address, first.family);
   };
+
+const isStreamed = (body: FetchInit['body']): boolean => body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
 
 const parseUrl = (text: string): URL => {
   if (!URL.canParse(text)) throw fetchErrors.bad_url('it is not a URL');
@@ -191,42 +207,14 @@ const webLimits = (section: unknown): WebLimits => {
   };
 };
 
-const checkedAddresses = async (state: DoorState, url: URL, init: FetchInit, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
+const checkedAddresses = (state: DoorState, url: URL, init: FetchInit, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
   const { port } = targetOf(url);
-  const host = canonicalHost(url.hostname);
-  if (init.allowHosts && !isHostGranted(init.allowHosts, host, port)) throw fetchErrors.host_not_allowed(url.host);
-  const literal = (init.allowHosts ?? []).filter(isPrivatePattern);
-  const why = refusedName(host, allowed, isHostGranted(literal, host, port));
-  if (why !== undefined) throw fetchErrors.refused_address(url.host, why);
-  const addresses = await resolved(state, host, url.host, guard);
-  if (addresses.length === 0) throw fetchErrors.network(url.host, 'the name has no address');
-  const judge = await loadAddressJudge();
-  for (const { address } of addresses) {
-    const refused = judge(host, address, allowed, isAddressGranted(literal, host, port, address));
-    if (refused !== undefined) {
-      state.deps.log.warn('A request to a refused address was stopped.', { host: url.host, address, purpose: init.purpose });
-      throw fetchErrors.refused_address(url.host, refused);
-    }
-  }
-  return addresses;
-};
-
-const resolved = async (state: DoorState, host: string, shown: string, guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
-  const ask = state.deps.resolveHost ?? ((name: string) => lookup(name, { all: true }));
-  let onAbort = (): void => undefined;
-  const ended = new Promise<never>((_, reject) => {
-    onAbort = () => reject(guard.verdict());
-    guard.signal.addEventListener('abort', onAbort, { once: true });
-    if (guard.signal.aborted) onAbort();
+  const target = { host: canonicalHost(url.hostname), port, shown: url.host };
+  if (init.allowHosts && !isHostGranted(init.allowHosts, target.host, port)) throw fetchErrors.host_not_allowed(url.host);
+  return publicAddresses(target, { granted: init.allowHosts ?? [], allowed }, state.deps.resolveHost, guard.signal).catch((error: unknown) => {
+    if (isSvcError(error) && error.code === 'fetch_refused_address') state.deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose: init.purpose });
+    throw error;
   });
-  try {
-    return await Promise.race([ask(host), ended]);
-  } catch (error) {
-    if (isSvcError(error)) throw error;
-    throw fetchErrors.network(shown, 'its name is not known').with({ cause: error });
-  } finally {
-    guard.signal.removeEventListener('abort', onAbort);
-  }
 };
 
 const redirectOf = (answer: Dispatcher.ResponseData, from: URL): URL | undefined => {

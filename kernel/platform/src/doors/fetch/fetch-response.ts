@@ -1,7 +1,7 @@
 /** The answer of an exchange: a body that is read once, counted, and let go of in every case. */
 import { type FetchResponse, isSvcError, type SvcError } from '@svc/api';
 import type { Dispatcher } from 'undici';
-import { fetchErrors } from './errors.js';
+import { fetchErrors } from '../errors.js';
 import type { ExchangeGuard } from './exchange-guard.js';
 
 export interface ResponseContext {

@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import type { TimerClock } from '../clock/clock.js';
+import type { TimerClock } from '../../clock/clock.js';
 
 const MARK_NAME = 'SVC_CHILD';
 const MARK_BYTES = 16;
