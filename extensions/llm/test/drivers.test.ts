@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { startAnthropicServer } from '../../../fixtures/providers/anthropic-server.js';
 import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
-import type { Driver, DriverEvent, ModelRequest } from '../src/contract.js';
+import type { DriverEvent, ModelRequest } from '../src/contract.js';
+import type { Driver } from '../src/drivers/driver.js';
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { ModelFailure } from '../src/model-failure.js';

@@ -3,7 +3,7 @@ import { startAnthropicServer } from '../../../fixtures/providers/anthropic-serv
 import { type ProviderServer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
 import { owner, request, type Rig, type RigOptions, startRig } from './gateway-rig.js';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
-import { LlmConfig } from '../src/config.js';
+import { LlmSection } from '../src/config.js';
 import { llmErrors, quotaErrors } from '../src/errors.js';
 
 describe('what the gateway counts and lets others say', () => {
@@ -64,53 +64,11 @@ describe('what the gateway counts and lets others say', () => {
     expect(counters).to.deep.equal({ calls: 3, failures: 1, retries: 2 });
   });
 
-  it('asks the model that another area chose, and the one that was named where none did', async () => {
-    const asked: unknown[] = [];
-    let chosen: { provider: string; model: string } | undefined = claude;
-    const resolve = {
-      isEmpty: () => false,
-      call: async (choice: unknown) => {
-        asked.push(choice);
-        return chosen;
-      },
-    };
-    const { llm, context } = await start({ hooks: { resolve } });
-    expect(await llm.complete(request(), context())).to.include(claude);
-    expect(asked[0]).to.deep.include({ provider: 'openai', model: 'gpt-5-mini', agentId: 'agent-1' });
-    chosen = undefined;
-    expect(await llm.complete(request(), context())).to.include({ provider: 'openai' });
-    expect(await llm.resolve({ provider: 'openai', model: 'gpt-5' })).to.include({ model: 'gpt-5', canThink: true });
-  });
-
-  it('sends the request that another area made of it, and tells of each piece that comes', async () => {
-    openai.script({ deltas: ['a', 'b'] });
-    const seen: unknown[] = [];
-    const notes: unknown[] = [];
-    const { llm, context, heard } = await start({
-      hooks: {
-        request: {
-          isEmpty: () => false,
-          call: async (given, about) => {
-            seen.push(about);
-            return { ...given, system: 'Changed.' };
-          },
-        },
-        delta: { isEmpty: () => false, call: (note) => void notes.push(note) },
-      },
-    });
-    await llm.complete(request(), context());
-    expect(openai.requests[0]?.body.messages[0]).to.deep.equal({ role: 'system', content: 'Changed.' });
-    expect(seen).to.deep.equal([{ agentId: 'agent-1', runId: 'run-1' }]);
-    expect(notes).to.deep.equal([
-      { runId: 'run-1', text: 'a' },
-      { runId: 'run-1', text: 'b' },
-    ]);
-    expect(heard).to.deep.equal([]);
-  });
-
   it('takes nothing for a call that ended some other way', async () => {
-    const resolve = { isEmpty: () => false, call: () => Promise.reject(new TypeError('a bug')) };
-    const { llm, context } = await start({ hooks: { resolve }, limits: { max_llm_tokens_per_hour: 1 } });
+    const keyTaken = () => {
+      throw new TypeError('a bug');
+    };
+    const { llm, context } = await start({ keyTaken, limits: { max_llm_tokens_per_hour: 1_000 } });
     expect(await llm.complete(request(), context()).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
     await llm.admit('agent-1');
   });
@@ -126,10 +84,10 @@ describe('what the gateway counts and lets others say', () => {
 
 describe('[llm] of the config', () => {
   const usual = { request_timeout_secs: 120, idle_timeout_secs: 60, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
-  const isTaken = async (fields: object) => (await createValueChecks().check(LlmConfig, { ...usual, ...fields })).ok;
+  const isTaken = async (fields: object) => (await createValueChecks().check(LlmSection.schema, { ...usual, ...fields })).ok;
 
   it('has defaults that fit', async () => {
-    const defaults = Object.fromEntries(Object.entries(LlmConfig.properties).map(([key, { default: value }]) => [key, value]));
+    const defaults = Object.fromEntries(Object.entries(LlmSection.schema.properties).map(([key, { default: value }]) => [key, value]));
     expect(defaults).to.deep.equal(usual);
     expect(await isTaken({})).to.equal(true);
   });

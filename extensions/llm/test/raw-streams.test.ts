@@ -2,7 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { Driver, DriverEvent } from '../src/contract.js';
+import type { DriverEvent } from '../src/contract.js';
+import type { Driver } from '../src/drivers/driver.js';
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { ModelFailure } from '../src/model-failure.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConfigMap, Events, RouteDecl, Secrets } from '@svc/api';
+import type { Events, RouteDecl, Secrets } from '@svc/api';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
 import { createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
@@ -16,6 +16,7 @@ import { createModelsService } from '../../models/src/service.js';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
 import { createAllowedUrls } from '../src/allowed-urls.js';
+import type { DefaultModelConfig, FallbackProviders, ProviderUrls } from '../src/config.js';
 import { loadKnownProviders } from '../src/directory.js';
 import { createLocalServers } from '../src/local-servers.js';
 import { providerRoutes } from '../src/routes.js';
@@ -28,7 +29,7 @@ const DEAD = 'http://127.0.0.1:1/v1';
 
 interface Setup {
   env?: Record<string, string>;
-  config?: Partial<Pick<ConfigMap, 'default_model' | 'provider_urls' | 'fallback_providers'>>;
+  config?: { default_model?: DefaultModelConfig; provider_urls?: ProviderUrls; fallback_providers?: FallbackProviders };
   locked?: boolean;
 }
 
@@ -83,11 +84,11 @@ describe('providers', () => {
     const providers: ProvidersControl = createProvidersService({
       known: loadKnownProviders,
       // Each section has its own type; the table above holds them all.
-      config: { get: (section) => config[section as keyof typeof config] as never, onChange: () => ({ dispose: () => undefined }) },
+      config: { get: (section) => config[section.section.replace('/', '') as keyof typeof config] as never, onChange: () => ({ dispose: () => undefined }) },
       secrets: secretsOf(setup),
       store: createSettingsStore(storage.dbFor(owned)),
       models,
-      events: { publish: (_name: string, data: { name: string }) => void changes.push(data.name) } as Partial<Events> as Events,
+      events: { publish: (_event: unknown, data: { name: string }) => void changes.push(data.name) } as Partial<Events> as Events,
       clock,
       local: servers,
       allowed: createAllowedUrls(origins),

@@ -1,5 +1,6 @@
 /** Messages over HTTP: beside the conversation, answered by a command, followed, stopped, and what they cost. */
 import { OWNER, bootTestKernel, fixtureExtension, OPEN_RATE, type TestAnswer } from '@svc/testing';
+import { MessageIntercept } from '@svc/ext-runs/contract';
 import { expect } from 'chai';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
 import { withoutAsidePrefix } from '../src/beside.js';
@@ -155,7 +156,7 @@ describe('a message over HTTP', () => {
     const butler = fixtureExtension({
       id: 'butler',
       manifest: { hooks: [{ name: 'message.intercept' }] },
-      definition: { activate: (ctx) => void ctx.hooks.tap('message.intercept', ({ text }) => (text.startsWith('/ring') ? { command: 'ring', message: 'It rang.', data: { bell: 2 } } : undefined)) },
+      definition: { activate: (ctx) => void ctx.hooks.tap(MessageIntercept, ({ text }) => (text.startsWith('/ring') ? { command: 'ring', message: 'It rang.', data: { bell: 2 } } : undefined)) },
     });
     const svc = await bootWithModel(() => ({ text: 'hello' }), { extra: [butler], config: `${OPEN_RATE}[extensions]\nenable = ["butler"]\n` });
     const { body } = await send(svc, { message: '/ring' });

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OWNER, fixtureExtension, OPEN_RATE, type SseEvent } from '@svc/testing';
+import { ToolBefore } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import type { Script, ScriptedAnswer } from '../../../fixtures/providers/openai-server.js';
@@ -90,7 +91,7 @@ describe('a run that waits for a time', () => {
       definition: {
         activate: (ctx) => {
           const due = Date.parse('2026-01-01T01:00:00Z');
-          ctx.hooks.tap('tool.before', () => (ctx.clock.now() >= due ? undefined : { suspend: { reason: 'too early', wakeKey: 'early', until: new Date(due).toISOString() } }));
+          ctx.hooks.tap(ToolBefore, () => (ctx.clock.now() >= due ? undefined : { suspend: { reason: 'too early', wakeKey: 'early', until: new Date(due).toISOString() } }));
         },
       },
     });

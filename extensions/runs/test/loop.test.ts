@@ -1,5 +1,6 @@
 /** The agent loop: what the model is asked, what a run adds to its session, and how it ends. */
 import { defineTool, type RunStatus, Type } from '@svc/api';
+import { RunContext, RunEnded } from '@svc/ext-runs/contract';
 import { fixtureExtension, OPEN_RATE, OWNER } from '@svc/testing';
 import { expect } from 'chai';
 import type { Script, ScriptedAnswer } from '../../../fixtures/providers/openai-server.js';
@@ -50,8 +51,8 @@ describe('the agent loop', () => {
                 },
               }),
             );
-          ctx.hooks.tap('run.context', (text) => `${text}\n\nIt is raining.`);
-          ctx.events.on('run.ended', ({ status }) => void ended.push(status));
+          ctx.hooks.tap(RunContext, (text) => `${text}\n\nIt is raining.`);
+          ctx.events.on(RunEnded, ({ status }) => void ended.push(status));
         },
       },
     });

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ExtensionContext, Type, defineRoute, reply } from '@svc/api';
+import { type ExtensionContext, ToolAfter, ToolBefore, Type, defineRoute, reply } from '@svc/api';
 import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
@@ -15,7 +15,7 @@ const asking = (decisions: Map<string, boolean>, questions: Map<string, string>)
     contributions: { routes: ['POST /api/ask/{id}'] },
     definition: {
       activate(ctx: ExtensionContext) {
-        ctx.hooks.tap('tool.before', ({ tool, call, digest }) => {
+        ctx.hooks.tap(ToolBefore, ({ tool, call, digest }) => {
           if (tool.name !== 'file_write') return undefined;
           const decided = decisions.get(digest);
           if (decided === true) return undefined;
@@ -145,7 +145,7 @@ describe('messages to one session', () => {
       manifest: { hooks: [{ name: 'tool.after' }] },
       definition: {
         activate(ctx) {
-          ctx.hooks.tap('tool.after', () => {
+          ctx.hooks.tap(ToolAfter, () => {
             made.calls += 1;
             return undefined;
           });

@@ -113,7 +113,7 @@ describe('what sessions keep in memory', () => {
     const service = open();
     const ref = await begin(service, said('kept'));
     const { writes } = await service.append(owner, ref, [said('lost')]);
-    await db.commit([...writes, { sql: `UPDATE ${db.table('sessions')} SET label = 'x' WHERE id = 'nobody'`, args: [], expect: 1 }]).catch(() => undefined);
+    await db.commit([...writes, db.sql(`UPDATE ${db.table('sessions')} SET label = 'x' WHERE id = 'nobody'`, [], { expect: 1 })]).catch(() => undefined);
 
     expect(await project(service, ref))
       .to.contain('kept')

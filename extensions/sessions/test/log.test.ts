@@ -111,6 +111,22 @@ describe('the log of a session', () => {
     expect(await service.agentOf(ids.uuid())).to.equal(undefined);
   });
 
+  it('S5 can be neither read nor extended by whoever names the ref of another', async () => {
+    const service = open();
+    const hers = await begin(service, said('one'));
+    const his = await add(service, await service.ensure(bob, AGENT, ids.uuid()), said('mine'));
+    for (const work of [
+      () => service.append(bob, hers, [said('planted')]),
+      () => service.project(bob, hers, { budgetTokens: 1_000 }),
+      () => service.project(bob, his, { budgetTokens: 1_000, aside: { history: hers } }),
+      () => service.setThinking(bob, hers, true),
+      () => service.discard(bob, hers.id),
+    ])
+      expect(await codeOf(work()), String(work)).to.equal('sessions_session_not_found');
+    expect(words(await service.entries(alice, hers.id))).to.deep.equal(['1:one']);
+    expect(await codeOf(service.append(system, hers, [said('two')]))).to.equal('none');
+  });
+
   it('is named by a UUID in small or capital letters, and by nothing else', async () => {
     const service = open();
     for (const id of ['', 'x', `${AGENT}0`, `x${AGENT}`, AGENT.replaceAll('-', '')]) {
@@ -151,7 +167,7 @@ describe('the log of a session', () => {
     const service = open();
     const ref = await service.ensure(alice, AGENT, ids.uuid());
     for (const isOn of [true, false, null]) {
-      await db.commit(await service.setThinking(ref, isOn));
+      await db.commit(await service.setThinking(alice, ref, isOn));
       const found = await service.ensure(alice, AGENT, ref.id);
       if (isOn === null) expect(found).to.not.have.property('thinking');
       else expect(found.thinking).to.equal(isOn);
@@ -161,33 +177,11 @@ describe('the log of a session', () => {
   it('goes with all its entries, and takes no other along', async () => {
     const service = open();
     const [gone, kept] = [await begin(service, said('one')), await begin(service, said('two'))];
-    await db.commit(await service.discard(gone.id));
+    await db.commit(await service.discard(alice, gone.id));
     expect(await codeOf(service.get(alice, gone.id))).to.equal('sessions_session_not_found');
     expect(await store.entries(gone.id, 0, 10)).to.deep.equal([]);
     expect(words(await service.entries(alice, kept.id))).to.deep.equal(['1:two']);
     expect((await service.project(alice, await service.ensure(alice, AGENT, gone.id), { budgetTokens: 1_000 })).messages).to.deep.equal([]);
-  });
-
-  it('takes and shows entries for whoever it belongs to, and for nobody else', async () => {
-    const service = open();
-    const hers = await begin(service, said('of alice'));
-    const codes = [service.append(bob, hers, [said('of bob')]), service.project(bob, hers, { budgetTokens: 1_000 })].map((work) => work.catch((error: { code: string }) => error.code));
-    expect(await Promise.all(codes)).to.deep.equal(['sessions_session_not_found', 'sessions_session_not_found']);
-    const beside = await service.ensure(bob, OTHER_AGENT, ids.uuid());
-    expect(await service.project(bob, beside, { budgetTokens: 1_000, aside: { history: hers } }).catch((error: { code: string }) => error.code)).to.equal('sessions_session_not_found');
-  });
-
-  it('goes with its agent, or with its owner', async () => {
-    const service = open();
-    const hers = await begin(service, said('of alice'));
-    const his = await add(service, await service.ensure(bob, OTHER_AGENT, ids.uuid()), said('of bob'));
-    await store.purgeAgent(AGENT);
-    expect(await store.find(alice, hers.id)).to.equal(undefined);
-    expect(await store.entries(hers.id, 0, 10)).to.deep.equal([]);
-    expect(words(await service.entries(bob, his.id))).to.deep.equal(['1:of bob']);
-    await store.purgeOwner('user:bob');
-    expect(await store.find(bob, his.id)).to.equal(undefined);
-    expect(await store.entries(his.id, 0, 10)).to.deep.equal([]);
   });
 
   it('that holds a row nobody can read says which', async () => {

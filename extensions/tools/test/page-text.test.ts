@@ -118,10 +118,10 @@ describe('fetching a page', () => {
         return response;
       },
       workers: {
-        run: async <T>(worker: string, input: unknown) => {
-          seen.inputs.push({ worker, ...(input as object) });
-          // A worker's answer is what the caller says it is.
-          return (await lay(input)) as T;
+        run: async ({ name }, input) => {
+          seen.inputs.push({ worker: name, ...(input as object) });
+          // A worker's answer is what its declaration says it is.
+          return (await lay(input)) as never;
         },
       },
       clock,

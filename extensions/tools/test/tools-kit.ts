@@ -1,5 +1,5 @@
 /** The tools service over plain parts: a list of tools, hooks that a test fills, and time that a test moves. */
-import { type AnyTool, type Capabilities, defineTool, type Logger, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
+import { type AnyTool, type Capabilities, defineTool, type Logger, type ToolFacts, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
@@ -49,7 +49,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     before?: (request: ToolRequest) => Verdict | undefined;
     after?: (output: ToolOutput, request: ToolRequest) => ToolOutput;
     grants?: (capabilities: Capabilities) => Capabilities;
-    list?: (tools: readonly AnyTool[]) => readonly AnyTool[];
+    list?: (tools: readonly ToolFacts[]) => readonly ToolFacts[];
     manifest: Partial<AgentManifest>;
   } = { manifest: {} };
   const manifest = () => ({ tools_disabled: false, tool_allowlist: [], tool_blocklist: [], capabilities: ALL, ...taps.manifest });
@@ -60,7 +60,6 @@ export const openTools = (tools: readonly AnyTool[]) => {
     before: { isEmpty: () => !taps.before, call: async (request) => taps.before?.(request) },
     grants: { isEmpty: () => !taps.grants, call: async (capabilities) => taps.grants?.(capabilities) ?? capabilities },
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
-    elsewhere: { isEmpty: () => true, call: async () => undefined },
     schemas: createValueChecks(),
     clock,
     log,

@@ -31,12 +31,10 @@ describe('tools of a workspace', () => {
   let home: string;
   let dir: Dir;
   let workspaces: Workspaces;
-  let snapshots: Array<{ tool: string; paths: readonly string[] }>;
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'svc-workspace-'));
     dir = openDir(home).dir(AGENT);
-    snapshots = [];
-    workspaces = createWorkspaces(openDir(home), { isEmpty: () => false, call: async ({ tool, paths }) => void snapshots.push({ tool, paths }) });
+    workspaces = createWorkspaces(openDir(home));
   });
   afterEach(() => rm(home, { recursive: true }));
   const tool = (name: string): AnyTool | undefined => [...fileTools(workspaces), applyPatchTool(workspaces)].find((one) => one.name === name);
@@ -79,16 +77,8 @@ describe('tools of a workspace', () => {
   it('write a file where it was meant, tell its bytes, and name what they will write beforehand', async () => {
     expect(await text('file_write', { path: './sub/../a.txt'.replace('sub/../', ''), content: 'ü' })).to.equal('Wrote 2 bytes to a.txt.');
     expect(await readFile(join(home, AGENT, 'a.txt'), 'utf8')).to.equal('ü');
-    expect(snapshots).to.deep.equal([{ tool: 'file_write', paths: ['a.txt'] }]);
     expect(tool('file_write')?.writes?.({ path: 'b.txt', content: '' } as never)).to.deep.equal(['b.txt']);
     for (const path of ['.', 'sub/', './']) expect(await codeOf(text('file_write', { path, content: '' })), path).to.equal('tools_path_denied');
-  });
-
-  it('take no snapshot where nobody keeps any', async () => {
-    let asked = 0;
-    const alone = createWorkspaces(openDir(home), { isEmpty: () => true, call: async () => void asked++ });
-    await run(fileTools(alone)[1], { path: 'a.txt', content: 'x' });
-    expect([asked, await text('file_read', { path: 'a.txt' })]).to.deep.equal([0, 'x']);
   });
 
   it('list a folder in order, and say so when it is empty, none, or a file', async () => {
@@ -160,7 +150,6 @@ describe('tools of a workspace', () => {
         patch('*** Add File: new.txt', '+n', '*** Update File: old.txt', '@@', '-a', '+b', '*** Delete File: gone.txt', '*** Update File: here.txt', '*** Move to: there.txt'),
       );
       expect(done).to.equal('Added new.txt\nUpdated old.txt\nDeleted gone.txt\nDeleted here.txt\nAdded there.txt');
-      expect(snapshots).to.deep.equal([{ tool: 'apply_patch', paths: ['new.txt', 'old.txt', 'gone.txt', 'here.txt', 'there.txt'] }]);
       expect(await dir.readText('there.txt')).to.equal('a\n');
     });
 
@@ -168,7 +157,6 @@ describe('tools of a workspace', () => {
       await dir.write('a.txt', 'a\n');
       expect(await text('apply_patch', patch('*** Update File: a.txt', '@@', '-a', '+a'))).to.match(/nothing was changed/);
       expect(await text('apply_patch', patch('*** Add File: b.txt', '+b', '*** Delete File: b.txt'))).to.match(/nothing was changed/);
-      expect(snapshots).to.deep.equal([]);
     });
 
     it('see in a later section what an earlier one made', async () => {
@@ -265,7 +253,6 @@ describe('tools of a workspace', () => {
       workers,
       // The clock asks for none of these.
       files: { root: () => openDir(home) } as never,
-      hooks: { use: () => ({ isEmpty: () => true, call: async () => undefined }) } as never,
       exec: async () => Promise.reject(new Error('no command here')),
       fetch: async () => Promise.reject(new Error('no page here')),
     });
