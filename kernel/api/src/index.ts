@@ -25,6 +25,8 @@ export * from './journal.js';
 export * from './kernel-hooks.js';
 export * from './manifest.js';
 export * from './nearest.js';
+export * from './owned-rows.js';
+export * from './pages.js';
 export * from './pattern.js';
 export * from './purge.js';
 export * from './route-group.js';
