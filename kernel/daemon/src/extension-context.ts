@@ -19,6 +19,7 @@ import { tcpMember } from './gate/tcp-gate.js';
 import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
+import type { Purges } from './purge/purges.js';
 import type { InstalledFiles } from './release.js';
 
 const TIMER_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -32,6 +33,7 @@ export interface ContextParts extends PlatformParts {
   readonly ready: LiveRegistry;
   readonly projections: ContributionRegistry<Projection>;
   readonly judge: ContractJudge;
+  readonly purges: Purges;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
   stray(owner: Owner, place: string, error: unknown): void;
@@ -45,13 +47,14 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     if (lifetime.state === 'closed') throw daemonErrors.extension_stopped(id);
   };
   const secrets = parts.secrets.limited(grants.texts);
+  const log = parts.log.logger(id).child({ ext: id, generation: owner.generation });
   const member: Member = { parts, owner, grants, alive, stray: (place, error) => parts.stray(owner, place, error) };
   const context: ExtensionContext = {
     id,
     version: installed.version,
     generation: owner.generation,
     signal: lifetime.signal,
-    log: parts.log.logger(id).child({ ext: id, generation: owner.generation }),
+    log,
     config: settingsGate(parts.config, owner, manifest),
     routes: { add: (...decls) => together(decls.map((decl) => parts.http.routes.add(owner, decl))) },
     sockets: {
@@ -62,10 +65,15 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     hooks: hooksGate(parts.hooks, owner, manifest),
     services: servicesGate(parts.services, owner, manifest),
     events: eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data)),
-    journal: journalFacade(parts.journal, owner, parts.ready, manifest.kinds ?? []),
+    journal: journalFacade({ ...parts, log }, owner, manifest.kinds ?? []),
     streams: streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge),
     timers: timersFacade(parts, owner),
     db: dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive }),
+    purge: async (subject) => {
+      grants.need('purge');
+      alive();
+      return parts.purges.purge(subject);
+    },
     ...fetchMembers(member, secrets),
     ...childMembers(member),
     tcp: tcpMember(member),
