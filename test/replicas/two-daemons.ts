@@ -12,8 +12,8 @@ import { bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';
 import { type ProviderServer, type Script, type ScriptedAnswer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
 import { MODEL_KEY, modelConfig } from '../clients/model-kernel.js';
 
-/** Short, so that what a dead daemon held is taken over while a test waits for it. */
-const LEASE_MS = 1_500;
+/** Short, so that what a dead daemon held is taken over while a test waits for it, and beats come soon. */
+export const SHORT_LEASE_MS = 3_000;
 
 export interface Replica {
   readonly kernel: TestKernel;
@@ -37,6 +37,7 @@ export interface TwoDaemonsOptions {
   readonly joinBus: (name: string) => Bus;
   readonly script?: Script | ScriptedAnswer;
   readonly clock?: TimerClock;
+  readonly leaseMs?: number;
   readonly config?: string;
   readonly extra?: (name: string) => readonly InstalledFiles[];
 }
@@ -68,7 +69,11 @@ const bootReplica = async (file: string, name: string, modelUrl: string, options
   let isCutOff = false;
   const guarded = <T>(work: () => Promise<T>): Promise<T> => (isCutOff ? Promise.reject(new Error('the database cannot be reached')) : work());
   const guard = (db: Db): Db => ({
-    table: db.table,
+    ...db,
+    select: (query) => guarded(() => db.select(query)),
+    first: (query) => guarded(() => db.first(query)),
+    count: (table, where, actor) => guarded(() => db.count(table, where, actor)),
+    page: (query) => guarded(() => db.page(query)),
     read: (sql, args) => guarded(() => db.read(sql, args)),
     readOne: (sql, args) => guarded(() => db.readOne(sql, args)),
     commit: (writes) => guarded(() => db.commit(writes)),
@@ -81,7 +86,7 @@ const bootReplica = async (file: string, name: string, modelUrl: string, options
     ...(options.extra ? { extra: options.extra(name) } : {}),
     factories: {
       joinBus: () => options.joinBus(name),
-      createJournal: (journal) => createJournal({ ...journal, soleWriter: false, leaseMs: LEASE_MS }),
+      createJournal: (journal) => createJournal({ ...journal, soleWriter: false, ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }) }),
       openStorage: async (storage) => {
         const opened = await openStorage({ ...storage, file });
         return { ...opened, dbFor: (owner) => guard(opened.dbFor(owner)) };

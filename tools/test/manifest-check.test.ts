@@ -28,7 +28,11 @@ describe('the check of a manifest', () => {
   });
 
   it('names what there is not, and what is not written as it should be', () => {
-    expect(judge(asking('root'))).to.equal(`${dir}/extension.json /grants: there is no grant "root"; there are ${Object.values(api.GRANT_KINDS).map(({ form }) => form).join(', ')}`);
+    expect(judge(asking('root'))).to.equal(
+      `${dir}/extension.json /grants: there is no grant "root"; there are ${Object.values(api.GRANT_KINDS)
+        .map(({ form }) => form)
+        .join(', ')}`,
+    );
     expect(judge(asking('exec:/bin/sh'))).to.equal(`${dir}/extension.json /grants: the grant "exec:/bin/sh" has a parameter that is not valid; it is written exec or exec:<program>`);
     expect(judge(asking('net:dial:host:99999'))).to.contain('"net:dial:host:99999"');
     expect(judge(asking('net:listen'))).to.contain('"replace": "stop-first"');

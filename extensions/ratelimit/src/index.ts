@@ -1,15 +1,15 @@
 import { HttpAdmit, MetricsCollect, SecurityReport, SocketUpgrade, defineExtension } from '@svc/api';
-import { ApiSection, RateLimitSection } from './config.js';
+import { RateLimitSection, RatePerSecond } from './config.js';
 import { createGcra } from './gcra.js';
 
 const SWEEP_MS = 60_000;
 
 export default defineExtension({
-  config: [RateLimitSection],
+  config: [RateLimitSection, RatePerSecond],
   activate(ctx) {
     const limits = () => {
       const { window_secs, max_addresses } = ctx.config.get(RateLimitSection);
-      return { ratePerSecond: ctx.config.get(ApiSection).rate_limit_per_second, windowMs: window_secs * 1_000, maxCallers: max_addresses };
+      return { ratePerSecond: ctx.config.get(RatePerSecond), windowMs: window_secs * 1_000, maxCallers: max_addresses };
     };
     const gcra = createGcra(limits);
     let refused = 0;

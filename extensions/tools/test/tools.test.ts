@@ -124,7 +124,7 @@ describe('tools', () => {
     await service.execute(call('armed', { text: 'x' }));
     expect(seen).to.have.length(2);
     for (const request of seen) {
-      expect(request.tool).to.have.all.keys('name', 'description', 'params', 'risk', 'replay', 'parallel', 'workspace');
+      expect(request.tool).to.have.all.keys('name', 'description', 'params', 'risk', 'replay', 'parallel', 'capabilities');
       expect(request.call).to.not.have.any.keys('signal', 'log');
       // Plain data survives this; a function would not.
       expect(structuredClone(request)).to.deep.equal(JSON.parse(JSON.stringify(request)));

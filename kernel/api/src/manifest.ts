@@ -35,8 +35,15 @@ export const Manifest = Type.Object(
     events: Type.Optional(
       Type.Object({ publishes: Type.Optional(Type.Array(Type.String())), listens: Type.Optional(Type.Array(Type.String())), durable: Type.Optional(Type.Array(Type.String())) }, closed),
     ),
-    config: Type.Optional(Type.Array(Type.Union([Type.Object({ section: Type.String() }, closed), Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed)]))),
-    reads: Type.Optional(Type.Array(Type.String(), { description: 'Sections of the kernel whose settings this extension goes by' })),
+    config: Type.Optional(
+      Type.Array(
+        Type.Union([
+          Type.Object({ section: Type.String() }, closed),
+          Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed),
+          Type.Object({ setting: Type.String({ pattern: '^api\\.[a-z_]+$', description: 'A key of the section [api]' }) }, closed),
+        ]),
+      ),
+    ),
     tables: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_]{0,40}$' }))),
     kinds: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9._-]{0,40}$' }), { description: 'Kinds of durable work that only this extension begins, claims and lists' })),
     workers: Type.Optional(

@@ -10,7 +10,7 @@ export interface JsonSchema {
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
-  readonly additionalProperties?: boolean | JsonSchema;
+  readonly additionalProperties?: boolean | JsonSchema | undefined;
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly enum?: readonly unknown[];
@@ -28,6 +28,14 @@ export interface JsonSchema {
   /** Beside `x-secret`: whoever reads the setting takes `sha256:<hex>` of the value as well. */
   readonly 'x-hash-serves'?: boolean;
   readonly 'x-security'?: boolean;
+  /** A key by which callers are let in: while none is set, the daemon is open (api-keys.ts). */
+  readonly 'x-caller-key'?: boolean;
+  /** The variable that stands above the setting. */
+  readonly 'x-env'?: string;
+  /** Older spellings of a setting, on the top level of the file. */
+  readonly 'x-alias'?: readonly string[];
+  /** On a section: settings of the published interface that nothing reads yet; a text says what holds instead. */
+  readonly 'x-waiting'?: Readonly<Record<string, string | true>>;
 }
 
 type Tree = Record<string, unknown>;

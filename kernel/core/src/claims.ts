@@ -20,7 +20,7 @@ interface Claim {
 }
 
 const claimsOf = (manifest: Manifest): Claim[] => [
-  ...(manifest.config ?? []).map((claim) => ({ what: 'the config section', name: 'section' in claim ? claim.section : claim.key })),
+  ...(manifest.config ?? []).map((claim) => ({ what: 'the config section', name: 'section' in claim ? claim.section : 'key' in claim ? claim.key : claim.setting })),
   ...(manifest.defines ?? []).map((name) => ({ what: 'the hook', name })),
   ...(manifest.events?.publishes ?? []).map((name) => ({ what: 'the event', name })),
   ...(manifest.kinds ?? []).map((name) => ({ what: 'the kind of work', name })),

@@ -42,6 +42,7 @@ import { succeed } from './predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
 import { createPurgeBook } from './purge/purge-book.js';
 import { createPurges } from './purge/purges.js';
+import { createRelayLease } from './relay-lease.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
@@ -166,18 +167,18 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const installed = createInstalledStore([...release.extensions, ...(options.extra ?? [])]);
   const claims = claimsOf(installed);
   const state: Ground['state'] = { phase: 'starting', address: { host: '', port: 0 }, lifecycle: undefined, view: undefined };
-  const guard = networkGuard(env, home, () => state.address.host);
+  const guard = networkGuard(env, claims, home, () => state.address.host);
   const config = createConfig({ file: home.configFile, env, log, sections: claims, lastGoodFile: join(home.dataDir, 'config-last-good.json'), guard });
   await makeFolders(home);
   await config.load();
   setLogLevel(log, config);
   const listen = listenAddress(config, home, options.port);
   const databaseUrl = takeUrl(config, log);
-  const keys = watchKeys(env, config);
+  const keys = watchKeys(env, claims, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
   const factories = { ...standardFactories, ...options.factories };
-  const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }));
+  const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }), databaseUrl === undefined);
   const wiring: Wiring = createWiring(clock, strays, bus, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
   if (options.checkReplies) await wiring.judge.load();
   const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
@@ -242,7 +243,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     storeEvent: relay.isStored,
     onEvents: (events) => {
       for (const { event, data } of events) wiring.events.tell(event, data);
-      relay.poke();
+      if (events.some(({ event }) => relay.isStored(event))) relay.poke();
     },
   });
   bus.subscribe('events', ({ event, data }) => {
@@ -268,7 +269,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
-  await relay.open(own);
+  await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, predecessor, soleWriter }));
   const purges = createPurges({
     book: createPurgeBook(own, clock, ids),
     installed: ground.installed,
@@ -354,7 +355,7 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
 
 async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, choices }: { lifecycle: Lifecycle; choices: Choices }, own: Owner): Promise<void> {
   const { home, log, release, relay, startedAt, state } = ground;
-  const sweeping = startHousekeeping(parts, log.logger('kernel'));
+  const sweeping = startHousekeeping({ ...parts, relay }, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
   const settings = await watchConfig({ file: home.configFile, clock: parts.clock, log: log.logger('config'), reload: () => applySettings(ground, lifecycle, 'config.toml was saved') });
   own.lifetime.add('watch of config.toml', () => settings.dispose());

@@ -2,7 +2,7 @@
 import type { Clock, Db, Migration } from '@svc/api';
 import { purgeTables } from './purge/purge-tables.js';
 
-export const kernelTables = { id: 'kernel', tables: ['choices', 'offsets', 'purges', 'receipts'], isPlatform: true } as const;
+export const kernelTables = { id: 'kernel', tables: ['choices', 'events', 'leases', 'offsets', 'purges', 'receipts'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -12,6 +12,17 @@ export const kernelMigrations: readonly Migration[] = [
   {
     name: '0002_offsets',
     up: (m) => m.createTable('offsets', { listener: { kind: 'text', primaryKey: true }, seq: { kind: 'integer', notNull: true } }),
+  },
+  {
+    name: '0003_leases',
+    // `until` is in milliseconds of the database's own clock; `numbered` the newest number of a durable event.
+    up: (m) =>
+      m.createTable('leases', {
+        name: { kind: 'text', primaryKey: true },
+        holder: { kind: 'text', notNull: true },
+        until: { kind: 'integer', notNull: true },
+        numbered: { kind: 'integer', notNull: true },
+      }),
   },
   purgeTables,
 ];

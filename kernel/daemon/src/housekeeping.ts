@@ -1,16 +1,18 @@
 /** What would grow for ever if nobody swept: rows of runs that ended and of purges that were complete long ago; and a database file that lags behind its -wal. */
 import type { Logger } from '@svc/api';
 import { createTimers } from '@svc/platform/clock/timers';
+import type { DurableRelay } from './durable-relay.js';
 import type { ContextParts } from './extension-context.js';
 
 const SWEEP_EVERY_MS = 3_600_000;
 const TEND_EVERY_MS = 1_000;
+const RELAY_EVERY_MS = 2_000;
 const BATCH = 500;
 const MS_PER_DAY = 86_400_000;
 
-export function startHousekeeping(parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'storage' | 'purges'>, log: Logger): { dispose(): Promise<void> } {
+export function startHousekeeping(parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'storage' | 'purges'> & { readonly relay: Pick<DurableRelay, 'beat'> }, log: Logger): { dispose(): Promise<void> } {
   const timers = createTimers({ clock: parts.clock, onError: (error) => log.warn('old runs could not be swept; the next round tries again', { cause: error }) });
-  const beats = [timers.every(SWEEP_EVERY_MS, () => sweep(parts, log)), timers.every(TEND_EVERY_MS, () => parts.storage.tend())];
+  const beats = [timers.every(SWEEP_EVERY_MS, () => sweep(parts, log)), timers.every(TEND_EVERY_MS, () => parts.storage.tend()), timers.every(RELAY_EVERY_MS, () => parts.relay.beat())];
   return {
     dispose: async () => {
       for (const beat of beats) await beat.dispose();

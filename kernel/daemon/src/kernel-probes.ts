@@ -1,7 +1,7 @@
 /** What the kernel itself reports: the database, the settings, the listen address. */
 import { DoctorCheck, type DoctorFinding, HealthProbe, KernelGreet, type KernelView } from '@svc/api';
 import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
-import { isLoopbackName } from '@svc/platform/http/access';
+import { isLoopbackName } from '@svc/platform/config/loopback';
 import { type ShownByAncestor, shownByAncestors } from '@svc/platform/config/own-environment';
 import { type Exposed, exposedPaths } from '@svc/platform/config/privacy';
 import type { ContextParts } from './extension-context.js';

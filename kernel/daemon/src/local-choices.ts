@@ -12,6 +12,7 @@ import { systemClock } from '@svc/platform/clock/clock';
 import { readEnvLayer } from '@svc/platform/config/env-layer';
 import { evaluate } from '@svc/platform/config/evaluate';
 import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
+import { aliasesOf } from '@svc/platform/config/claims';
 import { kernelSections } from '@svc/platform/config/kernel-sections';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
@@ -93,7 +94,16 @@ async function decide({ action, agrees, env, id }: LocalChange, home: Home, rele
 /** The kernel's own sections, judged as the daemon judges them. */
 async function settingsOf(home: Home, env: LocalChange['env']): Promise<{ get(section: string): unknown; closed(): readonly string[] }> {
   const text = await readFile(home.configFile, 'utf8').catch(() => null); // absent or not readable: the defaults hold, as for the daemon
-  const found = await evaluate({ file: home.configFile, text, unreadable: undefined, env: readEnvLayer(env), claims: kernelSections, ready: undefined, good: {}, providers: {} });
+  const found = await evaluate({
+    file: home.configFile,
+    text,
+    unreadable: undefined,
+    env: readEnvLayer(env, aliasesOf(kernelSections)),
+    claims: kernelSections,
+    ready: undefined,
+    good: {},
+    providers: {},
+  });
   return { get: (section) => found.values.get(section), closed: () => [...found.closed] };
 }
 

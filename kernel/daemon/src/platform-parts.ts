@@ -24,7 +24,7 @@ import { createWorkers, type WorkerPools } from '@svc/platform/workers/workers';
 
 /** The doors and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
 export interface PartFactories {
-  readonly joinBus: LocalBusHub['join'];
+  readonly joinBus: (...member: [...Parameters<LocalBusHub['join']>, soleWriter: boolean]) => Bus;
   readonly openStorage: typeof openStorage;
   readonly createJournal: typeof createJournal;
   readonly createFetchDoor: typeof createFetchDoor;
@@ -33,9 +33,9 @@ export interface PartFactories {
   readonly openDir: (root: string) => Dir;
 }
 
-/** One daemon has its database to itself today, so its bus has one member; daemons that share one are given a bus that they share. */
+/** A daemon that has its database to itself is the only member of its bus; daemons that share one are given a bus that they share. */
 export const standardFactories: PartFactories = {
-  joinBus: (name, failed) => createLocalBusHub().join(name, failed),
+  joinBus: (name, failed, soleWriter) => createLocalBusHub({ soleWriter }).join(name, failed),
   openStorage,
   createJournal,
   createFetchDoor,

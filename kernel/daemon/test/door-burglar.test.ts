@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { ExtensionContext, FetchPurpose, Manifest } from '@svc/api';
+import { type ExtensionContext, type FetchPurpose, type Manifest, Type, defineWorker } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -39,7 +39,17 @@ describe('a burglar at the doors', function () {
     kernel = await bootTestKernel({
       config: `${OPEN_RATE}[extensions]\nenable = ["burglar"]\n[web.fetch]\nssrf_allowed_hosts = ["127.0.0.1"]\n`,
       env: { LOOT: 'from-the-environment' },
-      extra: [fixtureExtension({ id: 'burglar', manifest, definition: { activate: (ctx) => void (seen = ctx) } })],
+      extra: [
+        fixtureExtension({
+          id: 'burglar',
+          manifest,
+          definition: {
+            activate: (ctx) => {
+              seen = ctx;
+            },
+          },
+        }),
+      ],
     });
     if (!seen) throw new Error(`the area did not start: ${kernel.daemon.kernel.extensions().find(({ id }) => id === 'burglar')?.reason}`);
     return seen;
@@ -76,6 +86,7 @@ describe('a burglar at the doors', function () {
       ['env:LOOT', () => ctx.env('LOOT')],
       ['kernel', () => ctx.kernel],
     ];
+    expect(await refusalOf(() => ctx.workers.run(defineWorker('loot', { input: Type.Number(), output: Type.Number() }), 1))).to.include({ code: 'daemon_not_declared' });
     for (const [grant, attempt] of attempts) expect(await refusalOf(attempt), grant).to.deep.equal({ code: 'daemon_not_granted', message: lineFor(grant) });
     for (const attempt of [() => ctx.secrets.put('x', 'y'), () => ctx.secrets.where({ secret: 'provider.openai' }), () => ctx.secrets.delete('x')])
       expect(await refusalOf(attempt)).to.include({ code: 'secret_not_granted' });
@@ -99,8 +110,9 @@ describe('a burglar at the doors', function () {
       expect(await refusalOf(() => ctx.fetch(url('secret'), { purpose: 'webhook', secretHeaders: { 'x-loot': { secret, env: 'LOOT' } } })), secret).to.include({ code: 'secret_not_granted' });
     }
     expect(asked).to.deep.equal([]);
-    await ctx.fetch(url('own'), { purpose: 'webhook', secretHeaders: { 'x-loot': { secret: 'mine.key', env: 'LOOT' } } });
-    expect(asked).to.deep.equal(['/own from-the-environment']);
+    await ctx.secrets.put('mine.key', 'its-own');
+    await ctx.fetch(url('own'), { purpose: 'webhook', secretHeaders: { 'x-loot': { secret: 'mine.key' } } });
+    expect(asked).to.deep.equal(['/own its-own']);
   });
 
   it('with one program starts no other, nor another of that name', async () => {

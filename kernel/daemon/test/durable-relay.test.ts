@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '@svc/api';
-import type {} from '@svc/ext-agents/contract';
+import { AgentSpawned } from '@svc/ext-agents/contract';
 import { systemClock } from '@svc/platform/clock/clock';
 import { openStorage } from '@svc/platform/storage/storage';
 import { createInstalledStore } from '@svc/core';
@@ -10,6 +10,7 @@ import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestK
 import { expect } from 'chai';
 import { kernelMigrations, kernelTables } from '../src/choices.js';
 import { createDurableRelay } from '../src/durable-relay.js';
+import { createRelayLease } from '../src/relay-lease.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -21,7 +22,7 @@ const scribe = (heard: string[], refuse = 0) => {
     manifest: { events: { listens: ['agent.spawned'], durable: ['agent.spawned'] } },
     definition: {
       activate(ctx) {
-        ctx.events.on('agent.spawned', ({ name }) => {
+        ctx.events.on(AgentSpawned, ({ name }) => {
           if (name === 'assistant') return;
           refusals -= 1;
           if (refusals >= 0) throw new Error('not yet');
@@ -88,7 +89,7 @@ describe('a durable listener', () => {
     };
     const relay = createDurableRelay({ installed: createInstalledStore([scribe([])]), hub, clock, log: silent });
     const db = storage.dbFor(kernelTables);
-    await relay.open(db);
+    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder: 'only', soleWriter: true }));
     await db.commit([storage.event('agents', 'agent.spawned', { name: 'first' })]);
     relay.poke();
     await until(() => heard.length === 2);

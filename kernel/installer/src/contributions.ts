@@ -58,7 +58,7 @@ export const namesOf = (all: AllContributions): Contributions => ({
 
 /** A claimed section without a schema, or the other way round, would be refused at activation: say so now. */
 const checkClaims = (manifest: Manifest, given: readonly string[]): void => {
-  const claimed = (manifest.config ?? []).map((claim) => ('section' in claim ? claim.section : claim.key));
+  const claimed = (manifest.config ?? []).map((claim) => ('section' in claim ? claim.section : 'key' in claim ? claim.key : claim.setting));
   const bare = claimed.find((name) => !given.includes(name));
   if (bare !== undefined) throw new Error(`extension.json claims the config section "${bare}", but the code gives no schema for it`);
   const stray = given.find((name) => !claimed.includes(name));

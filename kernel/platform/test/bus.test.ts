@@ -58,6 +58,19 @@ describe('the bus inside a process', () => {
     expect(failures).to.have.length(1);
   });
 
+  it('is never alone where others work on the database whom it does not reach', () => {
+    expect(
+      createLocalBusHub({ soleWriter: false })
+        .join('c', () => undefined)
+        .isAlone(),
+    ).to.equal(false);
+    expect(
+      createLocalBusHub()
+        .join('c', () => undefined)
+        .isAlone(),
+    ).to.equal(true);
+  });
+
   it('knows when nobody else is there', async () => {
     expect(a.isAlone()).to.equal(false);
     await b.close();

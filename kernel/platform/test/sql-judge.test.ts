@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createSqlJudge, type SqlUse } from '../src/storage/contract/sql-judge.js';
+import { createSqlJudge, type SqlUse } from '../src/storage/gate/sql-judge.js';
 import { tableNames } from '../src/storage/contract/table-names.js';
 import { openSqlite, type SqliteConnection } from '../src/storage/sqlite/sqlite-connection.js';
 
@@ -71,7 +71,7 @@ describe('SQL text of an owner', () => {
       'SELECT * FROM sqlite_master',
       'SELECT * FROM sqlite_schema',
       'SELECT * FROM pg_catalog.pg_tables',
-      'SELECT * FROM kernel_events',
+      'SELECT * FROM kernel__events',
       'SELECT * FROM svc_changes',
       // A word that one engine takes for an alias ends no list of tables.
       'SELECT * FROM own__a AS offset, agents__agents',

@@ -124,12 +124,12 @@ describe('storage in a file', () => {
       await storage.close();
       await open(['noted']);
       const events = (count: number) => db.commit(Array.from({ length: count }, (_, n) => storage.event('notes', 'noted', n)));
-      const kept = async () => (await platform().readOne<{ n: number; first: number }>('SELECT count(*) AS n, min(seq) AS first FROM kernel_events')) ?? { n: 0, first: 0 };
+      const kept = async () => (await platform().readOne<{ n: number; first: number }>('SELECT count(*) AS n, min(id) AS first FROM kernel__events')) ?? { n: 0, first: 0 };
       await events(999);
       await db.commit([storage.event('notes', 'fleeting', 0)]);
       // As if many had come before; numbers are what counts.
       const connection = await openSqlite({ file: join(home, 'svc.db'), readOnly: false, maxStatements: 2 });
-      await connection.exec("INSERT INTO kernel_events(seq, name, data, at) VALUES (100500, 'noted', '0', '')");
+      await connection.exec("INSERT INTO kernel__events(id, name, data, at) VALUES (100500, 'noted', '0', '')");
       await connection.close();
       expect(await kept()).to.deep.equal({ n: 1_000, first: 1 });
 

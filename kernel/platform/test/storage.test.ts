@@ -182,12 +182,12 @@ describeOnEngines('storage', (engine) => {
 
     await db.commit([storage.event('notes', 'kept', { a: "it's" }), storage.event('notes', 'fleeting', 1)]);
 
-    expect(await platform().read('SELECT seq, name, data FROM kernel_events')).to.deep.equal([{ seq: 1, name: 'kept', data: '{"a":"it\'s"}' }]);
+    expect(await platform().read('SELECT id, seq, name, data FROM kernel__events')).to.deep.equal([{ id: 1, seq: null, name: 'kept', data: '{"a":"it\'s"}' }]);
   });
 
   it('refuses tables that are not the owner’s, whatever the write', () => {
     const other = storage.dbFor({ id: 'other', tables: ['things'] });
-    for (const table of ['notes', 'note_book__notes', 'kernel_events', '__proto__']) {
+    for (const table of ['notes', 'note_book__notes', 'kernel__events', '__proto__']) {
       expect(() => other.table(table), table).to.throw(`other has no table "${table}"`);
       expect(() => other.insert(table, [{ id: 'x' }])).to.throw(`other has no table "${table}"`);
       expect(() => other.update(table, ['id'], [{ id: 'x', n: 1 }])).to.throw(`other has no table "${table}"`);

@@ -36,11 +36,13 @@ describe('doors: tcp', function () {
   let names: Record<string, readonly ResolvedAddress[]>;
   let door: TcpDoor;
   let servers: Server[];
+  let accepted: Socket[];
   let failures: unknown[];
   beforeEach(() => {
     allowed = [];
     names = { 'mail.test': [{ address: '127.0.0.1', family: 4 }] };
     servers = [];
+    accepted = [];
     failures = [];
     door = createTcpDoor({
       config: { get: () => ({ fetch: { ssrf_allowed_hosts: allowed } }) },
@@ -52,13 +54,14 @@ describe('doors: tcp', function () {
   afterEach(async () => {
     await door.close();
     for (const server of servers) server.close();
+    for (const socket of accepted) socket.destroy();
   });
 
   const caller = (...hosts: string[]): TcpCaller => ({ id: 'mail', hosts });
   const local = caller('127.0.0.1');
   const serve = async (handle: (socket: Socket) => void): Promise<number> => {
     const server = createServer((socket) => {
-      socket.on('error', () => undefined);
+      accepted.push(socket.on('error', () => undefined));
       handle(socket);
     });
     servers.push(server);

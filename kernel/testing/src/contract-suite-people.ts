@@ -99,9 +99,11 @@ async function tablesOf(kernel: TestKernel, id: string): Promise<Table[]> {
   const db = storage.dbFor({ id, tables });
   // Which columns there are is asked of the engine, past what an area may ask.
   const all = storage.dbFor({ id, tables, isPlatform: true });
+  const columnsOf = (table: string): string =>
+    storage.dialect === 'sqlite' ? `SELECT name FROM pragma_table_info('${table}')` : `SELECT column_name::text AS name FROM information_schema.columns WHERE table_name = '${table}'`;
   return Promise.all(
     tables.map(async (name) => {
-      const columns = await all.read<{ name: string }>(`SELECT name FROM pragma_table_info('${db.table(name)}')`);
+      const columns = await all.read<{ name: string }>(columnsOf(db.table(name)));
       return { name, db, columns: new Set(columns.map((column) => column.name)) };
     }),
   );

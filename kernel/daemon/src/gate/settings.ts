@@ -2,14 +2,13 @@
 import type { ConfigHandle, Manifest, Plain, TSchema } from '@svc/api';
 import { type Owner, runAs } from '@svc/core';
 import type { Config } from '@svc/platform/config/config';
-import { kernelSections } from '@svc/platform/config/kernel-sections';
 import { requireDeclared } from './declared.js';
 
-/** As the platform names a claim: a section, or `/key`. */
-export const claimedBy = (manifest: Manifest): string[] => (manifest.config ?? []).map((claim) => ('section' in claim ? claim.section : claim.key));
+/** As the platform names a claim: a section, `/key`, or `api.setting`. */
+export const claimedBy = (manifest: Manifest): string[] => (manifest.config ?? []).map((claim) => ('section' in claim ? claim.section : 'key' in claim ? claim.key : claim.setting));
 
 export const settingsGate = (config: Config, owner: Owner, manifest: Manifest): ConfigHandle => {
-  const claimed = [...claimedBy(manifest), ...(manifest.reads ?? []).filter((section) => section in kernelSections)];
+  const claimed = claimedBy(manifest);
   return {
     get: <S extends TSchema>({ section }: { readonly section: string; readonly schema: S }) => {
       requireDeclared(manifest, 'config', claimed, section);

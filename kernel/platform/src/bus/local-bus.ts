@@ -10,7 +10,8 @@ export interface LocalBusHub {
   join(name: string, failed: Failed): Bus;
 }
 
-export const createLocalBusHub = (): LocalBusHub => {
+/** `soleWriter`: false where others may work on the database whom this bus does not reach. Then nobody is ever alone, and what they do is found in rows. */
+export const createLocalBusHub = ({ soleWriter = true }: { soleWriter?: boolean } = {}): LocalBusHub => {
   const members = new Map<object, Failed>();
   const lines: Lines = { events: new Line(members), journal: new Line(members), streams: new Line(members), choices: new Line(members) };
   return {
@@ -19,7 +20,7 @@ export const createLocalBusHub = (): LocalBusHub => {
       members.set(self, failed);
       return {
         name,
-        isAlone: () => members.size < 2,
+        isAlone: () => soleWriter && members.size < 2,
         publish: (channel, message) => {
           if (members.size > 1) lines[channel].publish(self, message);
         },

@@ -3,7 +3,7 @@
  * A blank variable is an unset one: compose files and unit files pass on what nobody set. `'""'` says an empty text.
  */
 import { isTable, type JsonSchema } from '@svc/api';
-import { kernelAliases } from './kernel-sections.js';
+import type { Aliases } from './claims.js';
 
 const PREFIX = 'SVC__';
 
@@ -13,7 +13,7 @@ export interface EnvSetting {
   readonly text: string;
 }
 
-export const readEnvLayer = (env: Readonly<Record<string, string | undefined>>): EnvSetting[] => {
+export const readEnvLayer = (env: Readonly<Record<string, string | undefined>>, aliases: Aliases): EnvSetting[] => {
   const settings: EnvSetting[] = [];
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(PREFIX) || text === undefined || text.trim() === '') continue;
@@ -22,7 +22,7 @@ export const readEnvLayer = (env: Readonly<Record<string, string | undefined>>):
       .split('__')
       .map((name) => name.toLowerCase());
     if (path.some((name) => name === '')) continue;
-    const alias = path.length === 1 ? kernelAliases[path[0] ?? ''] : undefined;
+    const alias = path.length === 1 ? aliases[path[0] ?? ''] : undefined;
     settings.push({ variable, path: alias ?? path, text });
   }
   return settings.sort((a, b) => (a.variable < b.variable ? -1 : 1));

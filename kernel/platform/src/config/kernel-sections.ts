@@ -10,15 +10,14 @@ export interface SectionClaim {
 export type SectionClaims = Readonly<Record<string, SectionClaim>>;
 
 const closed = { additionalProperties: false };
-const strings = (values: readonly string[] = []) => Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), { default: [...values], maxItems: 1_000 });
+const strings = (values: readonly string[] = [], more: object = {}) => Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), { default: [...values], maxItems: 1_000, ...more });
 const seconds = (value: number, maximum = 86_400) => Type.Integer({ default: value, minimum: 1, maximum });
 const bytes = (value: number) => Type.Integer({ default: value, minimum: 1, maximum: 1_073_741_824 });
 
 const Api = Type.Object(
   {
-    listen_addr: Type.String({ default: '127.0.0.1:4545', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):\\d{1,5}$', description: 'Address and port', 'x-restart': true }),
-    cors_origins: strings(),
-    rate_limit_per_second: Type.Number({ default: 50, minimum: 0.01, maximum: 100_000, description: 'Tokens an address gets back each second; the burst is a minute of it' }),
+    listen_addr: Type.String({ default: '127.0.0.1:4545', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):\\d{1,5}$', description: 'Address and port', 'x-restart': true, 'x-alias': ['api_listen'] }),
+    cors_origins: strings([], { 'x-alias': ['cors_origin'] }),
     max_connections: Type.Integer({ default: 10_000, minimum: 1, maximum: 1_000_000, description: 'Open connections in all; beyond it only this machine may still ask about health' }),
     max_connections_per_ip: Type.Integer({
       default: 512,
@@ -86,7 +85,7 @@ const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 export const kernelSections: SectionClaims = {
   api: mine(Api),
   extensions: mine(Extensions),
-  log: mine(Type.Object({ level: OneOf(LEVELS, { default: 'info' }) }, closed)),
+  log: mine(Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'] }) }, closed)),
   security: mine(Security),
   web: mine(Web),
   exec_policy: mine(ExecPolicy),
@@ -95,13 +94,4 @@ export const kernelSections: SectionClaims = {
   '/trusted_proxies': mine(
     Type.Array(Type.String({ format: 'ip-range' }), { default: [], maxItems: 1_000, description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For is believed' }),
   ),
-};
-
-/** Older spellings that mean the same setting. */
-export const kernelAliases: Readonly<Record<string, readonly string[]>> = {
-  api_listen: ['api', 'listen_addr'],
-  cors_origin: ['api', 'cors_origins'],
-  log_level: ['log', 'level'],
-  agent_max_iterations: ['runs', 'max_iterations'],
-  max_agent_call_depth: ['runs', 'max_depth'],
 };

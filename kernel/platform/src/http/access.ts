@@ -7,6 +7,7 @@
  * A3  With an api_key any program may call; pages only from cors_origins or from the service itself.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { isLoopbackName } from '../config/loopback.js';
 import { httpErrors } from './errors.js';
 import { hostNameOf } from './host-name.js';
 
@@ -42,7 +43,6 @@ export const admitOrigin = (access: Access, headers: IncomingHttpHeaders, method
 };
 
 /** A name or address of the machine itself. */
-export const isLoopbackName = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost') || name === '::1' || name === '::ffff:127.0.0.1' || /^127(\.\d{1,3}){3}$/.test(name);
 
 const isOwnHost = (access: Access, name: string | undefined): boolean => name !== undefined && (isLoopbackName(name) || name === access.listenHost());
 

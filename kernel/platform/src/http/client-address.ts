@@ -1,7 +1,7 @@
 /** The caller's address: the socket's, or what a trusted proxy says of it. */
 import type { IncomingMessage } from 'node:http';
 import { type IpRange, isInRange, parseAddress, parseRange } from '../doors/ip-range.js';
-import { isLoopbackName } from './access.js';
+import { isLoopbackName } from '../config/loopback.js';
 
 /** `trusted` are addresses and ranges in CIDR form; the list is judged once, so it must not be changed. */
 export const clientAddress = (req: IncomingMessage, trusted: readonly string[]): string => {

@@ -8,7 +8,7 @@
  */
 import type { Socket } from 'node:net';
 import { networkOf } from '../doors/ip-range.js';
-import { isLoopbackName } from './access.js';
+import { isLoopbackName } from '../config/loopback.js';
 
 /** C4. */
 const RESERVE = 32;

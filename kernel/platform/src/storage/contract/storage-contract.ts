@@ -16,7 +16,7 @@ export interface StorageOptions {
   log: Logger;
   /** Gets the events of each batch after its COMMIT, in commit order. Must not throw. */
   onEvents(events: ReadonlyArray<{ event: string; data: unknown }>): void;
-  /** Whether somebody listens durably: such events are kept in `kernel_events` too. */
+  /** Whether somebody listens durably: such events are kept in `kernel__events` too. */
   storeEvent?(event: string): boolean;
   /** Stands in for the database's own time, in milliseconds, where a test moves the clock. */
   now?: (() => number) | undefined;

@@ -5,7 +5,7 @@ import { newCounters } from '../contract/batch-end.js';
 import { createCommit } from '../contract/commit-ops.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
-import { createEventStore } from '../contract/event-store.js';
+import { createEvents, createEventStore } from '../contract/event-store.js';
 import { CREATE_IDENTITY, type DatabaseIdentity, IDENTITY_TABLE, type Identity, openIdentity } from '../contract/identity.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
@@ -28,7 +28,7 @@ const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const SET_UP = [
   'BEGIN',
   TAKE_LOCK,
-  'CREATE TABLE IF NOT EXISTS kernel_events (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, data text NOT NULL, at text NOT NULL)',
+  createEvents('bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY', 'text COLLATE "C"', 'bigint'),
   'CREATE TABLE IF NOT EXISTS kernel_batches (writer text PRIMARY KEY, batch bigint NOT NULL, at timestamptz NOT NULL)',
   CREATE_IDENTITY,
   'COMMIT',

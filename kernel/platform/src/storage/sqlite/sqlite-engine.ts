@@ -2,7 +2,7 @@
 import { identityFileOf } from '../../config/home.js';
 import { createCommit } from '../contract/commit-ops.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
-import { createEventStore } from '../contract/event-store.js';
+import { createEvents, createEventStore } from '../contract/event-store.js';
 import { CREATE_IDENTITY, type DatabaseIdentity, openIdentity } from '../contract/identity.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
@@ -60,7 +60,7 @@ const SET_UP = [
   // The WAL file shrinks back to this after a checkpoint.
   'PRAGMA journal_size_limit=67108864',
   `CREATE TABLE ${CHANGES_TABLE} (unit integer, write integer, n integer)`,
-  'CREATE TABLE IF NOT EXISTS kernel_events (seq integer PRIMARY KEY AUTOINCREMENT, name text NOT NULL, data text NOT NULL, at text NOT NULL)',
+  createEvents('integer PRIMARY KEY AUTOINCREMENT', 'text', 'integer'),
   CREATE_IDENTITY,
 ].join(';');
 
