@@ -1,4 +1,4 @@
-/** What of storage and events a generation is given, by what its manifest asks for. */
+/** What of storage a generation is given, by what its manifest asks for. */
 import { createTables, defineTable, type ExtensionContext, type Manifest, type Write } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
