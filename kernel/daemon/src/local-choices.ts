@@ -104,7 +104,7 @@ async function settingsOf(home: Home, env: LocalChange['env']): Promise<{ get(se
     good: {},
     providers: {},
   });
-  return { get: (section) => found.values.get(section), closed: () => [...found.closed] };
+  return { get: (section) => found.values.get(section), closed: () => [...found.closed], isFileRead: () => found.isFileRead };
 }
 
 /** What should be on stands for what is on: nothing runs. */
