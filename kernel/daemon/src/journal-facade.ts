@@ -7,6 +7,7 @@
  */
 import { type Actor, type Journal, type JournalRun, type LeasedRun, systemActor } from '@svc/api';
 import type { LiveRegistry, Owner } from '@svc/core';
+import { journalErrors } from '@svc/platform/journal/errors';
 import { daemonErrors } from './errors.js';
 
 export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistry, kinds: readonly string[]): Journal {
@@ -43,6 +44,12 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
     for (const run of runs) held.set(run.id, run);
     return runs;
   };
+  /** A lease is held by whoever was given it: knowing a run's id and token is not enough. */
+  const leaseOf = (run: LeasedRun): LeasedRun => {
+    const kept = held.get(run.id);
+    if (kept?.token !== run.token) throw journalErrors.lease_lost(run.id);
+    return kept;
+  };
   return {
     once: (request, effect) => {
       own(request.kind);
@@ -54,19 +61,23 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
       const [kept] = leased ? await keep([leased]) : [];
       return kept ? { ...opened, leased: kept } : opened;
     },
-    advance: async (run, progress) => {
+    advance: async (given, progress) => {
+      const run = leaseOf(given);
       await open(journal).advance(run, progress);
       if (progress.finish) held.delete(run.id);
     },
-    step: (run, spec, effect) => open(journal).step(run, spec, effect),
-    wait: async (run, wait, progress) => {
+    step: async (run, spec, effect) => open(journal).step(leaseOf(run), spec, effect),
+    wait: async (given, wait, progress) => {
+      const run = leaseOf(given);
       await open(journal).wait(run, wait, progress);
       held.delete(run.id);
     },
     // Whoever knows the key was told it by the run's owner: a wait for another area is ended by that one.
     wake: (actor, wakeKey, data, also) => open(journal).wake(actor, wakeKey, data, also),
     claim: async (kind, limit) => [...(await keep(await open(journal).claim(own(kind), limit)))],
-    release: async (run) => {
+    release: async (given) => {
+      const run = held.get(given.id);
+      if (run?.token !== given.token) return;
       held.delete(run.id);
       await journal.release(run);
     },
