@@ -17,7 +17,7 @@ import { createGrants } from './gate/grants-judge.js';
 import { kernelMember } from './gate/kernel-gate.js';
 import type { Member } from './gate/member.js';
 import { tcpMember } from './gate/tcp-gate.js';
-import { whileAlive } from './gate/while-alive.js';
+import { rejectedAfter, whileAlive } from './gate/while-alive.js';
 import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
@@ -52,7 +52,6 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
   const events = eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data));
   const own = contributed(parts, owner);
   const lasting = <T extends object>(one: T): T => whileAlive(one, alive);
-  const journal = journalFacade(parts.journal, owner, parts.ready, manifest.kinds ?? []);
   const doors = { ...fetchMembers(member, secrets), ...childMembers(member) };
   const context: ExtensionContext = {
     id,
@@ -67,17 +66,17 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     hooks: lasting(hooksGate(parts.hooks, owner, manifest, grants)),
     services: lasting(servicesGate(parts.services, owner, manifest, grants)),
     // A write of an event can be made after the end, as those of rows; it is told by whoever commits it.
-    events: { ...lasting(events), event: events.event },
-    journal: { ...lasting(journal), release: journal.release },
+    events: Object.freeze({ ...lasting(events), event: events.event }),
+    journal: Object.freeze(journalFacade(parts.journal, owner, parts.ready, manifest.kinds ?? [])),
     streams: lasting(streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge)),
     timers: lasting(timersFacade(parts, owner)),
-    db: dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive }),
+    db: Object.freeze(dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive })),
     ...doors,
     egress: lasting(doors.egress),
-    tcp: lasting(tcpMember(member)),
+    tcp: Object.freeze(tcpMember(member)),
     files: lasting(filesMember(member)),
-    secrets: lasting(secrets.secrets),
-    workers: lasting({ run: (worker, input, options) => runWorker(parts, installed, worker, input, options?.signal) }),
+    secrets: rejectedAfter(secrets.secrets, alive),
+    workers: rejectedAfter({ run: (worker, input, options) => runWorker(parts, installed, worker, input, options?.signal) }, alive),
     schemas: ownFace(parts.schemas),
     clock: clockFace(parts.clock),
     ids: idsFace(parts.ids),

@@ -16,7 +16,7 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
     return kind;
   };
   const find = async (actor: Actor, runId: string): Promise<JournalRun | undefined> => {
-    const run = await journal.get(actor, runId);
+    const run = await open(journal).get(actor, runId);
     return run && kinds.includes(run.kind) ? run : undefined;
   };
   const held = new Map<string, LeasedRun>();
@@ -85,11 +85,11 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
     interrupt: async (runId, reason) => ((await find(systemActor(owner.id), runId)) ? journal.interrupt(runId, reason) : false),
     onReady: (kind, fn) => ready.add(owner, { label: `runs of kind ${own(kind)} are ready`, begin: () => journal.onReady(kind, fn) }),
     get: find,
-    byKey: async (actor, kind, key) => journal.byKey(actor, own(kind), key),
+    byKey: async (actor, kind, key) => open(journal).byKey(actor, own(kind), key),
     steps: async (actor, runId) => ((await find(actor, runId)) ? journal.steps(actor, runId) : []),
     list: async (filter) => {
       own(filter.kind ?? '');
-      return journal.list(filter);
+      return open(journal).list(filter);
     },
   };
 }
