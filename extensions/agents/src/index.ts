@@ -13,13 +13,15 @@ import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './last-active.js';
 import { shownModels } from './model-shown.js';
 import { agentRoutes } from './routes.js';
-import { type AgentsDeps, createAgentsService, finishKills, purgeOwner } from './service.js';
+import { type AgentsDeps, createAgentsService, finishKills } from './service.js';
 import { spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
+import { AgentRows, Marks } from './tables.js';
 import { agentTools } from './tools.js';
 
 export default defineExtension({
   contract,
+  tables: [AgentRows, Marks],
   migrations: [init],
   activate(ctx) {
     const store = createStore(ctx.db);
@@ -39,7 +41,7 @@ export default defineExtension({
       review,
       providers: about.providers,
       modelsOf,
-      purge: ctx.hooks.use(StoragePurge),
+      purge: (agentId) => ctx.purge({ agentId }),
       journal: ctx.journal,
       schemas: ctx.schemas,
       ids: ctx.ids,
@@ -63,7 +65,9 @@ export default defineExtension({
     ctx.routes.add(...agentRoutes(surface));
     ctx.tools.add(...agentTools(surface));
     ctx.hooks.tap(KernelReady, () => finishKills(deps));
-    ctx.hooks.tap(StoragePurge, ({ ownerId, agentId }) => (ownerId !== undefined && agentId === undefined ? purgeOwner(deps, ownerId) : undefined));
+    ctx.hooks.tap(StoragePurge, ({ ownerId }) => {
+      if (ownerId !== undefined) cache.clear();
+    });
     ctx.events.on(AgentChanged, ({ agentId }) => cache.changed(agentId));
     ctx.events.on(AgentKilled, ({ agentId }) => cache.changed(agentId));
   },

@@ -4,7 +4,7 @@
  * A5  An agent of somebody else looks like one that does not exist.
  * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
  */
-import { type Actor, type Events, type HookHandle, type Logger, type StoragePurge, type Write, isSvcError, seesAll } from '@svc/api';
+import { type Actor, type Events, type Logger, type Write, isSvcError, seesAll } from '@svc/api';
 import type { AgentCache } from './agent-cache.js';
 import { type Agent, AgentChanged, AgentKilled, type AgentsService, type ModelChoice } from './contract.js';
 import { agentErrors } from './errors.js';
@@ -15,7 +15,8 @@ const MAX_LISTED = 1_000;
 
 export interface AgentsDeps extends SpawnDeps {
   readonly cache: AgentCache;
-  readonly purge: HookHandle<typeof StoragePurge>;
+  /** Erases what every area holds of the agent. */
+  purge(agentId: string): Promise<unknown>;
   readonly modelsOf: AgentsService['modelsOf'];
   readonly log: Logger;
 }
@@ -75,7 +76,7 @@ const killAgent = async (deps: AgentsDeps, actor: Actor, agentId: string): Promi
 };
 
 const finishKill = async (deps: AgentsDeps, agent: Agent): Promise<void> => {
-  await deps.purge.call({ agentId: agent.id });
+  await deps.purge(agent.id);
   try {
     await deps.store.commit([deps.store.remove(agent.id), deps.events.event(AgentKilled, { agentId: agent.id, name: agent.name, ownerId: agent.ownerId })]);
   } catch (error) {
@@ -119,9 +120,3 @@ const setSuspended = async (deps: AgentsDeps, actor: Actor, agentId: string, isS
 };
 
 const changedFact = (events: Events, agentId: string): Write => events.event(AgentChanged, { agentId });
-
-/** Forgets an owner altogether; the areas that keep rows of their agents hear the same purge. */
-export const purgeOwner = async (deps: AgentsDeps, ownerId: string): Promise<void> => {
-  await deps.store.commit(deps.store.removeOwner(ownerId));
-  deps.cache.clear();
-};

@@ -49,7 +49,6 @@ export interface AgentStore {
   touch(at: ReadonlyMap<string, string>): Write;
   /** Conflicts when the row is gone already. */
   remove(id: string): Write;
-  removeOwner(ownerId: string): Write[];
   commit(writes: readonly Write[]): Promise<void>;
 }
 
@@ -87,7 +86,6 @@ export const createStore = (db: Db): AgentStore => {
         [...at].map(([id, last]) => ({ id, last_active_at: last })),
       ),
     remove: (id) => db.remove('agents', { id }, { expect: 1 }),
-    removeOwner: (ownerId) => [db.remove('agents', { owner_id: ownerId })],
     commit: async (writes) => void (await db.commit(writes)),
   };
 };

@@ -26,6 +26,7 @@ const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
       shell: Texts('Patterns of shell commands it may run; none when left out'),
     }),
     risk: 'agent',
+    capabilities: ['agent_spawn'],
     replay: 'keyed',
     parallel: false,
     run: async (args, call) => {

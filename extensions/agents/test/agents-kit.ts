@@ -57,12 +57,9 @@ export const openAgents = async () => {
     },
   };
   const review: AgentsDeps['review'] = { isEmpty: () => false, call: async () => [{ owner: 'test', value: taps.review }] };
-  const purge = {
-    isEmpty: () => false,
-    call: async (subject: unknown) => {
-      taps.purged.push(subject);
-      if (taps.purgeFails) throw new Error('an area could not let go');
-    },
+  const purge = async (agentId: string): Promise<void> => {
+    taps.purged.push(agentId);
+    if (taps.purgeFails) throw new Error('the purge could not be stored');
   };
   const providers = { value: undefined, onChange: () => ({ dispose: () => undefined }) };
   const deps: AgentsDeps = {

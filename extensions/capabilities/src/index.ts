@@ -50,13 +50,10 @@ const standingOf = (ctx: ExtensionContext): Standing => {
   };
 };
 
-/** agent_send names an agent by id or by name; a pattern of the manifest may mean either. */
 const receiversOf = (ctx: ExtensionContext): Receivers => {
   const agents = ctx.services.optional(Agents);
-  return async ({ tool, args, call }) => {
-    const named = args.agent_id;
-    if (tool.name !== 'agent_send' || typeof named !== 'string') return [];
-    const agent = await agents.value?.find(call.actor, named);
-    return agent ? [agent.name, agent.id] : [named];
+  return async (actor, target) => {
+    const agent = await agents.value?.find(actor, target);
+    return agent ? [agent.name, agent.id] : [target];
   };
 };

@@ -3,7 +3,7 @@ import * as contract from './contract.js';
 import { Agents } from '@svc/ext-agents/contract';
 import { Models } from '@svc/ext-models/contract';
 import { ProviderChanged, Providers } from '@svc/ext-providers/contract';
-import { ConfigChanged, MetricsCollect, StoragePurge, defineExtension } from '@svc/api';
+import { ConfigChanged, MetricsCollect, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
@@ -14,9 +14,11 @@ import { createResolutionCache } from './resolution-cache.js';
 import { createQuota } from './quota.js';
 import { createLlmService } from './service.js';
 import { createUsageStore } from './store.js';
+import { UsageRows } from './tables.js';
 
 export default defineExtension({
   contract,
+  tables: [UsageRows],
   migrations: [init],
   config: [LlmSection],
   activate(ctx) {
@@ -47,10 +49,6 @@ export default defineExtension({
       counters,
     });
     ctx.services.provide(Llm, llm);
-    // Money that an agent or a session spent stays on the books; only its owner's leaving takes it away.
-    ctx.hooks.tap(StoragePurge, async ({ ownerId }) => {
-      if (ownerId !== undefined) await store.purgeOwner(ownerId);
-    });
     ctx.hooks.tap(MetricsCollect, () => [
       { name: 'svc_llm_quota_agents', help: 'Agents with a limit whose usage is kept in memory', type: 'gauge', value: quota.size() },
       { name: 'svc_llm_calls_total', help: 'Model calls', type: 'counter', value: counters.calls },

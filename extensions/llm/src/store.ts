@@ -22,7 +22,6 @@ export interface UsageStore {
   spent(agentId: string, since: { minutesSince: string; daysSince: string }): Promise<Spent>;
   /** Of each of these agents since then, as far as the actor may see. */
   spending(actor: Actor, agentIds: readonly string[], since: string): Promise<Record<string, number>>;
-  purgeOwner(ownerId: string): Promise<void>;
 }
 
 export interface Spent {
@@ -86,9 +85,6 @@ export const createUsageStore = (db: Db): UsageStore => {
       );
       // PostgreSQL gives sums as text.
       return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, cost }) => [agent_id, Number(cost)]));
-    },
-    purgeOwner: async (ownerId) => {
-      await db.commit([db.remove('usage', { owner_id: ownerId })]);
     },
   };
 };

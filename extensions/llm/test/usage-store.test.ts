@@ -124,11 +124,4 @@ describe('the usage rows', () => {
     expect(await spending(eve, ['a', 'b', 'c'])).to.deep.equal({ c: 7 });
     expect(await spending(owner, [])).to.deep.equal({});
   });
-
-  it('go with their owner, and no others do', async () => {
-    await keep({}, { actor: eve }, { actor: eve });
-    await store.purgeOwner('user:eve');
-    expect(await store.total(owner, {})).to.include({ requests: 1 });
-    expect(await store.total(eve, {})).to.include({ requests: 0 });
-  });
 });

@@ -13,12 +13,14 @@ import { createReach } from './reach.js';
 import { createProvidersService, localAddresses, PROBED } from './service.js';
 import { createSettingsStore } from './store.js';
 import { VaultReset } from '@svc/ext-vault/contract';
+import { Defaults, Settings } from './tables.js';
 
 /** What the start of a generation still has to do, by its context. */
 const starting = new WeakMap<ExtensionContext, () => Promise<void>>();
 
 export default defineExtension({
   contract,
+  tables: [Settings, Defaults],
   migrations: [init, defaults],
   config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection],
   activate(ctx) {

@@ -22,6 +22,8 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
       message: Type.String({ minLength: 1 }),
     }),
     risk: 'agent',
+    capabilities: ['agent_message'],
+    needs: ({ agent_id }) => [{ capability: 'agent_message', target: agent_id }],
     replay: 'keyed',
     parallel: true,
     timeoutMs: 86_400_000,

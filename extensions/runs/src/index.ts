@@ -1,22 +1,21 @@
-import { MessageIntercept, RunContext, RunEnded, RunFrames, RunStart, Runs } from './contract.js';
+import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunStart, Runs } from './contract.js';
 import * as contract from './contract.js';
 import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { AgentChanged, Agents } from '@svc/ext-agents/contract';
-import { ConfigChanged, MetricsCollect, StoragePurge, defineExtension, systemActor } from '@svc/api';
+import { ConfigChanged, type LeasedRun, MetricsCollect, StoragePurge, type Streams, defineExtension, systemActor } from '@svc/api';
 import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
-import { type LoopDeps, driveRun } from './agent-loop.js';
+import { type LoopDeps, type LoopEnd, driveRun } from './agent-loop.js';
 import { createCircularWaits } from './circular-wait.js';
 import { RunsSection } from './config.js';
-import { createDispatcher } from './dispatcher.js';
 import { createEndKeeper, LOOK_EVERY_MS } from './endings.js';
 import { reachedBy } from './frames.js';
 import { createRepeats } from './repeats.js';
 import { showFrames } from './projections.js';
 import { messageRoutes } from './routes.js';
-import { RUN_KIND, type RunInput } from './run-input.js';
+import type { RunInput } from './run-input.js';
 import { createRunsService } from './service.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
@@ -65,36 +64,28 @@ export default defineExtension({
         if (!ctx.signal.aborted) ctx.timers.after(name, ms, fn);
       };
     const watch = createWatchKeeper({ streams: ctx.streams, log: ctx.log, later: later('look-for-unwatched'), cancel: (runId) => cancelUnwatched(loop, runId) });
-    const own = createDispatcher({
-      journal: ctx.journal,
-      streams: ctx.streams,
-      log: ctx.log,
-      maxActive: () => config().max_active,
-      hold: (label) => ctx.hold(label),
-      later: later('claim-again'),
-      pause: (ms) => ctx.clock.sleep(ms, ctx.signal).catch(() => undefined), // the generation closes: its runs are handed on
-      drive: (run) => {
-        if ((run.input as RunInput).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
-        return driveRun(loop, run);
-      },
-      restore: async (run) => {
-        const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
-        const here = ctx.streams.here(run.id);
-        // Nobody held the run since its topic was written here: it goes on as it is, unless text of an open step has to be voided.
-        const isNext = here?.token === run.token - 1 && here.seq > 0 && !here.ended;
-        if (isNext && !cutOff) return ctx.streams.open(RunFrames, run.id, { attempt: here.attempt, token: run.token });
-        // Numbers begin anew, so the attempt must be one that no client has seen: the token grows with each claim, and 1 was the first life's.
-        const reached = reachedBy(run.steps);
-        ctx.streams.open(RunFrames, run.id, { attempt: run.token + 1, token: run.token, ...(reached ? { reached } : {}) });
-        if (run.steps.length > 0) ctx.streams.publish(RunFrames, run.id, 'phase', { phase: 'restarted', attempt: run.attempt });
+    const worker = ctx.journal.worker(AgentRun, {
+      concurrency: () => config().max_active,
+      drive: (run) =>
+        untilHandedOn(ctx.streams, run, async () => {
+          if ((run.input as RunInput).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
+          return driveRun(loop, run);
+        }),
+      resume: async (run) => {
+        try {
+          showAgain(ctx.streams, run);
+        } catch (cause) {
+          ctx.streams.letGo(run.id, run.token);
+          throw cause;
+        }
       },
     });
-    const endings = createEndKeeper({ journal: ctx.journal, streams: ctx.streams, log: ctx.log, later: later('look-at-end'), isDriven: (runId) => own.active.has(runId) });
+    const endings = createEndKeeper({ journal: ctx.journal, streams: ctx.streams, log: ctx.log, later: later('look-at-end'), isDriven: (runId) => worker.active.has(runId) });
     ctx.events.on(RunEnded, ({ runId }) => endings.ended(runId));
     ctx.timers.every('look-for-ends', LOOK_EVERY_MS, () => endings.look());
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
     for (const changed of [ProviderChanged, ConfigChanged, AgentChanged]) ctx.events.on(changed, () => repeats.forget());
-    const runs = createRunsService({ ...loop, dispatcher: own, intercept, startHook, watch, repeats, config });
+    const runs = createRunsService({ ...loop, worker, intercept, startHook, watch, repeats, config });
 
     ctx.services.provide(Runs, runs);
     showFrames(ctx.streams);
@@ -110,12 +101,36 @@ export default defineExtension({
       const agent = await agents.find(system, agentId); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
-    ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);
+    ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: worker.active.size }]);
     ctx.timers.every('tell-agents', AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
-    ctx.journal.onReady(RUN_KIND, () => own.poke());
-    ctx.timers.after('first-look', 0, () => own.poke());
   },
 });
+
+/** What a client may already have seen of a run that begins another attempt. */
+function showAgain(streams: Streams, run: LeasedRun): void {
+  const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
+  const here = streams.here(run.id);
+  // Nobody held the run since its topic was written here: it goes on as it is, unless text of an open step has to be voided.
+  const isNext = here?.token === run.token - 1 && here.seq > 0 && !here.ended;
+  if (isNext && !cutOff) {
+    streams.open(RunFrames, run.id, { attempt: here.attempt, token: run.token });
+    return;
+  }
+  // Numbers begin anew, so the attempt must be one that no client has seen: the token grows with each claim, and 1 was the first life's.
+  const reached = reachedBy(run.steps);
+  streams.open(RunFrames, run.id, { attempt: run.token + 1, token: run.token, ...(reached ? { reached } : {}) });
+  if (run.steps.length > 0) streams.publish(RunFrames, run.id, 'phase', { phase: 'restarted', attempt: run.attempt });
+}
+
+/** Whoever claims a run that has not ended here writes its topic, perhaps in another process. */
+async function untilHandedOn(streams: Pick<Streams, 'letGo'>, run: LeasedRun, drive: () => Promise<LoopEnd>): Promise<void> {
+  let end: LoopEnd | undefined;
+  try {
+    end = await drive();
+  } finally {
+    if (end !== 'ended') streams.letGo(run.id, run.token);
+  }
+}
 
 /** A draining lifetime lets nobody in: that is how a generation learns that it is being replaced. */
 function isLeaving(ctx: { signal: AbortSignal; hold(label: string): { release(): void } | null }): boolean {

@@ -6,13 +6,12 @@
  * R5  Stop reaches whatever runs, waits or is queued, whichever door it came through.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Events, type HookHandle, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, systemActor } from '@svc/api';
+import { type Actor, type Clock, type DurableWorker, type Events, type HookHandle, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, systemActor } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { besideOf, besideWords, talkOf, withoutAsidePrefix } from './beside.js';
 import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, type RunInfo, type RunResult, type RunStart, RunStarted, type RunsService, type Submitted } from './contract.js';
-import type { Dispatcher } from './dispatcher.js';
 import { isOver, sayEnd, sayEndOf, toRunError } from './endings.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
@@ -31,7 +30,7 @@ export interface RunsDeps {
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
   readonly llm: Pick<LlmService, 'admit' | 'resolve'>;
-  readonly dispatcher: Dispatcher;
+  readonly worker: DurableWorker;
   readonly intercept: HookHandle<typeof MessageIntercept>;
   readonly startHook: HookHandle<typeof RunStart>;
   readonly watch: WatchKeeper;
@@ -62,7 +61,7 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
     const answer = await deps.intercept.call({ actor, agent, sessionId, text, door: draft.door });
     if (answer) return answerCommand(deps, actor, agent, sessionId, draft, answer);
   }
-  if (!deps.dispatcher.hasRoom()) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
+  if (!deps.worker.hasRoom()) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
   // A message that was sent before is answered from its row, whatever the agent may still use.
   if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id);
   if (draft.thinking === true) await checkThinking(deps, agent);
@@ -117,7 +116,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     throw error;
   }
   if (input.unwatched === 'cancel') deps.watch.keep(id);
-  if (opened.leased) deps.dispatcher.take(opened.leased);
+  if (opened.leased) void deps.worker.take(opened.leased);
   else await queued(deps, id, lane);
   return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1 };
 }
@@ -130,7 +129,7 @@ async function queued(deps: RunsDeps, runId: string, sessionId: string): Promise
   const system = systemActor('runs');
   const [waiting] = await deps.journal.list({ actor: system, kind: RUN_KIND, lane: sessionId, status: ['waiting'], limit: 1 });
   if (waiting) await supersede(deps, waiting);
-  deps.dispatcher.poke();
+  deps.worker.poke();
 }
 
 async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {

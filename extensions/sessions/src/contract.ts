@@ -1,5 +1,5 @@
 /** What sessions declares to other areas: the append-only log of what was said, and its projection for a model. */
-import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineService, method } from '@svc/api';
+import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineService, defineWork, method } from '@svc/api';
 import { ModelMessage } from '@svc/ext-llm/contract';
 
 export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'summary', 'note']);
@@ -58,6 +58,12 @@ export type SessionCount = Plain<typeof SessionCount>;
 
 const AgentPlace = Type.Object({ id: Type.String(), sessionId: Type.String() }, { description: 'An agent, by id and current session' });
 const Id = Type.String();
+
+/** What `compact` and a session that has grown long begin. */
+export const Compaction = defineWork('compaction', '1.0.0', {
+  input: Type.Object({ agentId: Type.String(), sessionId: Type.String(), through: Type.Integer({ description: 'The last entry that the summary covers' }), isAsked: Type.Optional(Type.Boolean()) }),
+  result: Type.Undefined(),
+});
 
 export const Sessions = defineService('sessions', '1.0.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */

@@ -1,21 +1,23 @@
 import { Llm } from '@svc/ext-llm/contract';
 import { Agents } from '@svc/ext-agents/contract';
-import { SecurityReport, StoragePurge, defineExtension } from '@svc/api';
+import { SecurityReport, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
-import { COMPACTION_KIND, createCompactor } from './compaction.js';
+import { createCompactor } from './compaction.js';
 import { Sessions } from './contract.js';
 import * as contract from './contract.js';
 import { projectEntries } from './projection.js';
 import { sessionRoutes } from './routes.js';
 import { createSessionsService } from './service.js';
 import { createSessionStore } from './store.js';
+import { EntryRows, SessionRows } from './tables.js';
 
 /** Entries that one compaction reads at most. */
 const MAX_COMPACTED_ENTRIES = 5_000;
 
 export default defineExtension({
   contract,
+  tables: [SessionRows, EntryRows],
   migrations: [init, thinking],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
@@ -37,13 +39,7 @@ export default defineExtension({
       },
     });
     ctx.services.provide(Sessions, sessions);
-    ctx.journal.onReady(COMPACTION_KIND, () => compactor.resume());
-    ctx.timers.after('resume-compactions', 0, () => compactor.resume());
     ctx.routes.add(...sessionRoutes({ sessions, agents, store, commit: (writes) => ctx.db.commit(writes) }));
-    ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
-      if (agentId !== undefined) await store.purgeAgent(agentId);
-      else if (ownerId !== undefined) await store.purgeOwner(ownerId);
-    });
     ctx.hooks.tap(SecurityReport, () => ({ name: 'session_repair', state: repairWorks() ? 'active' : 'failed', detail: 'a call without a result is answered in the projection' }));
   },
 });

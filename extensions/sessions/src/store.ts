@@ -27,8 +27,6 @@ export interface SessionStore {
   agentOf(sessionId: string): Promise<string | undefined>;
   setThinking(sessionId: string, isOn: boolean | null): Write;
   discard(sessionId: string): Write[];
-  purgeAgent(agentId: string): Promise<void>;
-  purgeOwner(ownerId: string): Promise<void>;
 }
 
 interface RawEntry {
@@ -44,9 +42,6 @@ const ENTRY_COLUMNS = ['seq', 'kind', 'run_id', 'body', 'at'];
 export const createSessionStore = (db: Db): SessionStore => {
   const sessions = db.table('sessions');
   const entries = db.table('entries');
-  const purgeWhere = async (column: 'agent_id' | 'owner_id', value: string): Promise<void> => {
-    await db.commit([db.sql(`DELETE FROM ${entries} WHERE session_id IN (SELECT id FROM ${sessions} WHERE ${column} = ?)`, [value]), db.remove('sessions', { [column]: value })]);
-  };
   return {
     counts: async (actor, agentIds, since) => {
       const reads = idGroups(agentIds).map((group) =>
@@ -92,8 +87,6 @@ export const createSessionStore = (db: Db): SessionStore => {
     agentOf: async (sessionId) => (await db.first<{ agent_id: string }>({ from: 'sessions', columns: ['agent_id'], where: { id: sessionId } }))?.agent_id,
     setThinking: (sessionId, isOn) => db.update('sessions', ['id'], [{ id: sessionId, thinking: isOn === null ? null : isOn ? 1 : 0 }], { expect: 'each' }),
     discard: (sessionId) => [db.remove('entries', { session_id: sessionId }), db.remove('sessions', { id: sessionId })],
-    purgeAgent: (agentId) => purgeWhere('agent_id', agentId),
-    purgeOwner: (ownerId) => purgeWhere('owner_id', ownerId),
   };
 };
 

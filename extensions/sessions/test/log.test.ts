@@ -184,19 +184,6 @@ describe('the log of a session', () => {
     expect((await service.project(alice, await service.ensure(alice, AGENT, gone.id), { budgetTokens: 1_000 })).messages).to.deep.equal([]);
   });
 
-  it('goes with its agent, or with its owner', async () => {
-    const service = open();
-    const hers = await begin(service, said('of alice'));
-    const his = await add(service, await service.ensure(bob, OTHER_AGENT, ids.uuid()), said('of bob'));
-    await store.purgeAgent(AGENT);
-    expect(await store.find(alice, hers.id)).to.equal(undefined);
-    expect(await store.entries(hers.id, 0, 10)).to.deep.equal([]);
-    expect(words(await service.entries(bob, his.id))).to.deep.equal(['1:of bob']);
-    await store.purgeOwner('user:bob');
-    expect(await store.find(bob, his.id)).to.equal(undefined);
-    expect(await store.entries(his.id, 0, 10)).to.deep.equal([]);
-  });
-
   it('that holds a row nobody can read says which', async () => {
     const service = open();
     const { id } = await begin(service, said('one'));

@@ -1,5 +1,5 @@
 /** What sessions tell other areas, give up when they are told to, and cost those who ask over HTTP. */
-import { SecurityReport, StoragePurge } from '@svc/api';
+import { SecurityReport } from '@svc/api';
 import { bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';
@@ -26,7 +26,7 @@ describe('the sessions of a daemon', () => {
   it('go with their owner, while those of others stay', async () => {
     const { kernel, http, agent } = await bootWithModel({ text: 'ok' });
     await http.expect(200, 'POST', `/api/agents/${agent.id}/message`, { message: 'hi' });
-    const purge = (asked: { ownerId: string }) => kernel.daemon.parts.hooks.slot(StoragePurge)?.call(asked);
+    const purge = (asked: { ownerId: string }) => kernel.daemon.parts.purges.purge(asked);
     const count = async () => (await http.expect(200, 'GET', '/api/status')).body.session_count;
     await purge({ ownerId: 'user:nobody' });
     expect(await count()).to.equal(1);

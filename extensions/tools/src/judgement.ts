@@ -1,5 +1,5 @@
 /** Judging a call before anything runs (T1). */
-import { type AnyTool, type HookHandle, type Logger, type Schemas, type SvcError, type ToolBefore, type ToolRequest, type Verdict, isSvcError, nearest } from '@svc/api';
+import { type AnyTool, type HookHandle, type Logger, type Schemas, SvcError, type ToolBefore, type ToolRequest, type Verdict, isSvcError, nearest, needsOf } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, Judgement } from './contract.js';
@@ -24,14 +24,26 @@ export const judgeCall = async (deps: JudgeDeps, request: CallRequest): Promise<
   if (problem) return denied(basis, problem);
   const checked = await checkedArguments(deps, tool, request);
   if ('problem' in checked) return denied(basis, checked.problem);
-  const verdict = deps.before.isEmpty() ? undefined : await deps.before.call(toolRequest(deps.registry, tool, request, basis.digest));
-  return judgementOf(basis, verdict);
+  if (deps.before.isEmpty()) return judgementOf(basis, undefined);
+  const asked = requestOrFault(deps, tool, request, basis.digest);
+  return asked instanceof SvcError ? denied(basis, asked) : judgementOf(basis, await deps.before.call(asked));
+};
+
+/** What a tool cannot say that a call needs, nobody can judge: the call is refused. */
+const requestOrFault = (deps: JudgeDeps, tool: AnyTool, request: CallRequest, digest: string): ToolRequest | SvcError => {
+  try {
+    return toolRequest(deps.registry, tool, request, digest);
+  } catch (cause) {
+    deps.log.error('a tool could not say what a call of it needs', { tool: tool.name, cause });
+    return toolErrors.failed(tool.name);
+  }
 };
 
 /** What taps of the tool hooks see: what the tool is, and never what runs it. The arguments have been checked against the tool's schema, an object. */
 export const toolRequest = (registry: Pick<ToolRegistry, 'facts'>, tool: AnyTool, request: CallRequest, digest: string): ToolRequest => ({
   tool: registry.facts(tool),
   args: request.args as Readonly<Record<string, unknown>>,
+  needs: needsOf(tool, request.args as Readonly<Record<string, unknown>>),
   call: request.call,
   digest,
   earlier: request.earlier,

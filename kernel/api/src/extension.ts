@@ -7,12 +7,14 @@ import type { Events } from './declare/event.js';
 import type { Hooks } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
 import type { Services } from './declare/service.js';
+import type { TableDecl } from './declare/table.js';
 import type { ConfigDecl, WorkerDecl } from './declare/work.js';
 import type { Connection, RouteDecl, SocketDecl } from './http.js';
 import type { Journal } from './journal.js';
 import type { Schemas } from './check.js';
 import type { TSchema } from './schema.js';
 import type { Db, Migration } from './storage.js';
+import type { Purged, PurgeSubject } from './purge.js';
 import type { Streams } from './streams.js';
 import type { AnyTool } from './tools.js';
 
@@ -122,6 +124,8 @@ export interface ExtensionContext {
   readonly streams: Streams;
   readonly timers: Timers;
   readonly db: Db;
+  /** Erases somebody everywhere: every area's rows of them, and what it holds of them elsewhere. Only with the grant `purge`. */
+  purge(subject: PurgeSubject): Promise<Purged>;
   /** Needs the grant `egress:<purpose>`. */
   fetch(url: string, init: FetchInit): Promise<FetchResponse>;
   readonly egress: Egress;
@@ -152,6 +156,8 @@ export interface ExtensionDefinition {
   readonly contract?: Readonly<Record<string, unknown>>;
   /** The worker functions that the manifest names. */
   readonly workers?: readonly WorkerDecl[];
+  /** The tables that extension.json names. */
+  readonly tables?: readonly TableDecl[];
   readonly migrations?: readonly Migration[];
   /** The config sections that extension.json claims. */
   readonly config?: readonly ConfigDecl[];

@@ -43,6 +43,7 @@ export const GRANT_KINDS = {
     accepts: isHostPattern,
   },
   'net:listen': { form: 'net:listen[:port]', what: 'listens on a TCP port', pattern: `net:listen(?::(${PORT}))?` },
+  purge: { form: 'purge', what: 'erases an owner, an agent or a session from every area', pattern: 'purge' },
   'db:sql': { form: 'db:sql', what: 'reads and writes its own tables with SQL text', pattern: 'db:sql' },
 } as const satisfies Readonly<Record<string, GrantKind>>;
 

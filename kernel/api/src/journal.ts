@@ -9,6 +9,7 @@
  * J5  After a crash an unfinished run is claimed again with its steps; what has an outcome is not done again.
  */
 import type { Actor } from './actor.js';
+import type { WorkDecl } from './declare/work.js';
 import type { Disposable } from './disposable.js';
 import type { Write } from './storage.js';
 
@@ -143,7 +144,32 @@ export interface RunFilter {
   limit?: number;
 }
 
+export interface WorkOptions {
+  /** How many at once; a function is asked each time. */
+  readonly concurrency: number | (() => number);
+  /**
+   * Drives one run until it has ended, waits, or belongs to the next generation. What it throws gives the lease back:
+   * the run is claimed again after a rest.
+   */
+  drive(run: LeasedRun): Promise<unknown>;
+  /** Before a run is driven that was not opened here: of an earlier life, or of another process. */
+  resume?(run: LeasedRun): Promise<void>;
+}
+
+/** The loop that claims and drives the runs of one kind, for as long as its generation is seen. */
+export interface DurableWorker {
+  /** Ids of the runs that it drives now. */
+  readonly active: ReadonlySet<string>;
+  hasRoom(): boolean;
+  /** Drives a run that `open` has leased to this process. Resolves when this generation is done with it, and rejects for nothing that went wrong in it. */
+  take(run: LeasedRun): Promise<void>;
+  /** Looks for work; it is done by itself whenever the journal has some. Safe to call at any time. */
+  poke(): void;
+}
+
 export interface Journal {
+  /** Does durable work of a kind of its own from now on. */
+  worker(kind: WorkDecl, options: WorkOptions): DurableWorker;
   /**
    * An effect that happens once per owner, kind and key. `receipt` gives writes that the effect commits with its own;
    * whoever comes again with the key gets the result that stands there (plain data), for as long as ended runs are kept.

@@ -2,8 +2,9 @@
 import { Actor } from './actor.js';
 import { defineAsk, defineGather, definePipe, defineStep, defineVeto } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
+import { PurgeSubject } from './purge.js';
 import { OneOf, Type } from './schema.js';
-import { CallFacts, Capabilities, ToolFacts, ToolOutput } from './tools.js';
+import { CallFacts, Capabilities, Need, ToolFacts, ToolOutput } from './tools.js';
 
 const V = '1.0.0';
 const Nothing = Type.Undefined();
@@ -38,6 +39,7 @@ export const SocketUpgrade = defineVeto('socket.upgrade', V, {
 export const ToolRequest = Type.Object({
   tool: ToolFacts,
   args: Type.Record(Type.String(), Type.Unknown()),
+  needs: Type.Array(Need, { description: 'What this call needs of the capabilities' }),
   call: CallFacts,
   digest: Type.String({ description: "Hex SHA-256 of the tool's name and the canonical JSON of its arguments" }),
   earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() }), { description: 'Earlier calls of this run, oldest first: what loop guards count' }),
@@ -66,12 +68,15 @@ export const SecretChange = defineAsk('secret.change', V, {
   answer: Type.Object({ changed: Type.Boolean(), names: Type.Optional(Type.Array(Type.String())) }),
 });
 
-/** Rows of an owner or an agent go, and with them what an area holds of them elsewhere. */
+/**
+ * An owner, an agent or a session goes, and with it what an area holds of it elsewhere than in its declared tables:
+ * files, running work, what it keeps in memory. The kernel alone calls it (`ctx.purge`), perhaps more than once, and
+ * before this generation is seen by anybody when the area was off meanwhile.
+ */
 export const StoragePurge = defineStep('storage.purge', V, {
   policy: 'closed',
   budgetMs: 30_000,
-  callable: true,
-  subject: Type.Object({ ownerId: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()), sessionId: Type.Optional(Type.String()) }),
+  subject: PurgeSubject,
 });
 export const KernelReady = defineStep('kernel.ready', V, { policy: 'open', budgetMs: 5_000, subject: Nothing });
 

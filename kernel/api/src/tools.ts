@@ -60,6 +60,13 @@ export const ToolOutput = Type.Object({
 });
 export type ToolOutput = Plain<typeof ToolOutput>;
 
+/** One thing a call needs of its agent's capabilities. */
+export const Need = Type.Object({
+  capability: Type.String({ description: 'As `[capabilities]` of a manifest calls it' }),
+  target: Type.Optional(Type.String({ description: 'Which of it: the command line, the address, the receiver, the path in the workspace. Without one the call needs all of it' })),
+});
+export type Need = Plain<typeof Need>;
+
 /** What a tool is, for whoever judges or lists it: never the thing that runs it. */
 export const ToolFacts = Type.Object({
   name: Type.String(),
@@ -68,12 +75,29 @@ export const ToolFacts = Type.Object({
   risk: OneOf(['read', 'write', 'network', 'exec', 'agent']),
   replay: OneOf(['safe', 'keyed', 'never']),
   parallel: Type.Boolean(),
-  workspace: Type.Boolean({ description: "Reads or writes files of the agent's workspace" }),
+  capabilities: Type.Array(Type.String(), { description: 'Capabilities that every call needs' }),
 });
 export type ToolFacts = Plain<typeof ToolFacts>;
 export type ToolRisk = ToolFacts['risk'];
 
-export const factsOf = ({ name, description, params, risk, replay, parallel, workspace = false }: AnyTool): ToolFacts => ({ name, description, params, risk, replay, parallel, workspace });
+/** What the risk alone asks for, whatever a tool says of itself. */
+const NEEDED_BY_RISK: Readonly<Partial<Record<ToolRisk, string>>> = { exec: 'shell', network: 'network' };
+
+const capabilitiesOf = ({ capabilities = [], risk }: Pick<AnyTool, 'capabilities' | 'risk'>): readonly string[] => {
+  const byRisk = NEEDED_BY_RISK[risk];
+  return byRisk === undefined || capabilities.includes(byRisk) ? capabilities : [...capabilities, byRisk];
+};
+
+export const factsOf = (tool: AnyTool): ToolFacts => {
+  const { name, description, params, risk, replay, parallel } = tool;
+  return { name, description, params, risk, replay, parallel, capabilities: capabilitiesOf(tool) };
+};
+
+/** What one call needs; the arguments have been checked against `params`. What every call needs and `needs` gives no target of is needed as a whole. */
+export const needsOf = (tool: AnyTool, args: Readonly<Record<string, unknown>>): readonly Need[] => {
+  const named = tool.needs?.(args) ?? [];
+  return [...named, ...capabilitiesOf(tool).flatMap((capability) => (named.some((need) => need.capability === capability) ? [] : [{ capability }]))];
+};
 
 export interface ToolDecl<P extends TObject = TObject> {
   readonly name: string;
@@ -87,10 +111,10 @@ export interface ToolDecl<P extends TObject = TObject> {
   readonly replay: Replay;
   /** May run beside other calls of the same message. */
   readonly parallel: boolean;
-  /** Reads or writes files of the agent's workspace: needs the capability `file_system`. */
-  readonly workspace?: boolean;
-  /** Workspace paths the call writes, for checkpoints and judges. */
-  readonly writes?: (args: Static<P>) => readonly string[];
+  /** Capabilities that every call needs: without one of them the tool is not even listed. The risks `exec` and `network` add `shell` and `network`. */
+  readonly capabilities?: readonly string[];
+  /** What this call needs, and which of it: what judges go by. Pure. */
+  readonly needs?: (args: Static<P>) => readonly Need[];
   /** Default 120 s. */
   readonly timeoutMs?: number;
   readonly run: (args: Static<P>, call: ToolCall) => Promise<ToolOutput | string>;

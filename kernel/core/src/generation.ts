@@ -3,7 +3,8 @@
  *
  * G1  A candidate registers where nobody sees it; what it adds must be what its manifest and contributions.json say.
  * G2  Conflicts with what is visible are judged in the same step as the swap. The swap of routes, taps, tools, services and timers is one synchronous step; a start that fails swaps back.
- * G3  A retired generation leaves no row and no label; what remains is reported as a leak.
+ * G3  A candidate that may be seen has erased what was to be erased while its area was off.
+ * G4  A retired generation leaves no row and no label; what remains is reported as a leak.
  */
 import { type ExtensionContext, type ExtensionDefinition, type StopReason, declaredAs } from '@svc/api';
 import type { AnyRegistry } from './contribution-registry.js';
@@ -22,9 +23,13 @@ export interface GenerationDeps {
   readonly registries: readonly AnyRegistry[];
   createContext(owner: Owner, installed: Installed): ExtensionContext;
   migrate(installed: Installed, definition: ExtensionDefinition): Promise<void>;
+  /** Registers what the definition declares beside what `activate` registers. */
+  declare?(owner: Owner, definition: ExtensionDefinition): void;
+  /** Erases of this area what was to be erased while it was off. */
+  erase?(owner: Owner): Promise<void>;
 }
 
-export type Phase = 'load' | 'migrate' | 'activate' | 'start';
+export type Phase = 'load' | 'migrate' | 'activate' | 'erase' | 'start';
 
 /** Which phase failed, for `svc ext why`. */
 export class PhaseError extends Error {
@@ -58,7 +63,10 @@ export async function prepare(deps: GenerationDeps, installed: Installed, number
     enter('activate');
     const context = deps.createContext(owner, installed);
     await within(ACTIVATE_BUDGET_MS, 'activate', () => runAs(owner, undefined, () => definition.activate(context)));
+    deps.declare?.(owner, definition);
     compareWithManifest(deps.registries, owner, installed);
+    enter('erase');
+    await deps.erase?.(owner);
     return { owner, installed, definition, context };
   } catch (error) {
     await discard(deps, owner);
@@ -130,6 +138,7 @@ function compareWithManifest(registries: readonly AnyRegistry[], owner: Owner, i
       where: 'provides in extension.json',
     },
     tap: { rows: (manifest.hooks ?? []).map((hook) => hook.name), exact: false, where: 'hooks in extension.json' },
+    table: { rows: manifest.tables ?? [], exact: true, where: 'tables in extension.json' },
     hook: { rows: manifest.defines ?? [], exact: true, where: 'defines in extension.json' },
     listener: { rows: manifest.events?.listens ?? [], exact: false, where: 'events.listens in extension.json' },
   };

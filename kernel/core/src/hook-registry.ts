@@ -54,6 +54,16 @@ export class HookRegistry {
     return this.#handle(hook, () => this.slot(hook), undefined);
   }
 
+  /** The taps of one generation alone, seen or not yet; undefined when it has none. For the kernel itself. */
+  callOf<H extends HookDecl>(owner: Owner, hook: H): CallOf<H> | undefined {
+    const taps = this.taps.of(owner).flatMap((one) => (declaredAs(one.hook) === declaredAs(hook) ? [one.tap] : []));
+    if (taps.length === 0) return undefined;
+    const slot = new HookSlot(hook, this.#watch, this.#judge);
+    slot.replace(orderTaps(taps));
+    // As in #handle: the declaration fixes what the slot takes and gives.
+    return ((subject: unknown, context: unknown) => slot.call(subject, context)) as CallOf<H>;
+  }
+
   /** A hook of somebody else, for this caller. */
   use<H extends HookDecl>(owner: Owner, hook: H): HookHandle<H> {
     const slot = (): HookSlot | undefined => {

@@ -40,11 +40,13 @@ import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
 import { succeed } from './predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
+import { createPurgeBook } from './purge/purge-book.js';
+import { createPurges } from './purge/purges.js';
 import { createRelayLease } from './relay-lease.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
-import { createLifecycle, createWiring, type Wiring } from './wiring.js';
+import { API_VERSION, createLifecycle, createWiring, type Wiring } from './wiring.js';
 
 export interface BootOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -274,6 +276,16 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
   await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, predecessor, soleWriter }));
+  const purges = createPurges({
+    book: createPurgeBook(own, clock, ids),
+    installed: ground.installed,
+    tables: wiring.tables,
+    hooks: wiring.hooks,
+    dbOf: (id, tables) => storage.dbFor({ id, tables, isPlatform: true }),
+    clock,
+    log: log.logger('kernel'),
+    apiVersion: API_VERSION,
+  });
   const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
   const kernel = (): api.KernelView => {
     if (!state.view) throw new Error('the kernel is not up yet');
@@ -281,7 +293,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   };
   return {
     choices,
-    parts: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report },
+    parts: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, purges, kernel, stray: ground.strays.report },
   };
 }
 
@@ -329,6 +341,7 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
   state.lifecycle = lifecycle;
   state.view = view;
   const own = kernelOwner();
+  own.lifetime.add('purges', () => parts.purges.close());
   tapProbes(
     own,
     wiring.hooks,

@@ -1,7 +1,8 @@
 /** What a person switched on or off, kept in the database (kernel.md K3). */
 import type { Clock, Db, Migration } from '@svc/api';
+import { purgeTables } from './purge/purge-tables.js';
 
-export const kernelTables = { id: 'kernel', tables: ['choices', 'events', 'leases', 'offsets'], isPlatform: true } as const;
+export const kernelTables = { id: 'kernel', tables: ['choices', 'events', 'leases', 'offsets', 'purges', 'receipts'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -23,6 +24,7 @@ export const kernelMigrations: readonly Migration[] = [
         numbered: { kind: 'integer', notNull: true },
       }),
   },
+  purgeTables,
 ];
 
 export interface Choices {

@@ -70,6 +70,12 @@ export const daemonErrors = defineErrors('daemon', {
     hint: 'Add it there, build again and reload the extension.',
   },
   foreign_name: { status: 403, retry: false, message: (id: string, name: string) => `${id} may not register "${name}": what it registers begins with "${id}.".`, hint: 'Rename it.' },
+  bad_purge: {
+    status: 400,
+    retry: false,
+    message: (named: string) => `A purge names one owner, agent or session; ${named === '' ? 'none' : named} was given.`,
+    hint: 'Give exactly one of ownerId, agentId, sessionId, and not an empty one.',
+  },
   not_granted: {
     status: 403,
     retry: false,

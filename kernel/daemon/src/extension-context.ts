@@ -21,6 +21,7 @@ import { rejectedAfter, whileAlive } from './gate/while-alive.js';
 import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
+import type { Purges } from './purge/purges.js';
 import type { InstalledFiles } from './release.js';
 
 const TIMER_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -35,6 +36,7 @@ export interface ContextParts extends PlatformParts {
   readonly projections: ContributionRegistry<Projection>;
   readonly judge: ContractJudge;
   readonly actors: ActorBook;
+  readonly purges: Purges;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
   stray(owner: Owner, place: string, error: unknown): void;
@@ -48,6 +50,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     if (lifetime.state === 'closed') throw daemonErrors.extension_stopped(id);
   };
   const secrets = parts.secrets.limited(grants.texts);
+  const log = parts.log.logger(id).child({ ext: id, generation: owner.generation });
   const member: Member = { parts, owner, grants, alive, stray: (place, error) => parts.stray(owner, place, error) };
   const events = eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data));
   const own = contributed(parts, owner);
@@ -58,7 +61,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     version: installed.version,
     generation: owner.generation,
     signal: lifetime.signal,
-    log: parts.log.logger(id).child({ ext: id, generation: owner.generation }),
+    log,
     config: lasting(settingsGate(parts.config, owner, manifest)),
     routes: lasting(own.routes),
     sockets: lasting({ add: own.sockets, connections: (socketId) => ownConnections(parts, id, socketId) }),
@@ -67,10 +70,15 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     services: lasting(servicesGate(parts.services, owner, manifest, grants)),
     // A write of an event can be made after the end, as those of rows; it is told by whoever commits it.
     events: Object.freeze({ ...lasting(events), event: events.event }),
-    journal: Object.freeze(journalFacade(parts.journal, owner, parts.ready, manifest.kinds ?? [])),
+    journal: Object.freeze(journalFacade({ ...parts, log }, owner, manifest.kinds ?? [])),
     streams: lasting(streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge)),
     timers: lasting(timersFacade(parts, owner)),
     db: Object.freeze(dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive })),
+    purge: async (subject) => {
+      grants.need('purge');
+      alive();
+      return parts.purges.purge(subject);
+    },
     ...doors,
     egress: lasting(doors.egress),
     tcp: Object.freeze(tcpMember(member)),

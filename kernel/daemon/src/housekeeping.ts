@@ -1,8 +1,8 @@
-/** What would grow for ever if nobody swept: rows of runs that ended long ago; and a database file that lags behind its -wal. */
+/** What would grow for ever if nobody swept: rows of runs that ended and of purges that were complete long ago; and a database file that lags behind its -wal. */
 import type { Logger } from '@svc/api';
 import { createTimers } from '@svc/platform/clock/timers';
 import type { DurableRelay } from './durable-relay.js';
-import type { PlatformParts } from './platform-parts.js';
+import type { ContextParts } from './extension-context.js';
 
 const SWEEP_EVERY_MS = 3_600_000;
 const TEND_EVERY_MS = 1_000;
@@ -10,7 +10,7 @@ const RELAY_EVERY_MS = 2_000;
 const BATCH = 500;
 const MS_PER_DAY = 86_400_000;
 
-export function startHousekeeping(parts: Pick<PlatformParts, 'clock' | 'journal' | 'config' | 'storage'> & { readonly relay: Pick<DurableRelay, 'beat'> }, log: Logger): { dispose(): Promise<void> } {
+export function startHousekeeping(parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'storage' | 'purges'> & { readonly relay: Pick<DurableRelay, 'beat'> }, log: Logger): { dispose(): Promise<void> } {
   const timers = createTimers({ clock: parts.clock, onError: (error) => log.warn('old runs could not be swept; the next round tries again', { cause: error }) });
   const beats = [timers.every(SWEEP_EVERY_MS, () => sweep(parts, log)), timers.every(TEND_EVERY_MS, () => parts.storage.tend()), timers.every(RELAY_EVERY_MS, () => parts.relay.beat())];
   return {
@@ -20,7 +20,7 @@ export function startHousekeeping(parts: Pick<PlatformParts, 'clock' | 'journal'
   };
 }
 
-async function sweep(parts: Pick<PlatformParts, 'clock' | 'journal' | 'config'>, log: Logger): Promise<void> {
+async function sweep(parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'purges'>, log: Logger): Promise<void> {
   const { keep_days } = parts.config.get('journal') as { keep_days: number }; // as kernel-sections.ts declares it
   const before = new Date(parts.clock.now() - keep_days * MS_PER_DAY).toISOString();
   let removed = 0;
@@ -28,5 +28,6 @@ async function sweep(parts: Pick<PlatformParts, 'clock' | 'journal' | 'config'>,
     batch = await parts.journal.prune(before, BATCH);
     removed += batch;
   }
+  await parts.purges.forgetBefore(before);
   if (removed > 0) log.info('swept runs that ended long ago', { removed, before });
 }

@@ -5,12 +5,22 @@
  *
  * K1  It begins, claims, lists and sees runs of the kinds that its manifest names, and no others.
  */
-import { type Actor, type Journal, type JournalRun, type LeasedRun, systemActor } from '@svc/api';
+import { type Actor, type Disposable, type DurableWorker, type Journal, type JournalRun, type LeasedRun, type Logger, type WorkDecl, systemActor } from '@svc/api';
 import type { LiveRegistry, Owner } from '@svc/core';
+import type { TimerClock } from '@svc/platform/clock/clock';
 import { journalErrors } from '@svc/platform/journal/errors';
+import type { PlatformJournal } from '@svc/platform/journal/journal';
 import { daemonErrors } from './errors.js';
+import { createDurableWorker, type WorkerDeps } from './gate/durable-worker.js';
 
-export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistry, kinds: readonly string[]): Journal {
+export interface JournalFacadeParts {
+  readonly journal: PlatformJournal;
+  readonly ready: LiveRegistry;
+  readonly clock: TimerClock;
+  readonly log: Logger;
+}
+
+export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts, owner: Owner, kinds: readonly string[]): Journal {
   const own = (kind: string): string => {
     if (!kinds.includes(kind)) throw daemonErrors.kind_not_own(owner.id, kind);
     return kind;
@@ -50,7 +60,13 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
     if (kept?.token !== run.token) throw journalErrors.lease_lost(run.id);
     return kept;
   };
-  return {
+  const facade: Journal = {
+    worker: (decl, options) => {
+      own(decl.name);
+      const worker = createDurableWorker({ ...workerDeps(owner, clock), journal: facade, log }, decl, options);
+      ready.add(owner, { label: `worker of ${decl.name}`, begin: () => beginWorker(journal, clock, decl, worker) });
+      return worker;
+    },
     once: (request, effect) => {
       own(request.kind);
       return open(journal).once(request, effect);
@@ -92,4 +108,34 @@ export function journalFacade(journal: Journal, owner: Owner, ready: LiveRegistr
       return open(journal).list(filter);
     },
   };
+  return facade;
 }
+
+/** What is left of earlier lives is looked for once all of the generation is seen. */
+const beginWorker = (journal: PlatformJournal, clock: TimerClock, { name }: WorkDecl, worker: DurableWorker): Disposable => {
+  const listening = journal.onReady(name, worker.poke);
+  const cancel = clock.schedule(0, worker.poke);
+  return {
+    dispose: () => {
+      cancel();
+      return listening.dispose();
+    },
+  };
+};
+
+const workerDeps = ({ lifetime }: Owner, clock: TimerClock): Pick<WorkerDeps, 'hold' | 'later' | 'pause' | 'closing'> => ({
+  hold: (label) => {
+    const leave = lifetime.enter(label);
+    return leave ? { release: leave } : null;
+  },
+  later: (ms, fn) => {
+    if (lifetime.state !== 'open') return;
+    const waiting = lifetime.add('another look for durable work', () => cancel());
+    const cancel = clock.schedule(ms, () => {
+      void waiting.dispose();
+      fn();
+    });
+  },
+  pause: (ms) => clock.sleep(ms, lifetime.signal).catch(() => undefined), // the generation closes: its runs are handed on
+  closing: lifetime.signal,
+});

@@ -40,6 +40,7 @@ export interface Wiring {
   readonly services: ServiceRegistry;
   readonly events: EventHub;
   readonly tools: ContributionRegistry<api.AnyTool>;
+  readonly tables: ContributionRegistry<api.TableDecl>;
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
   readonly strikes: StrikeBook;
@@ -73,6 +74,7 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, 
         if (other) throw new Error(`the tool ${candidate.value.name} is already contributed by ${other.owner.id}`);
       },
     }),
+    tables: new ContributionRegistry<api.TableDecl>('table', { describe: ({ name }) => name }),
     timers: new LiveRegistry('timer', daemonErrors.timer_twice),
     ready: new LiveRegistry('run listener'),
     strikes: new StrikeBook(() => clock.now()),
@@ -93,6 +95,7 @@ export function createLifecycle(
       parts.http.routes,
       parts.http.sockets,
       wiring.tools,
+      wiring.tables,
       wiring.events.listeners,
       wiring.projections,
       wiring.services.provided,
@@ -105,6 +108,10 @@ export function createLifecycle(
       if (one.build === undefined) await wiring.judge.load();
       if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations);
     },
+    declare: (owner, { tables = [] }) => {
+      for (const table of tables) wiring.tables.add(owner, table);
+    },
+    erase: (owner) => parts.purges.settleCandidate(owner),
   };
   return new Lifecycle(
     {
@@ -121,6 +128,7 @@ export function createLifecycle(
       log: rest.log.logger('kernel'),
       changed: (id, state) => {
         wiring.events.emit('extension.changed', { id, state });
+        if (state === 'active') parts.purges.wentLive(id);
         rest.settled();
       },
       later: (ms, fn) => rest.clock.schedule(ms, fn),

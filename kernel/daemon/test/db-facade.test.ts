@@ -1,9 +1,10 @@
 /** What of storage a generation is given, by what its manifest asks for. */
-import type { ExtensionContext, Manifest, Migration, Write } from '@svc/api';
+import { createTables, defineTable, type ExtensionContext, type Manifest, type Write } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 
-const init: Migration = { name: '0001_init', up: (m) => m.createTable('rows', { id: { kind: 'text', primaryKey: true } }) };
+const Rows = defineTable('rows', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true } } });
+const init = createTables('0001_init', [Rows]);
 
 const boot = async (manifests: Record<string, Partial<Manifest>>) => {
   const seen = new Map<string, ExtensionContext>();
@@ -15,7 +16,7 @@ const boot = async (manifests: Record<string, Partial<Manifest>>) => {
         id,
         manifest: { tables: ['rows'], ...manifests[id] },
         contributions: { migrations: ['0001_init'] },
-        definition: { migrations: [init], activate: (ctx) => void seen.set(ctx.id, ctx) },
+        definition: { tables: [Rows], migrations: [init], activate: (ctx) => void seen.set(ctx.id, ctx) },
       }),
     ),
   });

@@ -3,6 +3,7 @@
  * to mount, document, authorise, price and judge each of them before a line of the extension runs.
  */
 import type { AnyTool, Contributions, Declared, ExtensionDefinition, Manifest, RouteDecl, SocketDecl } from '@svc/api';
+import { checkTables } from './declared-tables.js';
 import { type Seen, recordingContext } from './recording-context.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -12,7 +13,7 @@ export interface AllContributions {
   readonly routes: readonly Json[];
   readonly sockets: readonly Json[];
   readonly tools: readonly Json[];
-  /** Services, hooks, events, frame formats and kinds of work of its contract, and what else it registers by a declaration. */
+  /** Services, hooks, events, frame formats, kinds of work and tables, and what else it registers by a declaration. */
   readonly declares: readonly Json[];
   readonly migrations: readonly string[];
   readonly timers: Contributions['timers'];
@@ -25,6 +26,7 @@ export interface AllContributions {
 export const deriveContributions = async (definition: ExtensionDefinition, manifest: Manifest, version: string): Promise<AllContributions> => {
   const config = Object.fromEntries((definition.config ?? []).map(({ section, schema }) => [section, schema]));
   checkClaims(manifest, Object.keys(config));
+  checkTables(definition, manifest);
   const { ctx, seen } = recordingContext({ id: manifest.id, version });
   await definition.activate(ctx);
   const routes = seen.routes.map(routeFacts).sort(byPlace);
@@ -67,11 +69,11 @@ const routeFacts = ({ handler: _handler, errorShape, ...facts }: RouteDecl): Jso
 
 const socketFacts = ({ upgrade: _upgrade, opened: _opened, message: _message, closed: _closed, ...facts }: SocketDecl): Json => facts;
 
-const toolFacts = ({ run: _run, writes: _writes, ...facts }: AnyTool): Json => facts;
+const toolFacts = ({ run: _run, needs: _needs, ...facts }: AnyTool): Json => facts;
 
 /** What the contract exports, and what was registered besides, each once. */
 const declarationsOf = (definition: ExtensionDefinition, seen: Seen): Json[] => {
-  const all = [...Object.values(definition.contract ?? {}).filter(isDeclared), ...seen.services, ...seen.hooks, ...seen.projections];
+  const all = [...Object.values(definition.contract ?? {}).filter(isDeclared), ...(definition.tables ?? []), ...seen.services, ...seen.hooks, ...seen.projections];
   const known = new Map(all.map((one) => [`${one.declares} ${one.name}@${one.version}`, one]));
   return [...known].sort(([a], [b]) => byText(a, b)).map(([, one]) => declarationFacts(one));
 };

@@ -1,6 +1,6 @@
 /** Claims of the contract suite about rows of people and about what strangers send. */
 import { createHash } from 'node:crypto';
-import { type Db, type RouteDecl, StoragePurge } from '@svc/api';
+import type { Db, RouteDecl } from '@svc/api';
 import { expect } from 'chai';
 import type { TestHttp } from './test-http.js';
 import { OPEN_RATE, type TestKernel, type TestKernelOptions } from './test-kernel.js';
@@ -40,7 +40,7 @@ export function peopleClaims(id: string, boot: Boot, options: PeopleOptions): vo
       if (options.keeps.includes(name)) continue;
       for (const column of named) expect(await count(db, name, column, column === 'agent_id' ? world.agentId : world.sessionId), `${name}.${column} of the agent`).to.equal(0);
     }
-    await world.kernel.daemon.parts.hooks.handle(StoragePurge).call({ ownerId: world.ownerId });
+    expect(await world.kernel.daemon.parts.purges.purge({ ownerId: world.ownerId })).to.deep.include({ complete: true, waiting: [] });
     for (const { name, db, columns } of tables) if (columns.has('owner_id')) expect(await count(db, name, 'owner_id', world.ownerId), `${name} of the owner`).to.equal(0);
   });
 

@@ -12,11 +12,11 @@ export const applyPatchTool = (workspaces: Workspaces): AnyTool =>
       'Changes files of your workspace, all or none. The text stands between "*** Begin Patch" and "*** End Patch", in sections: "*** Add File: path" followed by lines that begin with +; "*** Update File: path" (optionally "*** Move to: path"), followed by hunks that begin with @@ and hold lines that begin with a space (stays), - (goes) or + (comes); "*** Delete File: path".',
     params: Type.Object({ patch: Type.String({ minLength: 1, maxLength: MAX_PATCH_CHARS }) }),
     risk: 'write',
-    workspace: true,
+    capabilities: ['file_system'],
+    needs: ({ patch }) => pathsOf(patch).map((target) => ({ capability: 'file_system', target })),
     // The second time, the lines it looks for are gone.
     replay: 'never',
     parallel: false,
-    writes: ({ patch }) => pathsOf(patch),
     run: async ({ patch }, call) => {
       const dir = workspaces.of(call);
       const changes = await planPatch(dir, parsePatch(patch));
@@ -26,7 +26,7 @@ export const applyPatchTool = (workspaces: Workspaces): AnyTool =>
     },
   });
 
-/** For judges and snapshots. A patch that cannot be read writes nothing: running it says why. */
+/** A patch that cannot be read touches no file: running it says why. */
 const pathsOf = (patch: string): string[] => {
   try {
     return parsePatch(patch).flatMap((section) => (section.kind === 'update' && section.moveTo !== null ? [section.path, section.moveTo] : [section.path]));

@@ -26,6 +26,7 @@ export const webFetchTool = (deps: WebDeps): AnyTool =>
     description: 'Fetches an address with GET and answers with its text; a page becomes readable text with its links. Only hosts you were granted can be reached.',
     params: Type.Object({ url: Type.String({ minLength: 1, maxLength: 4_000, description: 'http or https' }) }),
     risk: 'network',
+    needs: ({ url }) => [{ capability: 'network', target: url }],
     // GET only: asking again changes nothing.
     replay: 'safe',
     parallel: true,

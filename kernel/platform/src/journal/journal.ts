@@ -16,7 +16,7 @@ import type { RunRow } from './run-rows.js';
 
 const MAX_PRUNED = 500;
 
-export interface PlatformJournal extends Journal {
+export interface PlatformJournal extends Omit<Journal, 'worker'> {
   /** Removes up to `limit` (500 at most) runs that ended before the ISO time. Resolves with how many. */
   prune(beforeIso: string, limit: number): Promise<number>;
   /** Stops timers; leases stay until they run out or another process takes them. */

@@ -1,16 +1,17 @@
-/** Which runs a generation drives, how many at once, and what becomes of those it cannot drive. */
-import type { LeasedRun } from '@svc/api';
-import { createStreams } from '@svc/platform/streams/streams';
+/** Which runs of a kind a generation drives, how many at once, and what becomes of those it cannot drive. */
+import { defineWork, type DurableWorker, type LeasedRun, Type } from '@svc/api';
 import { expect } from 'chai';
-import { alice, type JournalRig, openJournalRig } from '../../../kernel/platform/test/journal-rig.js';
-import { createDispatcher, type Dispatcher } from '../src/dispatcher.js';
+import { alice, type JournalRig, openJournalRig } from '../../platform/test/journal-rig.js';
+import { createDurableWorker } from '../src/gate/durable-worker.js';
 
+const Work = defineWork('agent', '1.0.0', { input: Type.Unknown(), result: Type.Unknown() });
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe('the dispatcher of runs', () => {
+describe('a worker of durable work', () => {
   let rig: JournalRig;
-  let streams: ReturnType<typeof createStreams>;
-  let dispatcher: Dispatcher;
+  let worker: DurableWorker;
+  let closing: AbortController;
+  let said: string[];
   let driven: string[];
   let restored: string[];
   /** Labels of what keeps this generation alive. */
@@ -22,29 +23,33 @@ describe('the dispatcher of runs', () => {
 
   beforeEach(async () => {
     rig = await openJournalRig();
-    streams = createStreams({ clock: rig.clock, maxFramesPerTopic: 8, maxBytesPerTopic: 10_000, maxTopics: 10 });
-    [driven, restored, held, endings, room, isDraining, fails] = [[], [], [], new Map(), 10, false, () => false];
-    dispatcher = createDispatcher({
-      journal: rig.journal,
-      streams,
-      log: silent,
-      maxActive: () => room,
-      hold: (label) => {
-        if (isDraining) return null;
-        held.push(label);
-        return { release: () => void held.splice(held.indexOf(label), 1) } as ReturnType<Parameters<typeof createDispatcher>[0]['hold']>;
+    closing = new AbortController();
+    [driven, restored, held, said, endings, room, isDraining, fails] = [[], [], [], [], new Map(), 10, false, () => false];
+    worker = createDurableWorker(
+      {
+        journal: rig.journal,
+        log: { ...silent, error: (message) => void said.push(message) },
+        hold: (label) => {
+          if (isDraining) return null;
+          held.push(label);
+          return { release: () => void held.splice(held.indexOf(label), 1) };
+        },
+        later: (ms, fn) => void rig.clock.schedule(ms, fn),
+        pause: (ms) => rig.clock.sleep(ms),
+        closing: closing.signal,
       },
-      later: (ms, fn) => void rig.clock.schedule(ms, fn),
-      pause: (ms) => rig.clock.sleep(ms),
-      drive: (run) => drive(run),
-      restore: async (run) => {
-        restored.push(nameOf(run));
-        if (fails('restore')) throw new Error('nothing can be restored');
+      Work,
+      {
+        concurrency: () => room,
+        drive: (run) => drive(run),
+        resume: async (run) => {
+          restored.push(nameOf(run));
+          if (fails('restore')) throw new Error('nothing can be restored');
+        },
       },
-    });
+    );
   });
   afterEach(async () => {
-    streams.close();
     await rig.close();
   });
 
@@ -53,7 +58,7 @@ describe('the dispatcher of runs', () => {
   const quiet = async (): Promise<void> => {
     for (let looks = 0; looks < 500; looks++) {
       await rig.settled();
-      if (!held.includes('claiming runs')) break;
+      if (!held.includes('claiming agent')) break;
     }
     await rig.settled();
   };
@@ -79,21 +84,21 @@ describe('the dispatcher of runs', () => {
     for (const name of names) await rig.journal.release(await open(name));
   };
   const poke = async (): Promise<void> => {
-    dispatcher.poke();
+    worker.poke();
     await quiet();
   };
 
   it('drives a new run from its beginning, and holds its generation as long', async () => {
     const run = await open('a');
-    dispatcher.take(run);
+    void worker.take(run);
     await quiet();
 
     expect(driven).to.deep.equal(['a']);
     expect(restored).to.deep.equal([]);
-    expect([...dispatcher.active]).to.deep.equal([run.id]);
-    expect(held).to.deep.equal([`run ${run.id}`]);
+    expect([...worker.active]).to.deep.equal([run.id]);
+    expect(held).to.deep.equal([`agent ${run.id}`]);
     await end('a');
-    expect(dispatcher.active.size).to.equal(0);
+    expect(worker.active.size).to.equal(0);
     expect(held).to.deep.equal([]);
   });
 
@@ -111,14 +116,14 @@ describe('the dispatcher of runs', () => {
     await leave('a', 'b', 'c', 'd');
     await poke();
     expect(driven).to.have.length(2);
-    expect(dispatcher.hasRoom()).to.equal(false);
+    expect(worker.hasRoom()).to.equal(false);
 
     await end(driven[0] as string);
     expect(driven).to.have.length(3);
     await end(driven[1] as string);
     expect(new Set(driven)).to.deep.equal(new Set(['a', 'b', 'c', 'd']));
     await end(driven[2] as string);
-    expect(dispatcher.hasRoom()).to.equal(true);
+    expect(worker.hasRoom()).to.equal(true);
   });
 
   it('claims all of many, more than one claim takes', async () => {
@@ -131,8 +136,8 @@ describe('the dispatcher of runs', () => {
 
   it('looks again when it was asked while it was looking', async () => {
     await leave('a');
-    dispatcher.poke();
-    const late = leave('b').then(() => dispatcher.poke());
+    worker.poke();
+    const late = leave('b').then(() => worker.poke());
     await late;
     await quiet();
     expect(driven).to.have.members(['a', 'b']);
@@ -142,10 +147,10 @@ describe('the dispatcher of runs', () => {
     isDraining = true;
     await leave('a');
     await poke();
-    dispatcher.take(await open('b'));
+    void worker.take(await open('b'));
     await quiet();
     expect(driven).to.deep.equal([]);
-    expect(dispatcher.active.size).to.equal(0);
+    expect(worker.active.size).to.equal(0);
 
     isDraining = false;
     await poke();
@@ -154,7 +159,7 @@ describe('the dispatcher of runs', () => {
 
   it('gives back what it claimed when the drain began meanwhile', async () => {
     await leave('a');
-    dispatcher.poke();
+    worker.poke();
     isDraining = true;
     await quiet();
     expect(driven).to.deep.equal([]);
@@ -187,7 +192,7 @@ describe('the dispatcher of runs', () => {
       await rig.clock.advance(999);
       await poke();
       expect(restored).to.deep.equal(['a']);
-      expect(dispatcher.active.size).to.equal(1);
+      expect(worker.active.size).to.equal(1);
 
       fails = () => false;
       await rig.clock.advance(1);
@@ -198,17 +203,45 @@ describe('the dispatcher of runs', () => {
       expect(held).to.have.length(1);
     });
 
-  it('is idle when the last of its runs has ended', async () => {
-    let isIdle = false;
-    await dispatcher.idle();
-    for (const name of ['a', 'b']) dispatcher.take(await open(name));
+  it('tries again later and later while the journal cannot be read', async () => {
+    await leave('a');
+    rig.breakReads(() => true);
+    await poke();
+    for (const waitMs of [1_000, 2_000, 4_000]) {
+      const before = said.length;
+      await rig.clock.advance(waitMs - 1);
+      await quiet();
+      expect(said.length, `${waitMs} ms are not over`).to.equal(before);
+      await rig.clock.advance(1);
+      await quiet();
+      expect(said.length).to.equal(before + 1);
+    }
+    rig.breakReads(() => false);
+    await rig.clock.advance(8_000);
     await quiet();
-    const idle = dispatcher.idle().then(() => {
-      isIdle = true;
+    expect(driven).to.deep.equal(['a']);
+  });
+
+  it('gives back at once, and says nothing of a fault, what its generation has no more time for', async () => {
+    fails = () => true;
+    await leave('a');
+    closing.abort();
+    await poke();
+    expect(worker.active.size).to.equal(0);
+    expect(said).to.deep.equal([]);
+    const [run] = await rig.journal.claim('agent', 1);
+    expect(run && nameOf(run)).to.equal('a');
+  });
+
+  it('is done with a run that it was given when that has ended', async () => {
+    let isDone = false;
+    const taken = worker.take(await open('a')).then(() => {
+      isDone = true;
     });
+    await quiet();
+    expect(isDone).to.equal(false);
     await end('a');
-    expect(isIdle).to.equal(false);
-    await end('b');
-    await idle;
+    await taken;
+    expect(worker.active.size).to.equal(0);
   });
 });
