@@ -244,7 +244,7 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
     },
     hooks: {
       admit: wiring.hooks.handle(api.HttpAdmit),
-      authenticate: wiring.hooks.handle(api.HttpAuthenticate),
+      authenticate: knownActors(wiring),
       authorize: wiring.hooks.handle(api.HttpAuthorize),
       upgrade: wiring.hooks.handle(api.SocketUpgrade),
     },
@@ -257,6 +257,12 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
     checkReplies: options.checkReplies ?? false,
     gate: () => gateNow(ground),
   });
+}
+
+/** Whoever calls is known from here on, as one for whom others may act. */
+function knownActors({ hooks, actors }: Wiring): api.HookHandle<typeof api.HttpAuthenticate> {
+  const authenticate = hooks.handle(api.HttpAuthenticate);
+  return { ...authenticate, call: (admission) => authenticate.call(admission).then((actor) => actor && actors.hand(actor)) };
 }
 
 async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ footing: Footing; choices: Choices }> {
