@@ -86,7 +86,6 @@ const openFile = async (file: string): Promise<Opened> => {
 };
 
 const openServer = async (url: string): Promise<Opened> => {
-  const client = new pg.Client({ connectionString: url, types: { getTypeParser: () => (text: string) => (/^\d+$/.test(text) ? Number(text) : text) } });
-  await client.connect();
-  return { all: async (sql) => (await client.query(sql)).rows, check: async () => ['ok'], close: () => client.end() };
+  const pool = new pg.Pool({ connectionString: url, max: 1, types: { getTypeParser: () => (text: string) => (/^\d+$/.test(text) ? Number(text) : text) } });
+  return { all: async (sql) => (await pool.query(sql)).rows, check: async () => ['ok'], close: () => pool.end() };
 };

@@ -1,4 +1,6 @@
 /** What one of two daemons is told, the other hears at once. Time stands still here: nothing expires, and nothing is looked for. */
+import { AgentSpawned } from '@svc/ext-agents/contract';
+import { ProviderChanged } from '@svc/ext-providers/contract';
 import { systemClock, type VirtualClock, virtualClock } from '@svc/platform/clock/clock';
 import { createLocalBusHub } from '@svc/platform/bus/local-bus';
 import { fixtureExtension, stopTestKernels } from '@svc/testing';
@@ -44,8 +46,8 @@ describe('two daemons over one database', function () {
         manifest: { events: { listens: ['agent.spawned', 'provider.changed'] } },
         definition: {
           activate: (ctx) => {
-            ctx.events.on('agent.spawned', (data) => void heard.push(`${name}: ${data.name}`));
-            ctx.events.on('provider.changed', (data) => void heard.push(`${name}: ${data.name}`));
+            ctx.events.on(AgentSpawned, (data) => void heard.push(`${name}: ${data.name}`));
+            ctx.events.on(ProviderChanged, (data) => void heard.push(`${name}: ${data.name}`));
           },
         },
       });

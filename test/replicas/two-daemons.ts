@@ -69,7 +69,11 @@ const bootReplica = async (file: string, name: string, modelUrl: string, options
   let isCutOff = false;
   const guarded = <T>(work: () => Promise<T>): Promise<T> => (isCutOff ? Promise.reject(new Error('the database cannot be reached')) : work());
   const guard = (db: Db): Db => ({
-    table: db.table,
+    ...db,
+    select: (query) => guarded(() => db.select(query)),
+    first: (query) => guarded(() => db.first(query)),
+    count: (table, where, actor) => guarded(() => db.count(table, where, actor)),
+    page: (query) => guarded(() => db.page(query)),
     read: (sql, args) => guarded(() => db.read(sql, args)),
     readOne: (sql, args) => guarded(() => db.readOne(sql, args)),
     commit: (writes) => guarded(() => db.commit(writes)),

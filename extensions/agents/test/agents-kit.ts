@@ -30,7 +30,16 @@ export const openAgents = async () => {
   await storage.migrate(tables, [init]);
   const events: Events = { event: ({ name }, data) => storage.event('agents', name, data), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
   await storage.migrate(journalOwner, journalMigrations);
-  const journal = createJournal({ db: storage.dbFor(journalOwner), clock: virtualClock(ticks), ids: systemIds(), log: silent, instanceId: 'kit', leaseMs: 30_000, soleWriter: true });
+  const journal = createJournal({
+    db: storage.dbFor(journalOwner),
+    clock: virtualClock(ticks),
+    ids: systemIds(),
+    log: silent,
+    instanceId: 'kit',
+    leaseMs: 30_000,
+    soleWriter: true,
+    nowSql: storage.nowSql,
+  });
   let nextId = 1;
   const ids = { uuid: () => `00000000-0000-4000-8000-${String(nextId++).padStart(12, '0')}`, hex: () => '', bytes: () => new Uint8Array(), random: () => 0 };
   const taps: { veto: Verdict | undefined; review: string[]; spawning: unknown[]; purged: unknown[]; purgeFails: boolean } = {

@@ -49,7 +49,11 @@ describe('what capabilities hangs on the hooks of others', () => {
   };
   const auth = { roleOf: async (id: string) => (id === 'user:ann' ? 'user' : undefined) };
   const tool = (name: string, risk: AnyTool['risk'], capabilities: readonly string[] = []) => ({ name, risk, capabilities });
-  const request = (name: string, needs: readonly Need[], ownerId = 'owner') => ({ tool: tool(name, 'agent'), needs, call: { agentId: 'a', actor: { id: ownerId, role: 'user', ownerId }, capabilities: ALL } });
+  const request = (name: string, needs: readonly Need[], ownerId = 'owner') => ({
+    tool: tool(name, 'agent'),
+    needs,
+    call: { agentId: 'a', actor: { id: ownerId, role: 'user', ownerId }, capabilities: ALL },
+  });
   const to = (target?: string): Need[] => [{ capability: 'agent_message', ...(target === undefined ? {} : { target }) }];
   const textOf = (verdict: unknown): string => JSON.stringify(verdict ?? 'nothing');
 

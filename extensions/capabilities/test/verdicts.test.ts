@@ -44,7 +44,11 @@ describe('the verdict on one call', () => {
     );
     const ask = async ({ name = 'x', risk = 'read', needs = [], capabilities = {}, agentId = 'a' }: Asked) => {
       // What a verdict reads of a request.
-      const request = { tool: { name, risk, capabilities: needs.map(({ capability }) => capability) }, needs, call: { agentId, actor: { id: 'user:ann', role: 'user', ownerId: 'user:ann' }, capabilities: { ...RICH, ...capabilities } } };
+      const request = {
+        tool: { name, risk, capabilities: needs.map(({ capability }) => capability) },
+        needs,
+        call: { agentId, actor: { id: 'user:ann', role: 'user', ownerId: 'user:ann' }, capabilities: { ...RICH, ...capabilities } },
+      };
       return judge(request as unknown as ToolRequest);
     };
     const denied = async (asked: Asked): Promise<string> => {

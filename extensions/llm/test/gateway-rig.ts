@@ -117,7 +117,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
       get: () => ({ request_timeout_secs: 5, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000, ...options.config }) as never,
       onChange: () => ({ dispose: () => undefined }),
     },
-    events: { event: (event, data) => ({ event, data }) },
+    events: { event: ({ name }, data) => storage.event('llm', name, data) },
     self: 'this-process',
     clock,
     ids: seededIds(options.home ?? 'llm'),

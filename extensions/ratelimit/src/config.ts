@@ -11,16 +11,16 @@ export const RateLimitSection = defineConfig(
     {
       additionalProperties: false,
       default: {},
-    'x-waiting': {
-      api_requests_per_minute: '[api] rate_limit_per_second is kept',
-      auth_rate_limit_per_ip: 'failed sign-ins cost what other requests cost',
-      ws_messages_per_minute: 'a message on a socket costs what a request costs',
-      ws_idle_timeout_secs: 'idle sockets end after their own time',
-      retry_after_secs: true,
-      ws_terminal_messages_per_minute: true,
-      ws_debounce_ms: true,
-      ws_debounce_chars: true,
-    },
+      'x-waiting': {
+        api_requests_per_minute: '[api] rate_limit_per_second is kept',
+        auth_rate_limit_per_ip: 'failed sign-ins cost what other requests cost',
+        ws_messages_per_minute: 'a message on a socket costs what a request costs',
+        ws_idle_timeout_secs: 'idle sockets end after their own time',
+        retry_after_secs: true,
+        ws_terminal_messages_per_minute: true,
+        ws_debounce_ms: true,
+        ws_debounce_chars: true,
+      },
     },
   ),
 );

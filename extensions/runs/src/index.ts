@@ -112,7 +112,10 @@ function showAgain(streams: Streams, run: LeasedRun): void {
   const here = streams.here(run.id);
   // Nobody held the run since its topic was written here: it goes on as it is, unless text of an open step has to be voided.
   const isNext = here?.token === run.token - 1 && here.seq > 0 && !here.ended;
-  if (isNext && !cutOff) return streams.open(RunFrames, run.id, { attempt: here.attempt, token: run.token });
+  if (isNext && !cutOff) {
+    streams.open(RunFrames, run.id, { attempt: here.attempt, token: run.token });
+    return;
+  }
   // Numbers begin anew, so the attempt must be one that no client has seen: the token grows with each claim, and 1 was the first life's.
   const reached = reachedBy(run.steps);
   streams.open(RunFrames, run.id, { attempt: run.token + 1, token: run.token, ...(reached ? { reached } : {}) });

@@ -68,7 +68,9 @@ describe('a compactor', () => {
       forget: () => undefined,
       ...changed,
     });
-    const look = async () => workers.forEach((worker) => worker.poke());
+    const look = async () => {
+      for (const worker of workers) worker.poke();
+    };
     const compactions = () => journal.list({ kind: 'compaction', actor: OWNER });
     return { compactor, look, ref, journal, warned, appended, compactions, holds: () => holds };
   };

@@ -86,8 +86,34 @@ describe('tools', () => {
     expect((await service.execute(call('from_afar', { text: 'x' }))).isError).to.equal(true);
   });
 
+  it('tells judges what a call needs: as the tool says it, and what its risk alone asks for', async () => {
+    const { service, taps } = openTools([
+      toolThat('reads', async () => 'ran', { capabilities: ['file_system'], needs: () => [{ capability: 'file_system', target: 'a.txt' }] }),
+      toolThat('mute', async () => 'ran', { risk: 'exec', capabilities: ['file_system'] }),
+    ]);
+    const seen: unknown[] = [];
+    taps.before = ({ needs, tool }) => void seen.push([tool.capabilities, needs]);
+    for (const name of ['reads', 'mute']) await service.judge(call(name, { text: 'x' }));
+    expect(seen).to.deep.equal([
+      [['file_system'], [{ capability: 'file_system', target: 'a.txt' }]],
+      [
+        ['file_system', 'shell'],
+        [{ capability: 'file_system' }, { capability: 'shell' }],
+      ],
+    ]);
+  });
+
+  it('refuses a call whose tool cannot say what it needs: nobody could judge it', async () => {
+    const fails = () => {
+      throw new Error('no idea');
+    };
+    const { service, taps } = openTools([toolThat('lost', async () => 'ran', { needs: fails })]);
+    taps.before = () => undefined;
+    expect(await service.judge(call('lost', { text: 'x' }))).to.include({ verdict: 'deny', code: 'tools_failed' });
+  });
+
   it('shows taps of tool.before and tool.after what the tool is, and nothing that runs, however deep', async () => {
-    const { service, taps } = openTools([toolThat('armed', async () => 'ran', { writes: () => ['a'] })]);
+    const { service, taps } = openTools([toolThat('armed', async () => 'ran', { needs: () => [{ capability: 'file_system', target: 'a' }] })]);
     const seen: ToolRequest[] = [];
     taps.before = (request) => void seen.push(request);
     taps.after = (output, request) => {
@@ -98,7 +124,7 @@ describe('tools', () => {
     await service.execute(call('armed', { text: 'x' }));
     expect(seen).to.have.length(2);
     for (const request of seen) {
-      expect(request.tool).to.have.all.keys('name', 'description', 'params', 'risk', 'replay', 'parallel', 'workspace');
+      expect(request.tool).to.have.all.keys('name', 'description', 'params', 'risk', 'replay', 'parallel', 'capabilities');
       expect(request.call).to.not.have.any.keys('signal', 'log');
       // Plain data survives this; a function would not.
       expect(structuredClone(request)).to.deep.equal(JSON.parse(JSON.stringify(request)));

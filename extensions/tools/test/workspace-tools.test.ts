@@ -41,8 +41,13 @@ describe('tools of a workspace', () => {
   const text = async (name: string, args: object): Promise<string> => (await run(tool(name), args)).content;
 
   it('say what they risk, whether they may be repeated, and whether two may run at once', () => {
-    const facts = [...fileTools(workspaces), applyPatchTool(workspaces)].map(({ name, risk, replay, parallel, workspace }) => `${name} ${risk} ${replay} ${parallel} ${workspace}`);
-    expect(facts).to.deep.equal(['file_read read safe true true', 'file_write write safe false true', 'file_list read safe true true', 'apply_patch write never false true']);
+    const facts = [...fileTools(workspaces), applyPatchTool(workspaces)].map(({ name, risk, replay, parallel, capabilities }) => `${name} ${risk} ${replay} ${parallel} ${capabilities?.join()}`);
+    expect(facts).to.deep.equal([
+      'file_read read safe true file_system',
+      'file_write write safe false file_system',
+      'file_list read safe true file_system',
+      'apply_patch write never false file_system',
+    ]);
   });
 
   it('read a part of a file by its lines, and say which part it is', async () => {
@@ -77,7 +82,7 @@ describe('tools of a workspace', () => {
   it('write a file where it was meant, tell its bytes, and name what they will write beforehand', async () => {
     expect(await text('file_write', { path: './sub/../a.txt'.replace('sub/../', ''), content: 'ü' })).to.equal('Wrote 2 bytes to a.txt.');
     expect(await readFile(join(home, AGENT, 'a.txt'), 'utf8')).to.equal('ü');
-    expect(tool('file_write')?.writes?.({ path: 'b.txt', content: '' } as never)).to.deep.equal(['b.txt']);
+    expect(tool('file_write')?.needs?.({ path: 'b.txt', content: '' } as never)).to.deep.equal([{ capability: 'file_system', target: 'b.txt' }]);
     for (const path of ['.', 'sub/', './']) expect(await codeOf(text('file_write', { path, content: '' })), path).to.equal('tools_path_denied');
   });
 
@@ -180,7 +185,10 @@ describe('tools of a workspace', () => {
     });
 
     it('name every file that they would write, also where one moves, and none when nobody can read them', () => {
-      const writes = (args: { patch: string }) => tool('apply_patch')?.writes?.(args as never);
+      const writes = (args: { patch: string }) =>
+        tool('apply_patch')
+          ?.needs?.(args as never)
+          .map(({ target }) => target);
       expect(writes(patch('*** Add File: a', '+x', '*** Update File: b', '*** Move to: c', '*** Update File: d', '@@', '-x', '+y', '*** Delete File: e'))).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
       expect(writes({ patch: 'no patch' })).to.deep.equal([]);
     });

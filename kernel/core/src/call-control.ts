@@ -7,12 +7,14 @@ export const NEVER: CallControl = Object.freeze({ signal: new AbortController().
 export interface EndingCall extends CallControl {
   /** The answer, or the reason why the caller waits no longer. */
   race<T>(answer: Promise<T>): Promise<T>;
+  /** The time was up before the end. */
+  isLate(): boolean;
   end(): void;
 }
 
 export const deadlineOf = (options: CallOptions, decl: ServiceDecl, method: string): EndingCall => {
   const { deadlineMs, signal } = options;
-  if (deadlineMs === undefined) return { signal: signal ?? NEVER.signal, race: (answer) => answer, end: () => undefined };
+  if (deadlineMs === undefined) return { signal: signal ?? NEVER.signal, race: (answer) => answer, isLate: () => false, end: () => undefined };
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(tooLate(decl, method, deadlineMs)), deadlineMs);
   const end = (): void => clearTimeout(timer);
@@ -20,9 +22,12 @@ export const deadlineOf = (options: CallOptions, decl: ServiceDecl, method: stri
     signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     race: (answer) =>
       new Promise((resolve, reject) => {
-        late.signal.addEventListener('abort', () => reject(late.signal.reason), { once: true });
-        answer.finally(end).then(resolve, reject);
+        const giveUp = (): void => reject(late.signal.reason);
+        if (late.signal.aborted) giveUp();
+        late.signal.addEventListener('abort', giveUp, { once: true });
+        answer.finally(() => late.signal.removeEventListener('abort', giveUp)).then(resolve, reject);
       }),
+    isLate: () => late.signal.aborted,
     end,
   };
 };

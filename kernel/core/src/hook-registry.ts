@@ -167,4 +167,5 @@ const stageNumber = (stage: Stage | undefined): number => (typeof stage === 'num
 
 const sameList = (a: readonly Tap[], b: readonly Tap[]): boolean => a.length === b.length && a.every((tap, i) => tap === b[i]);
 
-const sameSpec = (a: HookDecl, b: HookDecl): boolean => a.version === b.version && a.kind === b.kind && a.policy === b.policy && a.budgetMs === b.budgetMs;
+/** Declarations are plain data; who may call a hook, and what crosses it, counts as well as its kind. */
+const sameSpec = (a: HookDecl, b: HookDecl): boolean => JSON.stringify(a) === JSON.stringify(b);

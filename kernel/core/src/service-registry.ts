@@ -20,7 +20,7 @@ import {
   isOptional,
 } from '@svc/api';
 import satisfies from 'semver/functions/satisfies.js';
-import { deadlineOf, NEVER } from './call-control.js';
+import { deadlineOf, type EndingCall, NEVER } from './call-control.js';
 import { type ContractJudge, noJudge } from './contract-judge.js';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
 import { type Owner, currentRequest, runAs } from './owner.js';
@@ -146,7 +146,8 @@ export class ServiceRegistry {
         given.push(control ?? NEVER);
         const result = runAs(row.owner, currentRequest(), () => fn(...given));
         // A promise comes back as it is; anything else, other thenables too, as a promise.
-        const answer = leaveAfter(control ? control.race(Promise.resolve(result)) : Promise.resolve(result), leave);
+        const held = leaveAfter(Promise.resolve(result), leave, control);
+        const answer = control ? control.race(held) : held;
         return facade.isJudged && 'result' in method ? answer.then((value) => this.#judged(facade.decl, name, method.result, value)) : answer;
       } catch (error) {
         control?.end();
@@ -161,16 +162,26 @@ export class ServiceRegistry {
   async *#stream(facade: Facade, name: string, method: Extract<AnyMethodDecl, { frame: unknown }>, args: readonly unknown[]): AsyncGenerator<unknown> {
     const { row, fn, leave, options, given } = this.#open(facade, name, method, args);
     const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
+    const request = currentRequest();
+    // A generator goes on as whoever asks it for the next frame.
+    const inside = <T>(step: () => T): T => runAs(row.owner, request, step);
+    let frames: AsyncIterator<unknown> | undefined;
     try {
       const call: CallControl = control ?? NEVER;
       // What a streaming method gives is an async iterable: `ServiceMethods` says so.
-      const frames = runAs(row.owner, currentRequest(), () => fn(...given, call)) as AsyncIterable<unknown>;
-      for await (const frame of frames) {
-        yield facade.isJudged ? this.#judged(facade.decl, name, method.frame, frame) : frame;
+      const source = inside(() => (fn(...given, call) as AsyncIterable<unknown>)[Symbol.asyncIterator]());
+      frames = source;
+      while (true) {
+        const asked = inside(() => source.next());
+        const next = await (control ? control.race(asked) : asked);
+        if (next.done) return;
+        yield facade.isJudged ? this.#judged(facade.decl, name, method.frame, next.value) : next.value;
       }
     } finally {
-      control?.end();
-      leave();
+      const ended = leaveAfter(Promise.resolve(inside(() => frames?.return?.())), leave, control);
+      // A method that is late may never come to its end.
+      if (control?.isLate()) ended.catch(() => undefined);
+      else await ended;
     }
   }
 
@@ -207,13 +218,16 @@ export class ServiceRegistry {
   }
 }
 
-const leaveAfter = <T>(result: Promise<T>, leave: () => void): Promise<T> =>
+/** The provider is held for as long as it works, also where nobody waits for it any more. */
+const leaveAfter = <T>(result: Promise<T>, leave: () => void, control: EndingCall | undefined): Promise<T> =>
   result.then(
     (value) => {
+      control?.end();
       leave();
       return value;
     },
     (error: unknown) => {
+      control?.end();
       leave();
       throw error;
     },

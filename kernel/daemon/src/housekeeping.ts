@@ -1,8 +1,8 @@
 /** What would grow for ever if nobody swept: rows of runs that ended and of purges that were complete long ago; and a database file that lags behind its -wal. */
 import type { Logger } from '@svc/api';
 import { createTimers } from '@svc/platform/clock/timers';
-import type { ContextParts } from './extension-context.js';
 import type { DurableRelay } from './durable-relay.js';
+import type { ContextParts } from './extension-context.js';
 
 const SWEEP_EVERY_MS = 3_600_000;
 const TEND_EVERY_MS = 1_000;

@@ -48,10 +48,7 @@ export const createRelayLease = ({ db, holder, nowSql, predecessor, soleWriter }
         FROM ${events} WHERE seq IS NULL ORDER BY id LIMIT ${MAX_NUMBERED}) AS n WHERE ${events}.id = n.id`,
       [],
     ),
-    db.sql(
-      `UPDATE ${leases} SET numbered = (SELECT MAX(seq) FROM ${events}) WHERE name = 'relay' AND EXISTS (SELECT 1 FROM ${events} WHERE seq > ${leases}.numbered)`,
-      [],
-    ),
+    db.sql(`UPDATE ${leases} SET numbered = (SELECT MAX(seq) FROM ${events}) WHERE name = 'relay' AND EXISTS (SELECT 1 FROM ${events} WHERE seq > ${leases}.numbered)`, []),
   ];
   return {
     number: async () => {

@@ -1,5 +1,5 @@
-/** What of storage and events a generation is given, by what its manifest asks for. */
-import { createTables, defineTable, type Events, type ExtensionContext, type Manifest, type Write } from '@svc/api';
+/** What of storage a generation is given, by what its manifest asks for. */
+import { createTables, defineTable, type ExtensionContext, type Manifest, type Write } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -90,31 +90,5 @@ describe('what an area is given of storage', () => {
       expect((await refusal(attempt)).code).to.equal('daemon_extension_stopped');
     }
     expect((await ctxOf('other').db.commit([sealed])).changes).to.deep.equal([1]);
-  });
-});
-
-describe('what an area says to others', () => {
-  afterEach(stopTestKernels);
-
-  it('is what its manifest publishes, in a commit and beside one; the error names the event and the line to add', async () => {
-    const { ctxOf, kernel } = await boot({ plain: { events: { publishes: ['auth.changed'] } } });
-    const heard: unknown[] = [];
-    const emit = kernel.daemon.parts.events.emit.bind(kernel.daemon.parts.events);
-    kernel.daemon.parts.events.emit = (event, data) => {
-      heard.push(event);
-      emit(event, data);
-    };
-    const { db, events } = ctxOf('plain');
-    await db.commit([events.event('auth.changed', {})]);
-    events.publish('auth.changed', {});
-    expect(heard).to.deep.equal(['auth.changed', 'auth.changed']);
-
-    const others: Events = events;
-    for (const attempt of [() => others.event('config.changed', { sections: [] }), () => others.publish('config.changed', { sections: [] })]) {
-      const { code, message } = await refusal(attempt);
-      expect(code).to.equal('daemon_event_undeclared');
-      expect(message).to.contain('plain does not publish "config.changed"').and.to.contain('add "config.changed" to "events": { "publishes"');
-    }
-    expect(heard).to.have.length(2);
   });
 });

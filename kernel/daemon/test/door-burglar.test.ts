@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { ExtensionContext, FetchPurpose, Manifest } from '@svc/api';
+import { type ExtensionContext, type FetchPurpose, type Manifest, Type, defineWorker } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -86,7 +86,7 @@ describe('a burglar at the doors', function () {
       ['env:LOOT', () => ctx.env('LOOT')],
       ['kernel', () => ctx.kernel],
     ];
-    expect(await refusalOf(() => ctx.workers.run('loot', 1))).to.include({ code: 'daemon_no_worker' });
+    expect(await refusalOf(() => ctx.workers.run(defineWorker('loot', { input: Type.Number(), output: Type.Number() }), 1))).to.include({ code: 'daemon_not_declared' });
     for (const [grant, attempt] of attempts) expect(await refusalOf(attempt), grant).to.deep.equal({ code: 'daemon_not_granted', message: lineFor(grant) });
     for (const attempt of [() => ctx.secrets.put('x', 'y'), () => ctx.secrets.where({ secret: 'provider.openai' }), () => ctx.secrets.delete('x')])
       expect(await refusalOf(attempt)).to.include({ code: 'secret_not_granted' });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '@svc/api';
-import type {} from '@svc/ext-agents/contract';
+import { AgentSpawned } from '@svc/ext-agents/contract';
 import { systemClock } from '@svc/platform/clock/clock';
 import { openStorage } from '@svc/platform/storage/storage';
 import { createInstalledStore } from '@svc/core';
@@ -22,7 +22,7 @@ const scribe = (heard: string[], refuse = 0) => {
     manifest: { events: { listens: ['agent.spawned'], durable: ['agent.spawned'] } },
     definition: {
       activate(ctx) {
-        ctx.events.on('agent.spawned', ({ name }) => {
+        ctx.events.on(AgentSpawned, ({ name }) => {
           if (name === 'assistant') return;
           refusals -= 1;
           if (refusals >= 0) throw new Error('not yet');

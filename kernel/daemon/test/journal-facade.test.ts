@@ -1,5 +1,5 @@
 /** A generation that has closed keeps no lease: what arrives late is given back, and giving back is always allowed. */
-import { actorOf, type ExtensionContext, systemActor } from '@svc/api';
+import { actorOf, type ExtensionContext, systemActor, Type, defineFrames } from '@svc/api';
 import { createJournal } from '@svc/platform/journal/journal';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
@@ -12,6 +12,7 @@ interface Bench {
   holdBack(): { readonly asked: Promise<void>; letGo(): void };
 }
 
+const Frames = defineFrames('runs', '1.0.0', { frames: { done: Type.Object({}) }, final: ['done'] });
 const request = { kind: 'work', actor: actorOf('owner'), input: {}, lane: 'lane' };
 
 const bootWorker = async (): Promise<Bench> => {
@@ -106,8 +107,8 @@ describe('an area that owns kinds of work', () => {
 
   it('publishes to no topic of another', async () => {
     const { kernel, ctx } = await bootWorker();
-    kernel.daemon.parts.streams.as('runs').open('a-run');
-    expect(await refusal(() => ctx.streams.publish('a-run', { type: 'done', data: {}, final: true }))).to.equal('stream_not_writer');
+    kernel.daemon.parts.streams.as('runs').open(Frames, 'a-run');
+    expect(await refusal(() => ctx.streams.publish(Frames, 'a-run', 'done', {}))).to.equal('stream_not_writer');
   });
 
   it('is kept from starting when another has the kind', async () => {

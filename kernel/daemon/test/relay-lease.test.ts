@@ -45,7 +45,7 @@ describeOnEngines('durable events of several daemons', (engine) => {
     await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder, predecessor, soleWriter: false }));
     return { relay, heard };
   };
-  const note = (...data: number[]) => db.commit(data.map((n) => ({ event: 'noted', data: n })));
+  const note = (...data: number[]) => db.commit(data.map((n) => storage.event('scribe', 'noted', n)));
   const until = async (isDone: () => boolean): Promise<void> => {
     for (let tries = 0; tries < 500 && !isDone(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
   };
@@ -97,12 +97,7 @@ describeOnEngines('durable events of several daemons', (engine) => {
     const { relay } = await another('only');
     await note(1, 2);
     await relay.beat();
-    await db
-      .commit([
-        { event: 'noted', data: 3 },
-        { sql: 'UPDATE kernel_choices SET enabled = 1', args: [], expect: 1 },
-      ])
-      .catch(() => undefined);
+    await db.commit([storage.event('scribe', 'noted', 3), db.sql('UPDATE kernel__choices SET enabled = 1', [], { expect: 1 })]).catch(() => undefined);
     await note(4);
     await note(5);
     await relay.beat();
@@ -122,7 +117,7 @@ describeOnEngines('durable events of several daemons', (engine) => {
     await relay.close();
     await note(2, 3, 4);
     await createRelayLease({ db, nowSql: storage.nowSql, holder: 'other', soleWriter: false }).number();
-    await db.commit([{ sql: 'DELETE FROM kernel__events WHERE seq < 4', args: [] }]);
+    await db.commit([db.sql('DELETE FROM kernel__events WHERE seq < 4', [])]);
 
     const later = await another('later', 'other');
     await later.relay.beat();

@@ -1,6 +1,6 @@
 import { follow, reply, Type, waitFor } from '@svc/api';
 import { expect } from 'chai';
-import { type Bench, route, startBench } from './http-fixture.js';
+import { type Bench, route, startBench, TestAnswer, TestFrames, TestStream } from './http-fixture.js';
 
 /** The form of one protocol: whoever says `x-form: list` reads `[status, code]`. */
 const errorShape = {
@@ -80,16 +80,17 @@ describe('an answer that waits for a frame', () => {
   afterEach(() => bench.stop());
 
   it('is given without one when none came in time, and the stream goes on from there', async () => {
-    bench.streams.open('t');
-    const encoder = { contentType: 'text/event-stream', preamble: ': hello\n\n', encode: (frame: { data: unknown }) => `data: ${JSON.stringify(frame.data)}\n\n` };
-    const late = {
-      afterMs: 1,
-      reply: () => {
-        queueMicrotask(() => bench.streams.publish('t', { type: 'done', data: 'said', final: true }));
-        return follow('t', encoder);
+    bench.streams.open(TestFrames, 't');
+    bench.shows({
+      preamble: () => {
+        queueMicrotask(() => bench.streams.publish(TestFrames, 't', 'done', 'said'));
+        return ': hello\n\n';
       },
-    };
-    bench.area('a', { routes: [route({ path: '/w', responses: { 200: Type.Unknown() }, handler: async () => waitFor('t', () => reply(200, 'too early'), { late }) })] });
+      encode: ({ data }) => `data: ${JSON.stringify(data)}\n\n`,
+    });
+    bench.answers({ answer: () => reply(200, 'too early') });
+    const late = { afterMs: 1, reply: follow('t', TestStream, undefined) };
+    bench.area('a', { routes: [route({ path: '/w', responses: { 200: Type.Unknown() }, handler: async () => waitFor('t', TestAnswer, undefined, { late }) })] });
     const answer = await bench.get('/w');
     expect(answer.text).to.equal(': hello\n\ndata: "said"\n\n');
   });

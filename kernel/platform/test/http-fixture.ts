@@ -2,11 +2,29 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import type { Actor, AskHook, Clock, Ids, Logger, RouteDecl, SocketDecl, VetoHook } from '@svc/api';
+import {
+  type Actor,
+  type AnswerCode,
+  type Clock,
+  type HttpAdmit,
+  type HttpAuthenticate,
+  type Ids,
+  type Logger,
+  type RouteDecl,
+  type SocketDecl,
+  type StreamCode,
+  type TapOf,
+  Type,
+  declaredAs,
+  defineAnswerProjection,
+  defineFrames,
+  defineStreamProjection,
+} from '@svc/api';
 import { Lifetime, type Owner } from '@svc/core';
 import { createHttp, type Http, type HttpOptions } from '../src/http/http-server.js';
 import type { Gate } from '../src/http/gate.js';
 import { DEFAULT_LIMITS, type HttpLimits } from '../src/http/limits.js';
+import { answerProjection, createProjections, type Projection, streamProjection } from '../src/streams/projections.js';
 import { createStreams } from '../src/streams/streams.js';
 
 export interface Answer {
@@ -34,6 +52,19 @@ export const clock: Clock = {
 };
 export const ids: Ids = { uuid: () => randomUUID(), hex: (count) => randomBytes(count).toString('hex'), bytes: (count) => randomBytes(count), random: () => 0.5 };
 
+const Anything = Type.Unknown();
+const Nothing = Type.Undefined();
+
+/** The frames of these tests: numbers, text that may be joined, and the rest. */
+export const TestFrames = defineFrames('test', '1.0.0', {
+  frames: { n: Anything, chunk: Anything, hidden: Anything, phase: Anything, waiting: Anything, done: Anything },
+  final: ['done'],
+  joins: { chunk: 'content' },
+});
+/** How these tests show frames; each brings its own code. */
+export const TestStream = defineStreamProjection('test.stream', '1.0.0', { format: TestFrames, contentType: 'text/event-stream; charset=utf-8', args: Nothing });
+export const TestAnswer = defineAnswerProjection('test.answer', '1.0.0', { format: TestFrames, args: Nothing });
+
 export interface Bench {
   readonly http: Http;
   readonly streams: ReturnType<typeof createStreams>;
@@ -43,10 +74,14 @@ export interface Bench {
   apiKey: string;
   cors: string[];
   trusted: readonly string[];
-  admit: VetoHook<Parameters<HttpOptions['hooks']['admit']['call']>[0]>['tap'] | undefined;
-  authenticate: AskHook<Parameters<HttpOptions['hooks']['authenticate']['call']>[0], Actor>['tap'] | undefined;
+  admit: TapOf<typeof HttpAdmit> | undefined;
+  authenticate: TapOf<typeof HttpAuthenticate> | undefined;
   authorize: ((subject: Parameters<HttpOptions['hooks']['authorize']['call']>[0]) => Awaited<ReturnType<HttpOptions['hooks']['authorize']['call']>>) | undefined;
   upgrade: ((subject: Parameters<HttpOptions['hooks']['upgrade']['call']>[0]) => Awaited<ReturnType<HttpOptions['hooks']['upgrade']['call']>>) | undefined;
+  /** The code behind `TestStream`. */
+  shows(code: StreamCode<typeof TestFrames, typeof Nothing>): void;
+  /** The code behind `TestAnswer`. */
+  answers(code: AnswerCode<typeof TestFrames, typeof Nothing>): void;
   /** Publishes a generation of an area. */
   area(id: string, decls: { routes?: RouteDecl[]; sockets?: SocketDecl[] }, previous?: Owner): Owner;
   remove(area: Owner): void;
@@ -59,6 +94,7 @@ export const startBench = async (
   options: { checkReplies?: boolean; keepAliveMs?: number; pingMs?: number; limits?: Partial<HttpLimits>; streams?: Partial<Parameters<typeof createStreams>[0]> } = {},
 ): Promise<Bench> => {
   const streams = createStreams({ clock, ...options.streams });
+  const shown = new Map<string, Projection>();
   const logged: Bench['logged'] = [];
   const note = (message: string, fields?: Record<string, unknown>) => void logged.push({ message, fields });
   const log: Logger = { debug: note, info: note, warn: note, error: note };
@@ -76,6 +112,7 @@ export const startBench = async (
     ids,
     clock,
     streams,
+    projections: createProjections((name) => shown.get(name)),
     gate: () => bench.gate,
     checkReplies: options.checkReplies ?? true,
     keepAliveMs: options.keepAliveMs ?? 15_000,
@@ -95,6 +132,8 @@ export const startBench = async (
     authenticate: () => owner,
     authorize: undefined,
     upgrade: undefined,
+    shows: (code) => void shown.set(declaredAs(TestStream), streamProjection(TestStream, code)),
+    answers: (code) => void shown.set(declaredAs(TestAnswer), answerProjection(TestAnswer, code)),
     area: (id, decls, previous) => {
       const made: Owner = { id, generation: ++generation, lifetime: new Lifetime(`${id}@${generation}`) };
       for (const route of decls.routes ?? []) http.routes.add(made, route);

@@ -1,12 +1,10 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { follow, reply, sseEncoder, Type, waitFor } from '@svc/api';
+import { follow, reply, sse, Type, waitFor } from '@svc/api';
 import { expect } from 'chai';
 import { createEarlyListener } from '../src/http/early-listener.js';
 import { DEFAULT_LIMITS } from '../src/http/limits.js';
-import { answerOf, type Bench, ids, raw, route, startBench, until } from './http-fixture.js';
-
-const events = sseEncoder((frame) => (frame.type === 'secret' ? undefined : { event: frame.type, data: frame.data }));
+import { answerOf, type Bench, ids, raw, route, startBench, TestAnswer, TestFrames, TestStream, until } from './http-fixture.js';
 
 describe('http start and stop', () => {
   let bench: Bench;
@@ -76,24 +74,26 @@ describe('http streams', () => {
   });
   afterEach(() => bench.stop());
 
-  const stream = (extra: object = {}) =>
-    bench.area('a', {
+  const stream = () => {
+    bench.shows({ encode: ({ type, data, id }) => (type === 'hidden' ? undefined : sse(type, data, id)) });
+    return bench.area('a', {
       routes: [
         route({
           path: '/api/s',
-          handler: async (req) => follow('run', events, { after: (req as { headers: Record<string, string> }).headers['last-event-id'] ?? 0, headers: { 'x-svc-run': 'run' }, ...extra }),
+          handler: async (req) => follow('run', TestStream, undefined, { after: req.headers['last-event-id'] ?? 0, headers: { 'x-svc-run': 'run' } }),
         }),
       ],
     });
+  };
 
   it('sends frames as server-sent events to the final one, each with its id', async () => {
     stream();
-    bench.streams.open('run');
-    bench.streams.publish('run', { type: 'chunk', data: { content: 'hi', done: false } });
-    bench.streams.publish('run', { type: 'secret', data: {} });
+    bench.streams.open(TestFrames, 'run');
+    bench.streams.publish(TestFrames, 'run', 'chunk', { content: 'hi', done: false });
+    bench.streams.publish(TestFrames, 'run', 'hidden', {});
     const reading = bench.get('/api/s');
     await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
-    bench.streams.publish('run', { type: 'done', data: { done: true }, final: true });
+    bench.streams.publish(TestFrames, 'run', 'done', { done: true });
     const answer = await reading;
     expect(answer.headers).to.include({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no', 'x-svc-run': 'run' });
     expect(answer.headers['x-request-id']).to.be.a('string');
@@ -103,36 +103,36 @@ describe('http streams', () => {
 
   it('resumes exactly after Last-Event-ID', async () => {
     stream();
-    bench.streams.open('run');
-    for (const n of [1, 2, 3]) bench.streams.publish('run', { type: 'n', data: n, final: n === 3 });
-    expect((await bench.get('/api/s', { 'last-event-id': 'run.1.2' })).text).to.equal('id: run.1.3\nevent: n\ndata: 3\n\n');
+    bench.streams.open(TestFrames, 'run');
+    for (const type of ['n', 'n', 'done'] as const) bench.streams.publish(TestFrames, 'run', type, 7);
+    expect((await bench.get('/api/s', { 'last-event-id': 'run.1.2' })).text).to.equal('id: run.1.3\nevent: done\ndata: 7\n\n');
   });
 
   it('hangs up on a client who missed a part of what another process goes on with, and keeps one who did not', async () => {
     stream();
-    bench.streams.open('run');
-    bench.streams.publish('run', { type: 'n', data: 1 });
+    bench.streams.open(TestFrames, 'run');
+    bench.streams.publish(TestFrames, 'run', 'n', 1);
     const cut = bench.get('/api/s').then(
       () => 'ended',
       () => 'hung up',
     );
     await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
-    bench.streams.open('run', { attempt: 2, reached: { attempt: 1, seq: 2 } });
+    bench.streams.open(TestFrames, 'run', { attempt: 2, reached: { attempt: 1, seq: 2 } });
     const whole = bench.get('/api/s', { 'last-event-id': 'run.1.2' });
     await until(() => bench.http.stats().openStreams === 2, 'the other is open');
-    bench.streams.publish('run', { type: 'done', data: 2, final: true });
+    bench.streams.publish(TestFrames, 'run', 'done', 2);
     expect(await cut).to.equal('hung up');
     expect((await whole).text).to.equal('id: run.2.1\nevent: done\ndata: 2\n\n');
   });
 
   it('holds no generation and survives the area', async () => {
     const area = stream();
-    bench.streams.open('run');
+    bench.streams.open(TestFrames, 'run');
     const reading = bench.get('/api/s');
     await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
     expect(await area.lifetime.drain(500)).to.equal(true);
     bench.remove(area);
-    bench.streams.publish('run', { type: 'done', data: 'after', final: true });
+    bench.streams.publish(TestFrames, 'run', 'done', 'after');
     expect((await reading).text).to.contain('after');
   });
 
@@ -145,7 +145,7 @@ describe('http streams', () => {
     await bench.stop();
     bench = await startBench({ streams: { maxFramesPerTopic: 64, maxBytesPerTopic: 65_536 * 64 } });
     stream();
-    bench.streams.open('run');
+    bench.streams.open(TestFrames, 'run');
     const socket = connect(bench.port, '127.0.0.1', () => socket.write('GET /api/s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'));
     socket.pause();
     await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
@@ -153,7 +153,7 @@ describe('http streams', () => {
     const before = process.memoryUsage().arrayBuffers;
     const data = 'x'.repeat(60_000);
     for (let n = 0; n < 1_500; n++) {
-      bench.streams.publish('run', { type: 'n', data });
+      bench.streams.publish(TestFrames, 'run', 'n', data);
       if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     globalThis.gc?.();
@@ -166,15 +166,15 @@ describe('http streams', () => {
     socket.resume();
     await until(() => bench.http.stats().openStreams === 0, 'the slow client is let go');
     expect(size).to.be.lessThan(60_000 * 1_500);
-    bench.streams.publish('run', { type: 'done', data: {}, final: true });
+    bench.streams.publish(TestFrames, 'run', 'done', {});
     expect((await bench.get('/api/s')).text).to.contain('event: done');
   });
 
-  it('tells who answered when the client leaves, for streams and for waits', async () => {
-    const left: string[] = [];
-    bench.streams.open('run');
-    bench.area('w', { routes: [route({ path: '/api/w', handler: async () => waitFor('run', () => reply(200, {}), { onLeave: () => void left.push('wait') }) })] });
-    stream({ onLeave: () => void left.push('follow') });
+  it('lets go of the topic when the client leaves, for streams and for waits', async () => {
+    bench.streams.open(TestFrames, 'run');
+    bench.answers({ answer: () => reply(200, {}) });
+    bench.area('w', { routes: [route({ path: '/api/w', handler: async () => waitFor('run', TestAnswer, undefined) })] });
+    stream();
     for (const path of ['/api/w', '/api/s']) {
       const asked = request({ host: '127.0.0.1', port: bench.port, path, agent: false });
       asked.on('error', () => undefined); // we hang up ourselves
@@ -183,30 +183,35 @@ describe('http streams', () => {
       asked.destroy();
       await until(() => bench.streams.stats().followers === 0, `${path} is gone`);
     }
-    await until(() => left.length === 2, 'both were told');
-    expect(left).to.deep.equal(['wait', 'follow']);
   });
 
-  it('does not tell of a client that stayed to the end', async () => {
-    let left = 0;
-    stream({ onLeave: () => void left++ });
-    bench.streams.open('run');
-    bench.streams.publish('run', { type: 'done', data: {}, final: true });
-    await bench.get('/api/s');
-    await until(() => bench.http.stats().inFlight === 0, 'the answer is over');
-    expect(left).to.equal(0);
+  it('answers 503 where the area that shows the frames is off: no such projection, or one of the other kind', async () => {
+    bench.streams.open(TestFrames, 'run');
+    bench.area('w', {
+      routes: [
+        route({ id: 'w', path: '/api/w', handler: async () => waitFor('run', TestAnswer, undefined) }),
+        route({ id: 's', path: '/api/s', handler: async () => follow('run', TestStream, undefined) }),
+      ],
+    });
+    for (const path of ['/api/w', '/api/s']) {
+      const answer = await bench.get(path);
+      expect([answer.status, answer.json.code], path).to.deep.equal([503, 'stream_unknown_projection']);
+    }
+    bench.shows({ encode: () => 'x' });
+    expect((await bench.get('/api/w')).json.code).to.equal('stream_unknown_projection');
+    expect(bench.streams.stats().followers).to.equal(0);
   });
 
   it('answers HEAD of a stream with its headers and ends', async () => {
     stream();
-    bench.streams.open('run');
+    bench.streams.open(TestFrames, 'run');
     const answer = await bench.send('HEAD', '/api/s');
     expect([answer.status, answer.headers['content-type'], answer.text]).to.deep.equal([200, 'text/event-stream; charset=utf-8', '']);
   });
 
   it('ends open streams when the server closes', async () => {
     stream();
-    bench.streams.open('run');
+    bench.streams.open(TestFrames, 'run');
     const reading = answerOf(request({ host: '127.0.0.1', port: bench.port, path: '/api/s', agent: false }));
     await until(() => bench.http.stats().openStreams === 1, 'the stream is open');
     await bench.http.close(1_000);
@@ -217,7 +222,7 @@ describe('http streams', () => {
     await bench.stop();
     bench = await startBench({ keepAliveMs: 10 });
     stream();
-    bench.streams.open('run');
+    bench.streams.open(TestFrames, 'run');
     const seen = await raw(bench.port, 'GET /api/s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n', (text) => text.split(': keep-alive\n\n').length > 2);
     expect(seen).to.contain('200 OK');
   });

@@ -76,7 +76,14 @@ describeOnEngines('journal leases', (engine) => {
     expect(await journal.claim('agent', 1)).to.deep.equal([]);
 
     refuses = () => false;
-    const offered = new Promise<void>((resolve) => journal.onReady('agent', resolve));
+    // The first call is for whoever has just begun to listen.
+    const offered = new Promise<void>((resolve) => {
+      let calls = 0;
+      journal.onReady('agent', () => {
+        calls += 1;
+        if (calls === 2) resolve();
+      });
+    });
     await clock.advance(10_000);
     await offered;
     await db.commit([db.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);

@@ -46,7 +46,7 @@ describeOnEngines('journal races', (engine) => {
     overtake("status = 'cancelled'", ended, 1);
     expect(await rig.journal.cancel(alice, 'a', { code: 'c', message: 'm' })).to.equal(false);
     expect(await rig.journal.wake(alice, 'b', 'yes')).to.equal(false);
-    await rig.db.commit([{ sql: "UPDATE journal_runs SET status = 'waiting'", args: [] }]);
+    await rig.db.commit([rig.db.sql("UPDATE journal__runs SET status = 'waiting'", [])]);
     overtake("status = 'queued'", ended, 1);
     expect(await rig.journal.wake(alice, 'b', 'yes')).to.equal(false);
     expect((await rig.journal.get(alice, 'a'))?.error).to.equal(null);

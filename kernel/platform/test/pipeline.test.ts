@@ -1,6 +1,6 @@
 import { reply, Type, Uuid, waitFor } from '@svc/api';
 import { expect } from 'chai';
-import { type Bench, raw, route, startBench, until } from './http-fixture.js';
+import { type Bench, raw, route, startBench, TestAnswer, TestFrames, until } from './http-fixture.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -295,43 +295,46 @@ describe('pipeline', () => {
   });
 
   it('waits for the final frame of a topic without holding the generation', async () => {
-    bench.streams.open('run');
+    bench.streams.open(TestFrames, 'run');
+    bench.answers({ answer: ({ data }) => reply(200, { got: data }, { 'x-own': '1' }) });
     const area = bench.area('a', {
-      routes: [route({ path: '/api/w', handler: async () => waitFor('run', (frame) => reply(200, { got: frame.data }, { 'x-own': '1' }), { headers: { 'x-svc-run': 'run' } }) })],
+      routes: [route({ path: '/api/w', handler: async () => waitFor('run', TestAnswer, undefined, { headers: { 'x-svc-run': 'run' } }) })],
     });
     const waiting = bench.get('/api/w');
     await until(() => bench.streams.stats().followers === 1, 'the request waits');
     expect(await area.lifetime.drain(1_000)).to.equal(true);
-    bench.streams.publish('run', { type: 'done', data: 5, final: true });
+    bench.streams.publish(TestFrames, 'run', 'done', 5);
     const answer = await waiting;
     expect(answer.json).to.deep.equal({ got: 5 });
     expect(answer.headers).to.include({ 'x-svc-run': 'run', 'x-own': '1' });
   });
 
   it('waits on for the final frame when another process goes on with the topic, whatever was missed', async () => {
-    bench.streams.open('run');
-    bench.streams.publish('run', { type: 'chunk', data: 1 });
-    bench.area('a', { routes: [route({ path: '/api/w', responses: { 200: Type.Unknown() }, handler: async () => waitFor('run', (frame) => reply(200, frame.data)) })] });
+    bench.streams.open(TestFrames, 'run');
+    bench.streams.publish(TestFrames, 'run', 'chunk', 1);
+    bench.answers({ answer: ({ data }) => reply(200, data) });
+    bench.area('a', { routes: [route({ path: '/api/w', responses: { 200: Type.Unknown() }, handler: async () => waitFor('run', TestAnswer, undefined) })] });
     const waiting = bench.get('/api/w');
     await until(() => bench.streams.stats().followers === 1, 'the request waits');
-    bench.streams.open('run', { attempt: 2, reached: { attempt: 1, seq: 5 } });
-    bench.streams.publish('run', { type: 'chunk', data: 2 });
-    bench.streams.publish('run', { type: 'done', data: 'the end', final: true });
+    bench.streams.open(TestFrames, 'run', { attempt: 2, reached: { attempt: 1, seq: 5 } });
+    bench.streams.publish(TestFrames, 'run', 'chunk', 2);
+    bench.streams.publish(TestFrames, 'run', 'done', 'the end');
     expect((await waiting).json).to.equal('the end');
   });
 
   it('answers a wait with an earlier frame that is accepted, unless the work has gone on since', async () => {
-    bench.streams.open('run');
+    bench.streams.open(TestFrames, 'run');
+    bench.answers({ until: ({ type }) => type === 'waiting', answer: ({ type }) => reply(200, type) });
     bench.area('a', {
-      routes: [route({ path: '/api/w', responses: { 200: Type.Unknown() }, handler: async () => waitFor('run', (frame) => reply(200, frame.type), { until: (frame) => frame.type === 'waiting' }) })],
+      routes: [route({ path: '/api/w', responses: { 200: Type.Unknown() }, handler: async () => waitFor('run', TestAnswer, undefined) })],
     });
-    bench.streams.publish('run', { type: 'chunk', data: {} });
-    bench.streams.publish('run', { type: 'waiting', data: {} });
+    bench.streams.publish(TestFrames, 'run', 'chunk', {});
+    bench.streams.publish(TestFrames, 'run', 'waiting', {});
     expect((await bench.get('/api/w')).json).to.equal('waiting');
-    bench.streams.publish('run', { type: 'chunk', data: {} });
+    bench.streams.publish(TestFrames, 'run', 'chunk', {});
     const second = bench.get('/api/w');
     await until(() => bench.streams.stats().followers === 1, 'the second waits');
-    bench.streams.publish('run', { type: 'done', data: {}, final: true });
+    bench.streams.publish(TestFrames, 'run', 'done', {});
     expect((await second).json).to.equal('done');
   });
 });

@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { defineErrors, defineSocket, type SocketDecl } from '@svc/api';
+import { defineErrors, defineSocket, follow, type SocketDecl } from '@svc/api';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { type Answer, answerOf, type Bench, owner, startBench, until } from './http-fixture.js';
+import { type Answer, answerOf, type Bench, owner, startBench, TestFrames, TestStream, until } from './http-fixture.js';
 
 const errors = defineErrors('test', { bad_id: { status: 400, retry: false, message: () => 'not a uuid' } });
 
@@ -195,14 +195,14 @@ describe('sockets', () => {
   });
 
   it('pumps a topic to the socket, also across the end of the area', async () => {
-    const encoder = { contentType: 'application/json', encode: (frame: { type: string; data: unknown }) => (frame.type === 'hidden' ? undefined : JSON.stringify(frame.data)) };
-    bench.streams.open('run');
-    bench.streams.publish('run', { type: 'n', data: 1 });
-    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow('run', encoder) })] });
+    bench.shows({ encode: ({ type, data }) => (type === 'hidden' ? undefined : JSON.stringify(data)) });
+    bench.streams.open(TestFrames, 'run');
+    bench.streams.publish(TestFrames, 'run', 'n', 1);
+    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow(follow('run', TestStream, undefined)) })] });
     const client = await open();
     await until(() => client.got.length === 1, 'what was there came');
-    bench.streams.publish('run', { type: 'hidden', data: 2 });
-    bench.streams.publish('run', { type: 'done', data: 3, final: true });
+    bench.streams.publish(TestFrames, 'run', 'hidden', 2);
+    bench.streams.publish(TestFrames, 'run', 'done', 3);
     await until(() => client.got.length === 2, 'the rest came');
     expect(client.got).to.deep.equal([1, 3]);
     expect(bench.streams.stats().followers).to.equal(0);
@@ -211,23 +211,24 @@ describe('sockets', () => {
   });
 
   it('closes with 1012 for a client who missed a part of what another process goes on with: it comes back and resumes', async () => {
-    bench.streams.open('run');
-    bench.streams.publish('run', { type: 'n', data: 1 });
-    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow('run', { contentType: 'application/json', encode: (frame) => JSON.stringify(frame.data) }) })] });
+    bench.streams.open(TestFrames, 'run');
+    bench.streams.publish(TestFrames, 'run', 'n', 1);
+    bench.shows({ encode: ({ data }) => JSON.stringify(data) });
+    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow(follow('run', TestStream, undefined)) })] });
     const client = await open();
     await until(() => client.got.length === 1, 'what was there came');
-    bench.streams.open('run', { attempt: 2, reached: { attempt: 1, seq: 2 } });
-    bench.streams.publish('run', { type: 'n', data: 2 });
+    bench.streams.open(TestFrames, 'run', { attempt: 2, reached: { attempt: 1, seq: 2 } });
+    bench.streams.publish(TestFrames, 'run', 'n', 2);
     expect((await client.closed).code).to.equal(1012);
     expect(client.got).to.deep.equal([1]);
   });
 
   it('hangs up on a client that does not read, and follows topics no further', async () => {
-    const encoder = { contentType: 'application/json', encode: (frame: { data: unknown }) => JSON.stringify(frame.data) };
     await bench.stop();
     bench = await startBench({ streams: { maxFramesPerTopic: 32 } });
-    bench.streams.open('run');
-    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow('run', encoder) })] });
+    bench.shows({ encode: ({ data }) => JSON.stringify(data) });
+    bench.streams.open(TestFrames, 'run');
+    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow(follow('run', TestStream, undefined)) })] });
     const client = connect(bench.port, '127.0.0.1', () =>
       client.write('GET /api/t/7/ws HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'),
     );
@@ -236,7 +237,7 @@ describe('sockets', () => {
     await until(() => bench.streams.stats().followers === 1, 'the topic is followed');
     const data = 'x'.repeat(60_000);
     for (let n = 0; n < 1_500 && bench.http.openSockets() > 0; n++) {
-      bench.streams.publish('run', { type: 'n', data });
+      bench.streams.publish(TestFrames, 'run', 'n', data);
       if (n % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     client.resume();

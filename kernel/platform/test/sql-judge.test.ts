@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createSqlJudge, type SqlUse } from '../src/storage/contract/sql-judge.js';
+import { createSqlJudge, type SqlUse } from '../src/storage/gate/sql-judge.js';
 import { tableNames } from '../src/storage/contract/table-names.js';
 import { openSqlite, type SqliteConnection } from '../src/storage/sqlite/sqlite-connection.js';
 

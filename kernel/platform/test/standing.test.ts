@@ -2,7 +2,7 @@
 import { type Actor, type Connection, defineErrors, defineSocket, follow, reply, type SocketDecl, SvcError, waitFor } from '@svc/api';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { type Bench, route, startBench, until } from './http-fixture.js';
+import { type Bench, route, startBench, TestAnswer, TestFrames, TestStream, until } from './http-fixture.js';
 
 const errors = defineErrors('test', { gone: { status: 404, retry: false, message: () => 'not yours' } });
 const alice: Actor = { id: 'user:alice', role: 'user', ownerId: 'user:alice' };
@@ -10,7 +10,6 @@ const asAdmin: Actor = { ...alice, role: 'admin' };
 const revoked = () => {
   throw new SvcError('auth_key_invalid', 'The API key is not valid.', { status: 401 });
 };
-const events = { contentType: 'text/event-stream', preamble: ': here\n\n', encode: (frame: { data: unknown }) => `data: ${JSON.stringify(frame.data)}\n\n` };
 
 describe('callers that stay', () => {
   let bench: Bench;
@@ -20,10 +19,12 @@ describe('callers that stay', () => {
     bench = await startBench({ checkReplies: false });
     bench.authenticate = () => alice;
     handled = [];
-    bench.streams.open('run');
+    bench.streams.open(TestFrames, 'run');
+    bench.shows({ preamble: () => ': here\n\n', encode: ({ data }) => `data: ${JSON.stringify(data)}\n\n` });
+    bench.answers({ answer: ({ data }) => reply(200, data) });
     bench.area('a', {
       sockets: [socket()],
-      routes: [route({ path: '/api/follow', handler: async () => follow('run', events) }), route({ path: '/api/wait', handler: async () => waitFor('run', (frame) => reply(200, frame.data)) })],
+      routes: [route({ path: '/api/follow', handler: async () => follow('run', TestStream, undefined) }), route({ path: '/api/wait', handler: async () => waitFor('run', TestAnswer, undefined) })],
     });
   });
   afterEach(async () => {
@@ -140,7 +141,7 @@ describe('callers that stay', () => {
     await until(() => bench.streams.stats().followers === 2, 'both follow');
     bench.authenticate = revoked;
     await bench.http.judgeCallers();
-    bench.streams.publish('run', { type: 'done', data: { secret: 1 }, final: true });
+    bench.streams.publish(TestFrames, 'run', 'done', { secret: 1 });
     const answer = await waiting;
     expect([answer.status, answer.json.code]).to.deep.equal([401, 'auth_key_invalid']);
     const rest = await reader?.read().then(

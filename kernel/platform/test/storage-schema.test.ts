@@ -74,7 +74,7 @@ describeOnEngines('tables in storage', (engine) => {
     expect([await put({ a: 'y', b: '1', n: 5 }), await put({ a: 'y', b: '2', n: 5 })]).to.deep.equal(['ok', 'storage_conflict']);
     const names = await platform().read<{ name: string }>(
       engine.name === 'SQLite'
-        ? "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
+        ? "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'note_book__notes' AND sql IS NOT NULL ORDER BY name"
         : "SELECT indexname AS name FROM pg_indexes WHERE tablename = 'note_book__notes' AND indexname NOT LIKE '%pkey' ORDER BY indexname",
     );
     expect(names.map(({ name }) => name)).to.deep.equal(['note_book__notes_b_n_idx', 'note_book__notes_n_key']);

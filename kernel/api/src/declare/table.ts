@@ -69,7 +69,12 @@ type ValueOf<S extends ColumnSpec> = S['kind'] extends infer K extends ColumnKin
 export type RowOf<D extends TableDecl> = { readonly [N in keyof D['columns'] & string]: ValueOf<D['columns'][N]> };
 
 /** The migration that makes these tables with their indexes, as they are declared. Later columns come with migrations of their own. */
-export const createTables = (name: string, tables: readonly TableDecl[]): Migration => ({ name, up: (m) => tables.forEach((table) => createTable(m, table)) });
+export const createTables = (name: string, tables: readonly TableDecl[]): Migration => ({
+  name,
+  up: (m) => {
+    for (const table of tables) createTable(m, table);
+  },
+});
 
 const createTable = (m: MigrationBuilder, { name, columns, primaryKey, unique, indexes }: TableDecl): void => {
   const isInColumn = Object.values(columns).some((column) => column.primaryKey === true);

@@ -19,4 +19,4 @@ const Receipts = defineTable('receipts', '1.0.0', {
   indexes: [['area', 'done_at']],
 });
 
-export const purgeTables: Migration = createTables('0003_purges', [Purges, Receipts]);
+export const purgeTables: Migration = createTables('0004_purges', [Purges, Receipts]);

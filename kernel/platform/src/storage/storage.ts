@@ -1,11 +1,11 @@
 /** The database behind every `ctx.db` (promises S1 to S5 of the contract). */
-import { createDb } from './contract/create-db.js';
+import { createDb } from './gate/create-db.js';
 import type { Engine } from './contract/engine.js';
-import { judgeMigrations } from './contract/migration-judge.js';
-import { createSealedWrites } from './contract/sealed-writes.js';
+import { judgeMigrations } from './gate/migration-judge.js';
+import { createSealedWrites } from './gate/sealed-writes.js';
 import type { Storage, StorageOptions } from './contract/storage-contract.js';
 import { tableNames } from './contract/table-names.js';
-import { createTableShapes } from './contract/table-shapes.js';
+import { createTableShapes } from './gate/table-shapes.js';
 import { openSqliteEngine } from './sqlite/sqlite-engine.js';
 
 export type { Storage, StorageOptions };

@@ -1,8 +1,8 @@
 /** Reads as data, turned into portable SQL. */
 import { type Actor, type Scalar, type Select, seesAll } from '@svc/api';
-import { storageErrors } from './errors.js';
+import { storageErrors } from '../contract/errors.js';
 import { behind, type OrderColumn } from './page-cursor.js';
-import type { TableNames } from './table-names.js';
+import type { TableNames } from '../contract/table-names.js';
 import type { TableShape, TableShapes } from './table-shapes.js';
 import { both, type Condition, conditionsOf, type Quote } from './where-sql.js';
 

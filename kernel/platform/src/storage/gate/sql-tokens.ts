@@ -2,7 +2,7 @@
  * SQL text in pieces, for the judge. Only what SQLite and PostgreSQL read the same way: comments, escape strings,
  * dollar quotes, casts by `::` and letters beyond ASCII outside of strings are refused, as is whatever does not end.
  */
-import { storageErrors } from './errors.js';
+import { storageErrors } from '../contract/errors.js';
 
 export interface Token {
   /** A word may be a keyword; a name stood in quotes and is none. */

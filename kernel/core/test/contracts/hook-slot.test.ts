@@ -1,8 +1,8 @@
-import { type HookKind, type HookPolicy, type HookSpec, SvcError, type TapControl } from '@svc/api';
+import { type HookDecl, type HookKind, type HookPolicy, SvcError, type TapControl, Type } from '@svc/api';
 import { expect } from 'chai';
-import { HookSlot, type Tap } from '../src/hook-slot.js';
-import { Lifetime } from '../src/lifetime.js';
-import { type Owner, currentOwner } from '../src/owner.js';
+import { HookSlot, type Tap } from '../../src/hook-slot.js';
+import { Lifetime } from '../../src/lifetime.js';
+import { type Owner, currentOwner } from '../../src/owner.js';
 
 type Fn = (...args: readonly unknown[]) => unknown;
 
@@ -18,9 +18,11 @@ const never = (): Promise<never> => new Promise(() => undefined);
 let next = 1;
 const tapOf = (owner: string | Owner, fn: Fn): Tap => ({ owner: typeof owner === 'string' ? ownerOf(owner) : owner, name: `tap#${next++}`, fn: fn as Tap['fn'], stage: 0, before: [], after: [] });
 
+const hookOf = (kind: HookKind, policy: HookPolicy, budgetMs: number): HookDecl => ({ declares: 'hook', name: 'test.hook', version: '1.0.0', subject: Type.Unknown(), kind, policy, budgetMs });
+
 const slotOf = (kind: HookKind, policy: HookPolicy, taps: ReadonlyArray<Fn | Tap>, budgetMs = 20) => {
   const faults: Fault[] = [];
-  const slot = new HookSlot('test.hook', { kind, policy, budgetMs } satisfies HookSpec, {
+  const slot = new HookSlot(hookOf(kind, policy, budgetMs), {
     strike: (owner, _hook, error) => void faults.push({ owner: owner.id, message: (error as Error).message }),
     timing: () => undefined,
   });
@@ -57,7 +59,6 @@ describe('a hook slot', () => {
       expect(await slotOf('step', 'closed', []).slot.call('x')).to.equal(undefined);
       expect(await slotOf('ask', 'closed', []).slot.call('x')).to.equal(undefined);
       expect(await slotOf('gather', 'observe', []).slot.call('x')).to.deep.equal([]);
-      expect(slotOf('note', 'observe', []).slot.call('x')).to.equal(undefined);
     });
   });
 
@@ -231,18 +232,6 @@ describe('a hook slot', () => {
       const { slot } = slotOf('gather', 'observe', [() => gate.then(() => 'waited'), () => open()], 5_000);
       expect(((await slot.call('x')) as unknown[]).length).to.equal(2);
     });
-  });
-
-  describe('note', () => {
-    for (const [fault, fn] of FAULTS) {
-      it(`tells the others when a tap ${fault}`, () => {
-        const heard: unknown[] = [];
-        const { slot, faults } = slotOf('note', 'observe', [fn === asyncBroken ? never : fn, (fact) => void heard.push(fact)]);
-        slot.call('delta');
-        expect(heard).to.deep.equal(['delta']);
-        expect(faults).to.have.length(1);
-      });
-    }
   });
 
   describe('gives a tap', () => {

@@ -3,16 +3,16 @@
  * statements. Who reaches which table is decided here (S4, S5); the engine below takes physical names and asks nobody.
  */
 import type { Db, Page, Row, Scalar, Select, Where, Write } from '@svc/api';
-import type { Engine } from './engine.js';
-import { storageErrors } from './errors.js';
+import type { Engine } from '../contract/engine.js';
+import { storageErrors } from '../contract/errors.js';
 import { cursorAt } from './page-cursor.js';
 import type { SealedWrites } from './sealed-writes.js';
 import { countSql, limitOf, MAX_ROWS, orderOf, pageOrderOf, type SelectDeps, selectSql, type Statement } from './select-sql.js';
 import { createSqlJudge } from './sql-judge.js';
-import type { TableNames } from './table-names.js';
+import type { TableNames } from '../contract/table-names.js';
 import type { TableShapes } from './table-shapes.js';
 import { both, conditionsOf, type Quote } from './where-sql.js';
-import type { WriteOp } from './write-op.js';
+import type { WriteOp } from '../contract/write-op.js';
 
 const PAGE_ROWS = 100;
 

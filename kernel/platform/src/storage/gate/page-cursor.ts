@@ -1,6 +1,6 @@
 /** Where a page ended: the values of its last row in the columns that order it. Text for callers, who never look inside. */
 import type { Scalar } from '@svc/api';
-import { storageErrors } from './errors.js';
+import { storageErrors } from '../contract/errors.js';
 import { both, type Condition, equal, type Quote } from './where-sql.js';
 
 export interface OrderColumn {

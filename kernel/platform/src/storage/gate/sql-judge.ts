@@ -6,9 +6,9 @@
  *     functions not on the list, `x IN table`, other schemas, other statements.
  * G2  What is not understood is refused. Each token is looked at once.
  */
-import { storageErrors } from './errors.js';
+import { storageErrors } from '../contract/errors.js';
 import { type Token, tokensOf } from './sql-tokens.js';
-import type { TableNames } from './table-names.js';
+import type { TableNames } from '../contract/table-names.js';
 
 export interface Judged {
   /** `insert entries`, `select`: for people. */

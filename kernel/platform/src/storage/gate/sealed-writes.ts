@@ -7,8 +7,8 @@
  * and statement were fixed when it was sealed, and each column and value is judged where the commit turns it into SQL.
  */
 import type { Write } from '@svc/api';
-import { storageErrors } from './errors.js';
-import type { WriteOp } from './write-op.js';
+import { storageErrors } from '../contract/errors.js';
+import type { WriteOp } from '../contract/write-op.js';
 
 export interface SealedWrites {
   /** `label` is for people: who seals and what it does. */

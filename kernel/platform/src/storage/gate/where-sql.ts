@@ -1,6 +1,6 @@
 /** Conditions as data, turned into portable SQL with `?` placeholders. */
 import type { Bounds, Scalar, Where } from '@svc/api';
-import { storageErrors } from './errors.js';
+import { storageErrors } from '../contract/errors.js';
 
 export interface Condition {
   readonly sql: string;

@@ -1,6 +1,6 @@
 /** What is known of tables from the migrations that make them: enough to page by their key and to filter by owner. */
-import type { MigrationStep } from './migration-builder.js';
-import type { TableNames } from './table-names.js';
+import type { MigrationStep } from '../contract/migration-builder.js';
+import type { TableNames } from '../contract/table-names.js';
 
 export interface TableShape {
   readonly columns: ReadonlySet<string>;

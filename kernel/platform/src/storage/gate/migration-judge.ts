@@ -4,11 +4,11 @@
  * steps are copied.
  */
 import type { ColumnSpec, Migration } from '@svc/api';
-import { checkIdentifier } from './dialect.js';
-import { storageErrors } from './errors.js';
-import { type MigrationStep, recordMigration } from './migration-builder.js';
+import { checkIdentifier } from '../contract/dialect.js';
+import { storageErrors } from '../contract/errors.js';
+import { type MigrationStep, recordMigration } from '../contract/migration-builder.js';
 import { createSqlJudge } from './sql-judge.js';
-import type { TableNames } from './table-names.js';
+import type { TableNames } from '../contract/table-names.js';
 
 export interface JudgedMigration {
   readonly steps: readonly MigrationStep[];
