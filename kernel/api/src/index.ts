@@ -30,6 +30,7 @@ export * from './pages.js';
 export * from './pattern.js';
 export * from './purge.js';
 export * from './route-group.js';
+export * from './reply.js';
 export * from './schema.js';
 export * from './schema-walk.js';
 export * from './sse.js';
