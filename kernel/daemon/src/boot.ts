@@ -40,15 +40,9 @@ import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
 import { succeed } from './predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
-<<<<<<< HEAD
-import { createRelayLease } from './relay-lease.js';
-import { createPurgeBook } from './purge/purge-book.js';
-import { createPurges } from './purge/purges.js';
-=======
 import { createPurgeBook } from './purge/purge-book.js';
 import { createPurges } from './purge/purges.js';
 import { createRelayLease } from './relay-lease.js';
->>>>>>> w-owned
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import { createStrayHandler, type StrayHandler } from './stray-errors.js';
