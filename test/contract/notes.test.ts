@@ -73,6 +73,13 @@ describe('the area notes', () => {
     expect(files.length).to.be.at.most(MAX_FILES);
     expect(lines.reduce((sum, count) => sum + count, 0)).to.be.at.most(MAX_LINES);
   });
+
+  it('is what kernel/api/README.md shows, word by word', () => {
+    const readme = readFileSync(join(area.sources, '../../../kernel/api/README.md'), 'utf8');
+    const shown = [...readme.matchAll(/^```(?:json|ts)\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)].map(([, file, text]) => ({ file, pieces: (text ?? '').split(/\n{2,}/) }));
+    expect(shown.map(({ file }) => file)).to.deep.equal(['package.json', 'extension.json', 'src/contract.ts', 'src/routes.ts', 'src/index.ts']);
+    for (const { file = '', pieces } of shown) for (const piece of pieces) expect(readFileSync(join(area.sources, file), 'utf8'), file).to.contain(piece);
+  });
 });
 
 describeOnEngines('the area notes', () => {
