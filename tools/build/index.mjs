@@ -11,7 +11,7 @@ import path from 'node:path';
 import { isFresh, readRecord, stampInputs, toolFingerprint, writeRecord } from './freshness.mjs';
 import { withBuildLock } from './lock.mjs';
 import { DIST, inRoot } from './paths.mjs';
-import { readManifest, runtimeTargets, testTargets } from './targets.mjs';
+import { fixtureTargets, readManifest, runtimeTargets, testTargets } from './targets.mjs';
 
 const RELEASE = { name: 'release', entries: [] };
 const API = { name: 'api', entries: [] };
@@ -22,7 +22,7 @@ const INSTALLER_FILE = path.join(DIST, '.build-installer.cjs');
 /** `tests` is false, or says which groups are wanted; `only` names single targets. */
 const plan = ({ tests = false, only } = {}) => {
   const { targets, notes } = runtimeTargets();
-  const groups = tests ? testTargets().filter((target) => tests(target.group)) : [];
+  const groups = tests ? [...fixtureTargets(), ...testTargets().filter((target) => tests(target.group))] : [];
   const wanted = [...targets, ...groups].filter((target) => !only || only.includes(target.name));
   const unknown = only?.find((name) => !wanted.some((target) => target.name === name));
   if (unknown) throw new Error(`there is nothing to build called "${unknown}"; known: ${targets.map((target) => target.name).join(', ')}`);

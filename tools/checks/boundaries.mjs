@@ -46,7 +46,7 @@ const relative = (source, entry) => {
 const workspace = (source, entry) => {
   const name = packageName(entry.to);
   if (isFree(source)) return undefined;
-  if (source.package.startsWith('extensions/')) {
+  if (/^(extensions|fixtures\/areas)\//.test(source.package)) {
     if (name === '@svc/api') return undefined;
     if (name.startsWith('@svc/ext-') && entry.to === `${name}/contract`) return undefined;
     return `an extension imports @svc/api and the contracts of other areas, not "${entry.to}"`;

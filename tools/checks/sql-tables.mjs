@@ -15,7 +15,7 @@ const GIVEN = /(?:\bWITH(?:\s+RECURSIVE)?|,)\s+([a-z_][a-z0-9_]*)\s*(?:\([^)]*\)
 const insideStrings = ({ code, bare }) => [...code].map((letter, at) => (letter === '\n' || bare[at] === ' ' ? letter : ' ')).join('');
 
 /** `extensions/loop-guard/src/…` → `loop_guard__`: what the names of its tables begin with. */
-const prefixOf = (file) => /^extensions\/([a-z0-9-]+)\/(?:src|migrations)\//.exec(file)?.[1]?.replaceAll('-', '_').concat('__');
+const prefixOf = (file) => /^(?:extensions|fixtures\/areas)\/([a-z0-9-]+)\/(?:src|migrations)\//.exec(file)?.[1]?.replaceAll('-', '_').concat('__');
 
 const namesIn = (text) => {
   const given = new Set([...text.matchAll(GIVEN)].map((match) => match[1]));

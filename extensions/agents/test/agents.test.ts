@@ -30,7 +30,7 @@ describe('agents', () => {
 
   it('A2 refuses the same key with another request, and keeps the keys of two owners apart', async () => {
     await spawnAgent(kit.deps, alice, { name: 'helper', key: 'k' });
-    expect(await codeOf(spawnAgent(kit.deps, alice, { name: 'other', key: 'k' }))).to.equal('agents_key_reused');
+    expect(await codeOf(spawnAgent(kit.deps, alice, { name: 'other', key: 'k' }))).to.equal('journal_key_conflict');
     expect((await spawnAgent(kit.deps, bob, { name: 'other', key: 'k' })).name).to.equal('other');
   });
 

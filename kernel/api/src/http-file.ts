@@ -1,7 +1,8 @@
 /** A file as an answer: streamed, with validators and one range (RFC 9110, 13 and 14). */
 import type { Dir, DirEntry } from './doors.js';
 import { defineErrors } from './errors.js';
-import { bytes, type Headers, type Reply, stream } from './http.js';
+import { bytes, stream } from './http.js';
+import type { Headers, Reply } from './reply.js';
 
 export const servedErrors = defineErrors('served', {
   file_missing: { status: 404, retry: false, message: (path: string) => `"${path}" does not exist.` },

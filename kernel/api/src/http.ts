@@ -3,11 +3,11 @@ import type { Actor } from './actor.js';
 import type { Logger } from './doors.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from './declare/frames.js';
 import { type Plain, declaredAs } from './declare/plain.js';
+import type { Headers, LateReply, Reply } from './reply.js';
 import type { ErrorBody, Infer, TSchema } from './schema.js';
 import type { Write } from './storage.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type Headers = Readonly<Record<string, string>>;
 
 export interface Req<P = unknown, Q = unknown, B = unknown> {
   readonly id: string;
@@ -28,20 +28,6 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-}
-
-/** Plain data: what code it needs is named. */
-export type Reply =
-  | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers: Headers }
-  | { readonly kind: 'bytes'; readonly status: number; readonly contentType: string; readonly body: string | Uint8Array; readonly headers: Headers }
-  | { readonly kind: 'stream'; readonly status: number; readonly contentType: string; readonly source: AsyncIterable<Uint8Array>; readonly headers: Headers }
-  | { readonly kind: 'follow'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly after: string | number; readonly headers: Headers }
-  | { readonly kind: 'wait'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly headers: Headers; readonly late?: LateReply };
-
-/** What is answered when no such frame has come after so long. */
-export interface LateReply {
-  readonly afterMs: number;
-  readonly reply: Reply;
 }
 
 export const reply = (status: number, body: unknown, headers: Headers = {}): Reply => ({ kind: 'json', status, body, headers });

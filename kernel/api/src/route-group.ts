@@ -28,6 +28,6 @@ export const routeGroup =
   ({ area, errors: common = [] }: RouteDefaults) =>
   <P extends TSchema | undefined = undefined, Q extends TSchema | undefined = undefined, B extends TSchema | undefined = undefined>({ errors = [], ...spec }: GroupedRoute<P, Q, B>): RouteDecl => {
     const isRead = spec.method === 'GET';
-    const failures = Object.fromEntries([...common, ...errors, ...(spec.params || spec.query || spec.body ? [400] : [])].map((status) => [status, ErrorBody]));
+    const failures = Object.fromEntries([...common, ...errors, ...(spec.params || spec.query || spec.body ? [400] : []), ...(spec.idempotent ? [409] : [])].map((status) => [status, ErrorBody]));
     return defineRoute<P, Q, B>({ auth: 'bearer', permission: `${area}.${isRead ? 'read' : 'write'}`, cost: isRead ? READ_COST : WRITE_COST, ...spec, responses: { ...failures, ...spec.responses } });
   };

@@ -59,7 +59,12 @@ function configFinding(view: KernelView): DoctorFinding {
 function identityFinding(problem: string | undefined): DoctorFinding {
   const check = 'DatabaseIdentityCheck';
   if (problem === undefined) return { check, result: 'pass', message: 'The database is the one that was here last.' };
-  return { check, result: 'fail', message: problem, fix: 'Stop the daemon and put the right file back, with its -wal; or keep this one: svc doctor --accept-database' };
+  return {
+    check,
+    result: 'fail',
+    message: problem,
+    fix: 'Stop the daemon and put the right database back (a file with its -wal), or correct [storage] url; or keep this one: svc doctor --accept-database',
+  };
 }
 
 function erasureFinding(waiting: readonly Waiting[]): DoctorFinding {

@@ -22,6 +22,8 @@ export interface ContractOptions {
   readonly sources?: string;
   /** How to boot a kernel in which the extension is installed. Default: as shipped. */
   readonly boot?: TestKernelOptions;
+  /** Where its bundle stands; by default with those of the release. */
+  readonly bundle?: string;
   /** Tables whose rows of an agent outlive it, because they are its owner's books. */
   readonly keeps?: readonly string[];
 }
@@ -35,7 +37,7 @@ export function describeExtension(id: string, options: ContractOptions = {}): vo
     codeClaims(id, boot);
     routeClaims(id, boot);
     nameClaims(id, boot);
-    neighbourClaims(id, boot);
+    neighbourClaims(id, boot, options.bundle ?? join(dirname(releaseFile()), 'ext', id, 'index.js'));
     peopleClaims(id, boot, { keeps: options.keeps ?? [] });
     if (options.sources !== undefined) readingClaims(id, options.sources);
   });
@@ -142,7 +144,7 @@ function routeClaims(id: string, boot: Boot): void {
   });
 }
 
-function neighbourClaims(id: string, boot: Boot): void {
+function neighbourClaims(id: string, boot: Boot, bundle: string): void {
   it('works on without each service that it only uses', async () => {
     const kernel = await boot();
     const { manifest } = await installedOf(kernel, id);
@@ -161,7 +163,7 @@ function neighbourClaims(id: string, boot: Boot): void {
     const kernel = await boot();
     const { manifest, bundled } = await installedOf(kernel, id);
     if (!bundled) return;
-    const text = await readFile(join(dirname(releaseFile()), 'ext', id, 'index.js'), 'utf8').catch(() => '');
+    const text = await readFile(bundle, 'utf8').catch(() => '');
     const asked = [...text.matchAll(/(?<![.\w])require\("([^"]+)"\)/g)].map((match) => match[1] as string);
     const foreign = asked.filter((name) => name !== '@svc/api' && !isBuiltin(name) && !(manifest.hostDependencies ?? []).some((allowed) => name === allowed || name.startsWith(`${allowed}/`)));
     expect(foreign).to.deep.equal([]);

@@ -6,7 +6,8 @@ import type { TimerClock } from '../clock/clock.js';
 import { createHeldRuns, type HeldRuns } from './held-runs.js';
 import { createLaneBook, type LaneBook } from './lane-book.js';
 import { createReadySignals, type ReadySignals } from './ready-signals.js';
-import { createRunWrites, type Lease, type RunWrites, type Tables } from './run-writes.js';
+import type { Lease } from './opening-writes.js';
+import { createRunWrites, type RunWrites, type Tables } from './run-writes.js';
 import { createWakeTimer, type WakeTimer } from './wake-timer.js';
 
 const DEFAULT_LEASE_MS = 30_000;

@@ -1,5 +1,6 @@
 /** Every write of the journal, sealed. Those under a lease name its fencing token and expect the row (J4). */
-import type { Advance, Db, Finish, JournalRun, LeasedRun, RunError, Scalar, StepOutcome, StepSpec, Write } from '@svc/api';
+import type { Advance, Db, Finish, LeasedRun, RunError, StepOutcome, StepSpec, Write } from '@svc/api';
+import { createOpeningWrites, type Lease, sealed } from './opening-writes.js';
 import { toJson } from './run-rows.js';
 
 export interface Tables {
@@ -7,60 +8,11 @@ export interface Tables {
   readonly steps: string;
 }
 
-export interface Lease {
-  readonly owner: string;
-  /** How long from now, in milliseconds. */
-  readonly ms: number;
-}
-
-const RUN_INSERT = 'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
-
 export type RunWrites = ReturnType<typeof createRunWrites>;
-
-interface Statement {
-  readonly sql: string;
-  readonly args: readonly Scalar[];
-  readonly expect?: number;
-}
-
-const sealed = (db: Db, { sql, args, expect }: Statement): Write => db.sql(sql, args, expect === undefined ? {} : { expect });
 
 /** `nowSql` is the database's own time: the one clock that all who hold leases share. */
 export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => string) => ({
-  /** Inserts the run as already running; conflicts unless its lane is empty (the unique index sees to running and waiting ones). */
-  openRunning: (run: JournalRun, position: number, lease: Lease): Write =>
-    sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued')`,
-      args: [...opened(run, position), lease.owner, lease.ms, run.lane],
-      expect: 1,
-    }),
-
-  openQueued: (run: JournalRun, position: number): Write =>
-    sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
-      args: opened(run, position),
-      expect: 1,
-    }),
-
-  /** A run that is over when it begins: it stands for an effect that is in the same commit. */
-  receipt: (run: { id: string; kind: string; ownerId: string; key: string | null; fingerprint: string; at: string }, position: number, result: unknown): Write =>
-    db.insert('runs', [
-      {
-        id: run.id,
-        kind: run.kind,
-        owner_id: run.ownerId,
-        request_key: run.key,
-        fingerprint: run.fingerprint,
-        status: 'done',
-        position,
-        result: toJson(result),
-        attempt: 1,
-        created_at: run.at,
-        updated_at: run.at,
-        lease_token: 0,
-        lease_until: 0,
-      },
-    ]),
+  ...createOpeningWrites(db, runs, nowSql),
 
   /** The guard of each commit under a lease; it stands first. */
   touch: (run: LeasedRun, at: string): Write =>
@@ -147,21 +99,6 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => s
   /** A finished run and its steps go. */
   forget: (runId: string): Write[] => [db.remove('steps', { run_id: runId }), db.remove('runs', { id: runId })],
 });
-
-const opened = (run: JournalRun, position: number): Scalar[] => [
-  run.id,
-  run.kind,
-  run.ownerId,
-  run.key,
-  run.fingerprint,
-  run.lane,
-  run.parentId,
-  run.subject,
-  position,
-  toJson(run.input),
-  run.createdAt,
-  run.updatedAt,
-];
 
 const inputWrite = (db: Db, run: LeasedRun, input: unknown): Write => db.update('runs', ['id', 'lease_token'], [{ id: run.id, lease_token: run.token, input: toJson(input) }], { expect: 'each' });
 

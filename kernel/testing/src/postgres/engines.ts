@@ -3,12 +3,15 @@ import { sharedCluster } from './cluster.js';
 
 export interface TestEngine {
   readonly name: 'SQLite' | 'PostgreSQL';
+  /** Makes the server, where there is one and it is not there yet. */
+  start(): Promise<void>;
   /** What to open storage with for a database of its own, beside `file`. */
   fresh(): Promise<{ url?: string }>;
 }
 
-const sqlite: TestEngine = { name: 'SQLite', fresh: async () => ({}) };
-const postgres: TestEngine = { name: 'PostgreSQL', fresh: async () => ({ url: await (await sharedCluster()).fresh() }) };
+const START_MS = 90_000;
+const sqlite: TestEngine = { name: 'SQLite', start: async () => undefined, fresh: async () => ({}) };
+const postgres: TestEngine = { name: 'PostgreSQL', start: async () => void (await sharedCluster()), fresh: async () => ({ url: await (await sharedCluster()).fresh() }) };
 export const engines: readonly TestEngine[] = [sqlite, postgres];
 
 let inUse = sqlite;
@@ -19,7 +22,10 @@ export const engineInUse = (): TestEngine => inUse;
 export const describeOnEngines = (title: string, fn: (this: Mocha.Suite, engine: TestEngine) => void): void => {
   for (const engine of engines)
     describe(`${title} on ${engine.name}`, function () {
-      before(() => {
+      before(async function () {
+        // The first one to need a server waits for it to be made.
+        this.timeout(START_MS);
+        await engine.start();
         inUse = engine;
       });
       after(() => {

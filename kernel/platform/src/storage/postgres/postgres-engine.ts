@@ -1,5 +1,5 @@
 /** A PostgreSQL server: one writing connection with a group-commit queue, and a pool of read-only ones. */
-import { randomUUID } from 'node:crypto';
+import { systemIds } from '../../clock/ids.js';
 import { identityFileOf } from '../../config/home.js';
 import { newCounters } from '../contract/batch-end.js';
 import { createCommit } from '../contract/commit-ops.js';
@@ -41,7 +41,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   const { clock, log, now, patienceMs } = options;
   const address = addressOf(options.url);
   const { applied, first } = await openFirst(address);
-  const writer = createWriter({ address, writerId: randomUUID(), first, log, patienceMs });
+  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs });
   const readers = createReaders(address, options.readers ?? DEFAULT_READERS, patienceMs);
   const counters = newCounters();
   const deps = { clock, log, counters, writer, keyColumns: keyColumnsFrom(readers), onEvents: (events: Parameters<StorageOptions['onEvents']>[0]) => options.onEvents(events) };
