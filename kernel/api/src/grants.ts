@@ -22,9 +22,12 @@ const PORT = '(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-
 
 export const GRANT_KINDS = {
   kernel: { form: 'kernel', what: 'shows and changes the state of every extension, and ends the daemon', pattern: 'kernel' },
-  'kernel:tools': { form: 'kernel:tools', what: 'lists the tools that extensions contribute', pattern: 'kernel:tools' },
+  'kernel:tools': { form: 'kernel:tools', what: 'lists the tools that extensions contribute, to judge and run them', pattern: 'kernel:tools' },
+  actors: { form: 'actors', what: 'acts on behalf of whom it names, beyond those whose requests and calls it was handed', pattern: 'actors' },
+  calls: { form: 'calls:<hook>', what: 'calls this hook of somebody else', pattern: 'calls:([a-z][a-z0-9._-]{0,99})' },
   env: { form: 'env:<NAME>', what: 'reads this environment variable', pattern: 'env:([A-Za-z_][A-Za-z0-9_]{0,127})' },
   secrets: { form: 'secrets:<name> or secrets:<prefix>*', what: 'keeps and uses secrets of this name or prefix', pattern: 'secrets:([A-Za-z0-9._:/-]{1,199}\\*?)' },
+  'secrets-env': { form: 'secrets-env', what: 'uses secrets from environment variables that people name in its settings', pattern: 'secrets-env' },
   'egress:model': { form: 'egress:model', what: 'talks to the model providers that are configured', pattern: 'egress:model' },
   'egress:tool': { form: 'egress:tool', what: 'fetches public addresses for an agent', pattern: 'egress:tool' },
   'egress:webhook': { form: 'egress:webhook', what: 'sends to public addresses that people named', pattern: 'egress:webhook' },

@@ -11,21 +11,25 @@ export type Misfit = (schema: TSchema, value: unknown) => string | undefined;
 export interface ContractJudge {
   /** Whether what these two hand each other is looked at. */
   isNeeded(one: Owner, other?: Owner): boolean;
+  /** Whether these are of two builds, or of none that is known: what they hand each other is copied. */
+  isForeign(one: Owner, other?: Owner): boolean;
   /** Throws `contract_mismatch`. */
   check(schema: TSchema, value: unknown, where: string): void;
 }
 
 /** Judges nothing: for wirings without contracts of their own. */
-export const noJudge: ContractJudge = { isNeeded: () => false, check: () => undefined };
+export const noJudge: ContractJudge = { isNeeded: () => false, isForeign: () => false, check: () => undefined };
 
 /** `load` brings the checker, which is not needed where everything comes from one build. */
 export const createContractJudge = (load: () => Promise<Misfit>, judgesAll: boolean): ContractJudge & { load(): Promise<void> } => {
   let misfit: Misfit | undefined;
+  const isForeign: ContractJudge['isForeign'] = (one, other) => one.build === undefined || (other !== undefined && other.build !== one.build);
   return {
     load: async () => {
       misfit ??= await load();
     },
-    isNeeded: (one, other) => judgesAll || one.build === undefined || (other !== undefined && other.build !== one.build),
+    isNeeded: (one, other) => judgesAll || isForeign(one, other),
+    isForeign,
     check: (schema, value, where) => {
       if (!misfit) throw new Error('the checker of contracts was not loaded before a foreign extension');
       const problem = misfit(schema, value);

@@ -6,6 +6,7 @@
  */
 import type { Disposable, EventDecl, Plain } from '@svc/api';
 import { type ContractJudge, noJudge } from './contract-judge.js';
+import { plainCopy } from './crossing.js';
 import { ContributionRegistry } from './contribution-registry.js';
 import { type Owner, runAs } from './owner.js';
 
@@ -51,9 +52,18 @@ export class EventHub {
     return this.listeners.add(owner, { event: event.name, fn: fn as Listen });
   }
 
-  /** Throws `contract_mismatch` where what this owner says has to be looked at and does not fit. */
-  judge(owner: Owner, event: EventDecl, data: unknown): void {
-    if (this.#judge.isNeeded(owner)) this.#judge.check(event.data, data, `The event ${event.name} of ${owner.id}`);
+  /** The data as it is told. Throws `contract_mismatch` where what this owner says has to be looked at and does not fit. */
+  judged(owner: Owner, event: EventDecl, data: unknown): unknown {
+    if (!this.#judge.isNeeded(owner)) return data;
+    const where = `The event ${event.name} of ${owner.id}`;
+    const told = this.#judge.isForeign(owner) ? plainCopy(data, where) : data;
+    this.#judge.check(event.data, told, where);
+    return told;
+  }
+
+  /** A listener of another build gets a copy: the others hear the same. */
+  #handed(owner: Owner, event: string, data: unknown): unknown {
+    return this.#judge.isForeign(owner) ? plainCopy(data, `The event ${event}`) : data;
   }
 
   /** To the listeners of every process. */
@@ -87,7 +97,7 @@ export class EventHub {
       const leave = owner.lifetime.enter(`event ${event}`);
       if (!leave) return false;
       try {
-        await runAs(owner, undefined, () => value.fn(data));
+        await runAs(owner, undefined, () => value.fn(this.#handed(owner, event, data)));
       } finally {
         leave();
       }
@@ -101,7 +111,7 @@ export class EventHub {
       const leave = owner.lifetime.enterAnyway(`event ${listener.event}`);
       if (!leave) break;
       try {
-        await runAs(owner, undefined, () => listener.fn(data));
+        await runAs(owner, undefined, () => listener.fn(this.#handed(owner, listener.event, data)));
       } catch (error) {
         this.#watch.failed(owner, listener.event, error);
       } finally {

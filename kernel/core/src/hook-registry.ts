@@ -3,9 +3,11 @@
  * goes when its owner goes; its taps stay registered and sleep until it is back.
  */
 import { type CallOf, type Disposable, type HookDecl, type HookHandle, type Stage, SvcError, type TapOf, type TapOptions, declaredAs } from '@svc/api';
+import { type ActorBook, createActorBook } from './actor-book.js';
 import { type ContractJudge, noJudge } from './contract-judge.js';
 import { ContributionRegistry, type Contribution } from './contribution-registry.js';
 import { HookSlot, type HookWatch, type Tap } from './hook-slot.js';
+import { plainCopy } from './crossing.js';
 import type { Owner } from './owner.js';
 import { orderTaps } from './tap-order.js';
 
@@ -24,15 +26,17 @@ export class HookRegistry {
   readonly #kernelNames: ReadonlySet<string>;
   readonly #watch: HookWatch;
   readonly #judge: ContractJudge;
+  readonly #actors: ActorBook;
   /** Hooks on which a generation is not called any more. */
   readonly #suspended = new WeakMap<Owner, Set<string>>();
   #nextTap = 1;
 
-  constructor(kernelHooks: readonly HookDecl[], watch: HookWatch, judge: ContractJudge = noJudge) {
+  constructor(kernelHooks: readonly HookDecl[], watch: HookWatch, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
     this.#watch = watch;
+    this.#actors = actors;
     this.#judge = judge;
     this.#kernelNames = new Set(kernelHooks.map(({ name }) => name));
-    for (const hook of kernelHooks) this.#slots.set(declaredAs(hook), new HookSlot(hook, watch, judge));
+    for (const hook of kernelHooks) this.#slots.set(declaredAs(hook), new HookSlot(hook, watch, judge, actors));
     this.taps = new ContributionRegistry<Tapped>('tap', { describe: ({ hook }) => hook.name, changed: () => this.#order() });
     this.definitions = new ContributionRegistry<HookDecl>('hook', {
       describe: ({ name }) => name,
@@ -107,9 +111,13 @@ export class HookRegistry {
   #handle<H extends HookDecl>(hook: H, slot: () => HookSlot | undefined, caller: Owner | undefined): HookHandle<H> {
     const isJudged = caller !== undefined && this.#judge.isNeeded(caller);
     const call = (subject: unknown, context: unknown): unknown => {
-      if (isJudged) this.#judge.check(hook.subject, subject, `What ${caller.id} gave to the hook ${hook.name}`);
       // Looked up at each call: an owner's reload makes a new one.
-      return (slot() ?? this.#need(hook)).call(subject, context);
+      const found = slot() ?? this.#need(hook);
+      if (!isJudged) return found.call(subject, context);
+      const where = `What ${caller.id} gave to the hook ${hook.name}`;
+      const given = this.#judge.isForeign(caller) ? plainCopy(subject, where) : subject;
+      this.#judge.check(found.hook.subject, given, where);
+      return found.call(given, context);
     };
     return {
       // The slot was made from a declaration of this name and major version, which fixes what it takes and gives.
@@ -139,7 +147,7 @@ export class HookRegistry {
     for (const [key, hook] of wanted) {
       const slot = this.#slots.get(key);
       // A reload of the owner that changes nothing about the hook leaves it as it is.
-      if (!slot || !sameSpec(slot.hook, hook)) this.#slots.set(key, new HookSlot(hook, this.#watch, this.#judge));
+      if (!slot || !sameSpec(slot.hook, hook)) this.#slots.set(key, new HookSlot(hook, this.#watch, this.#judge, this.#actors));
     }
     this.#order();
   }

@@ -9,7 +9,9 @@
  * H5  An empty slot costs one comparison.
  */
 import { type HookDecl, type SvcError, type TapControl, type Verdict, isSvcError } from '@svc/api';
+import { type ActorBook, createActorBook } from './actor-book.js';
 import { type ContractJudge, noJudge } from './contract-judge.js';
+import { plainCopy } from './crossing.js';
 import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { Owner } from './owner.js';
 import { currentRequest, runAs } from './owner.js';
@@ -42,11 +44,13 @@ export class HookSlot {
   readonly hook: HookDecl;
   readonly #watch: HookWatch;
   readonly #judge: ContractJudge;
+  readonly #actors: ActorBook;
   #taps: readonly Tap[] = [];
   #invoke: Invoke | undefined;
 
-  constructor(hook: HookDecl, watch: HookWatch, judge: ContractJudge = noJudge) {
+  constructor(hook: HookDecl, watch: HookWatch, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
     this.hook = hook;
+    this.#actors = actors;
     this.#watch = watch;
     this.#judge = judge;
   }
@@ -201,18 +205,27 @@ export class HookSlot {
   }
 
   /** Runs one tap as its owner within the budget; `failed` turns its fault into what the policy says. */
+  /** A tap of another build gets a copy: what the others judge, and what happens then, stays what it was. */
+  #handed(tap: Tap, args: readonly unknown[]): readonly unknown[] {
+    if (!this.#judge.isForeign(tap.owner)) return args;
+    const copies = args.map((value) => plainCopy(value, `What ${this.hook.name} asks`));
+    return [this.hook.subject, this.hook.context ?? this.hook.subject].slice(0, copies.length).map((schema, index) => this.#actors.handAll(schema, copies[index]));
+  }
+
   async #guarded(tap: Tap, args: readonly unknown[], failed: (error: unknown) => unknown): Promise<unknown> {
     // Only who was stopped by force, or held up its own end too long, is gone in the middle of a call.
     if (isGone(tap)) return this.hook.policy === 'closed' ? failed(goneError(tap, this.hook.name)) : SKIPPED;
     const started = performance.now();
     try {
       const control = new BudgetControl();
-      const given = runAs(tap.owner, currentRequest(), () => (tap.fn as (...a: readonly unknown[]) => unknown)(...args, control));
+      const given = runAs(tap.owner, currentRequest(), () => (tap.fn as (...a: readonly unknown[]) => unknown)(...this.#handed(tap, args), control));
       const result = isThenable(given) ? await withinBudget(given, control, this.hook.budgetMs, this.hook.name) : given;
       if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.hook.name}; undefined means "no change"`);
       if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with something that neither denies nor suspends`);
-      if (result !== undefined && this.#judge.isNeeded(tap.owner)) this.#judgeAnswer(tap, result);
-      return result;
+      if (result === undefined || !this.#judge.isNeeded(tap.owner)) return result;
+      const answer = this.#judge.isForeign(tap.owner) ? plainCopy(result, `What ${tap.owner.id} answered ${this.hook.name}`) : result;
+      this.#judgeAnswer(tap, answer);
+      return answer;
     } catch (error) {
       if (isFault(error)) this.#watch.strike(tap.owner, this.hook.name, error);
       return failed(error);

@@ -1,7 +1,9 @@
 /** @svc/core: the wiring. It knows no HTTP, no SQL and no area. */
+export * from './actor-book.js';
 export * from './claims.js';
 export * from './contract-judge.js';
 export * from './contribution-registry.js';
+export * from './crossing.js';
 export * from './event-hub.js';
 export * from './generation.js';
 export * from './hook-registry.js';

@@ -4,7 +4,8 @@
  *
  * V1  A service is known by name and major version: two majors stand side by side.
  * V2  Whoever was built against a newer minor than is provided is told so at the call, and never gets half an answer.
- * V3  What crosses fits the declaration wherever the judge says that it is to be looked at.
+ * V3  What crosses fits the provider's declaration wherever the judge says that it is to be looked at: what a caller says
+ *     of a service is not what counts. What crosses between builds is a copy, and its actors are those that were handed over.
  */
 import {
   type AnyMethodDecl,
@@ -16,13 +17,16 @@ import {
   type ServiceDecl,
   type ServiceMethods,
   SvcError,
+  type TSchema,
   declaredAs,
   isOptional,
 } from '@svc/api';
 import satisfies from 'semver/functions/satisfies.js';
+import { type ActorBook, createActorBook } from './actor-book.js';
 import { deadlineOf, type EndingCall, NEVER } from './call-control.js';
 import { type ContractJudge, noJudge } from './contract-judge.js';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
+import { plainCopy } from './crossing.js';
 import { type Owner, currentRequest, runAs } from './owner.js';
 
 type Method = (...args: unknown[]) => unknown;
@@ -41,9 +45,23 @@ interface Facade {
   readonly caller: Owner;
   /** Whether what crosses is looked at: known with the provider. */
   isJudged: boolean;
+  /** Whether it is copied. */
+  isForeign: boolean;
+  /** Whether it may act for whom it names. */
+  readonly isTrusted: boolean;
   readonly methods: Readonly<Record<string, Method>>;
   /** The provider that was found to fit. */
   fits: Row | undefined;
+}
+
+/** A call that can be made. */
+interface Opened {
+  readonly row: Row;
+  readonly method: AnyMethodDecl;
+  readonly fn: Method;
+  readonly leave: () => void;
+  readonly options: CallOptions | undefined;
+  readonly given: unknown[];
 }
 
 interface Listener {
@@ -55,14 +73,18 @@ interface Listener {
 export class ServiceRegistry {
   readonly provided: ContributionRegistry<Provided>;
   readonly #facades = new Map<string, Facade>();
+  /** Strangers share none: what one of them says of a service is nothing to another. */
+  readonly #strangers = new WeakMap<Owner, Map<string, Facade>>();
+  readonly #actors: ActorBook;
   readonly #listeners = new Set<Listener>();
   readonly #failed: (owner: Owner, service: string, error: unknown) => void;
   readonly #judge: ContractJudge;
   #current = new Map<string, Row>();
 
   /** `failed` hears what a watcher of a service threw: whoever comes and goes is not disturbed by it. */
-  constructor(failed: (owner: Owner, service: string, error: unknown) => void, judge: ContractJudge = noJudge) {
+  constructor(failed: (owner: Owner, service: string, error: unknown) => void, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
     this.#failed = failed;
+    this.#actors = actors;
     this.#judge = judge;
     this.provided = new ContributionRegistry<Provided>('service', {
       describe: ({ decl }) => declaredAs(decl),
@@ -85,13 +107,14 @@ export class ServiceRegistry {
     return this.provided.add(owner, { decl, impl });
   }
 
-  require<D extends ServiceDecl>(owner: Owner, decl: D): Service<D> {
+  /** `isTrusted`: it acts for whom it names. Others of another build act for actors that they were handed. */
+  require<D extends ServiceDecl>(owner: Owner, decl: D, isTrusted = true): Service<D> {
     // The methods were made from the declaration, which the type derives from.
-    return this.#facadeOf(owner, decl).methods as Service<D>;
+    return this.#facadeOf(owner, decl, isTrusted).methods as Service<D>;
   }
 
-  optional<D extends ServiceDecl>(owner: Owner, decl: D): OptionalHandle<Service<D>> {
-    const value = (): Service<D> | undefined => (this.has(decl) ? this.require(owner, decl) : undefined);
+  optional<D extends ServiceDecl>(owner: Owner, decl: D, isTrusted = true): OptionalHandle<Service<D>> {
+    const value = (): Service<D> | undefined => (this.has(decl) ? this.require(owner, decl, isTrusted) : undefined);
     return {
       get value() {
         return value();
@@ -106,41 +129,72 @@ export class ServiceRegistry {
     };
   }
 
-  #facadeOf(owner: Owner, decl: ServiceDecl): Facade {
+  #facadeOf(owner: Owner, decl: ServiceDecl, isTrusted: boolean): Facade {
+    const facades = this.#facadesFor(owner);
     const key = `${decl.name}@${decl.version} of ${owner.build ?? 'elsewhere'}`;
-    const known = this.#facades.get(key);
+    const known = facades.get(key);
     if (known) return known;
     const methods: Record<string, Method> = {};
-    const facade: Facade = { decl, caller: owner, isJudged: true, methods, fits: undefined };
+    const facade: Facade = { decl, caller: owner, isJudged: true, isForeign: true, isTrusted, methods, fits: undefined };
     for (const [name, method] of Object.entries(decl.methods)) {
-      const call: Method = 'frame' in method ? (...args) => this.#stream(facade, name, method, args) : (...args) => this.#invoke(facade, name, method, args);
+      const count = method.args.length;
+      const call: Method = 'frame' in method ? (...args) => this.#stream(facade, name, count, args) : (...args) => this.#invoke(facade, name, count, args);
       // All consumers share the facade: none may put its own method in another's way.
       Object.defineProperty(methods, name, { value: call, enumerable: true });
     }
-    this.#facades.set(key, facade);
+    Object.freeze(methods);
+    facades.set(key, facade);
     return facade;
   }
 
-  /** The provider of now, its method, and what was asked of it; throws when nobody can answer. */
-  #open(facade: Facade, name: string, method: AnyMethodDecl, args: readonly unknown[]): { row: Row; fn: Method; leave: () => void; options: CallOptions | undefined; given: unknown[] } {
+  #facadesFor(owner: Owner): Map<string, Facade> {
+    if (owner.build !== undefined) return this.#facades;
+    const own = this.#strangers.get(owner) ?? new Map<string, Facade>();
+    this.#strangers.set(owner, own);
+    return own;
+  }
+
+  /** The provider of now, its method, and what was asked of it; throws when nobody can answer. `count`: how many arguments the caller's declaration has. */
+  #open(facade: Facade, name: string, count: number, args: readonly unknown[]): Opened {
+    if (facade.caller.build === undefined && facade.caller.lifetime.state === 'closed') throw callerGone(facade.caller);
     const row = this.#current.get(declaredAs(facade.decl));
     const fn = row?.value.impl[name];
+    // What the provider declares counts: its object may have more than that.
+    const method = row && Object.hasOwn(row.value.decl.methods, name) ? row.value.decl.methods[name] : undefined;
     if (!row || typeof fn !== 'function') throw serviceGone(facade.decl, name);
     if (facade.fits !== row) this.#fit(facade, row);
-    const count = method.args.length;
-    const given = args.slice(0, count);
-    if (facade.isJudged) this.#judgeArgs(facade.decl, name, method, given);
+    if (!method) throw serviceGone(facade.decl, name);
+    const given = this.#given(facade, name, method, args.slice(0, Math.min(count, method.args.length)));
     const leave = row.owner.lifetime.enterAnyway(`service ${facade.decl.name}.${name}`);
     if (!leave) throw serviceGone(facade.decl, name);
-    while (given.length < count) given.push(undefined);
+    while (given.length < method.args.length) given.push(undefined);
     // Behind the declared arguments the type allows nothing else.
-    return { row, fn: fn as Method, leave, options: args[count] as CallOptions | undefined, given };
+    return { row, method, fn: fn as Method, leave, options: args[count] as CallOptions | undefined, given };
+  }
+
+  /** The arguments as the provider gets them. */
+  #given(facade: Facade, name: string, method: AnyMethodDecl, args: unknown[]): unknown[] {
+    if (!facade.isJudged) return args;
+    const where = (index: number): string => `Argument ${index + 1} of ${facade.decl.name}.${name}`;
+    const given = facade.isForeign ? args.map((value, index) => plainCopy(value, where(index))) : args;
+    for (const [index, schema] of method.args.entries()) {
+      if (given[index] === undefined && isOptional(schema)) continue;
+      this.#judge.check(schema, given[index], where(index));
+      if (facade.isForeign) given[index] = this.#withActors(facade, schema, given[index], where(index));
+    }
+    return given;
+  }
+
+  /** A stranger's actors are looked at; those that a stranger is given are handed over to it. */
+  #withActors(facade: Facade, schema: TSchema, value: unknown, where: string): unknown {
+    if (!facade.isTrusted && facade.caller.build === undefined) this.#actors.check(facade.caller, schema, value, where);
+    return this.#actors.handAll(schema, value);
   }
 
   /** A message makes some twenty of these calls: one promise each, beside the method's own. */
-  #invoke(facade: Facade, name: string, method: AnyMethodDecl, args: readonly unknown[]): Promise<unknown> {
+  #invoke(facade: Facade, name: string, count: number, args: readonly unknown[]): Promise<unknown> {
     try {
-      const { row, fn, leave, options, given } = this.#open(facade, name, method, args);
+      const { row, method, fn, leave, options, given } = this.#open(facade, name, count, args);
       const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
       try {
         given.push(control ?? NEVER);
@@ -148,7 +202,7 @@ export class ServiceRegistry {
         // A promise comes back as it is; anything else, other thenables too, as a promise.
         const held = leaveAfter(Promise.resolve(result), leave, control);
         const answer = control ? control.race(held) : held;
-        return facade.isJudged && 'result' in method ? answer.then((value) => this.#judged(facade.decl, name, method.result, value)) : answer;
+        return facade.isJudged && 'result' in method ? answer.then((value) => this.#judged(facade, name, method.result, value)) : answer;
       } catch (error) {
         control?.end();
         leave();
@@ -159,8 +213,8 @@ export class ServiceRegistry {
     }
   }
 
-  async *#stream(facade: Facade, name: string, method: Extract<AnyMethodDecl, { frame: unknown }>, args: readonly unknown[]): AsyncGenerator<unknown> {
-    const { row, fn, leave, options, given } = this.#open(facade, name, method, args);
+  async *#stream(facade: Facade, name: string, count: number, args: readonly unknown[]): AsyncGenerator<unknown> {
+    const { row, method, fn, leave, options, given } = this.#open(facade, name, count, args);
     const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
     const request = currentRequest();
     // A generator goes on as whoever asks it for the next frame.
@@ -175,7 +229,7 @@ export class ServiceRegistry {
         const asked = inside(() => source.next());
         const next = await (control ? control.race(asked) : asked);
         if (next.done) return;
-        yield facade.isJudged ? this.#judged(facade.decl, name, method.frame, next.value) : next.value;
+        yield facade.isJudged && 'frame' in method ? this.#judged(facade, name, method.frame, next.value) : next.value;
       }
     } finally {
       const ended = leaveAfter(Promise.resolve(inside(() => frames?.return?.())), leave, control);
@@ -185,16 +239,11 @@ export class ServiceRegistry {
     }
   }
 
-  #judged(decl: ServiceDecl, name: string, schema: AnyMethodDecl['args'][number], value: unknown): unknown {
-    this.#judge.check(schema, value, `What ${decl.name}.${name} answers`);
-    return value;
-  }
-
-  #judgeArgs(decl: ServiceDecl, name: string, method: AnyMethodDecl, given: readonly unknown[]): void {
-    for (const [index, schema] of method.args.entries()) {
-      if (given[index] === undefined && isOptional(schema)) continue;
-      this.#judge.check(schema, given[index], `Argument ${index + 1} of ${decl.name}.${name}`);
-    }
+  #judged({ decl, isForeign }: Facade, name: string, schema: TSchema, value: unknown): unknown {
+    const where = `What ${decl.name}.${name} answers`;
+    const answer = isForeign ? plainCopy(value, where) : value;
+    this.#judge.check(schema, answer, where);
+    return answer;
   }
 
   #fit(facade: Facade, row: Row): void {
@@ -202,6 +251,7 @@ export class ServiceRegistry {
     if (!satisfies(version, `^${facade.decl.version}`)) throw versionUnfit(facade.decl, version, row.owner.id);
     facade.fits = row;
     facade.isJudged = this.#judge.isNeeded(facade.caller, row.owner);
+    facade.isForeign = this.#judge.isForeign(facade.caller, row.owner);
   }
 
   #changed(active: readonly Row[]): void {
@@ -246,3 +296,5 @@ const versionUnfit = (decl: ServiceDecl, provided: string, by: string): SvcError
     status: 503,
     hint: `Update ${by}, or use a version of the caller that was built for ${decl.name} ${provided}.`,
   });
+
+const callerGone = (caller: Owner): SvcError => new SvcError('daemon_extension_stopped', `${caller.id} has stopped; this call came from a generation that is gone.`, { status: 503, retry: true });

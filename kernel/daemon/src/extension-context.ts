@@ -1,9 +1,10 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import type { AnyTool, Connection, Disposable, ExtensionContext, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
-import { type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
+import type { AnyTool, Clock, Connection, Disposable, ExtensionContext, Ids, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
+import { type ActorBook, type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
 import { dbGate } from './gate/storage.js';
 import { daemonErrors } from './errors.js';
+import { contributed } from './gate/contributed.js';
 import { eventsGate } from './gate/events.js';
 import { hooksGate } from './gate/hooks.js';
 import { servicesGate } from './gate/services.js';
@@ -16,6 +17,7 @@ import { createGrants } from './gate/grants-judge.js';
 import { kernelMember } from './gate/kernel-gate.js';
 import type { Member } from './gate/member.js';
 import { tcpMember } from './gate/tcp-gate.js';
+import { rejectedAfter, whileAlive } from './gate/while-alive.js';
 import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
@@ -33,6 +35,7 @@ export interface ContextParts extends PlatformParts {
   readonly ready: LiveRegistry;
   readonly projections: ContributionRegistry<Projection>;
   readonly judge: ContractJudge;
+  readonly actors: ActorBook;
   readonly purges: Purges;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
@@ -49,49 +52,48 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
   const secrets = parts.secrets.limited(grants.texts);
   const log = parts.log.logger(id).child({ ext: id, generation: owner.generation });
   const member: Member = { parts, owner, grants, alive, stray: (place, error) => parts.stray(owner, place, error) };
+  const events = eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data));
+  const own = contributed(parts, owner);
+  const lasting = <T extends object>(one: T): T => whileAlive(one, alive);
+  const doors = { ...fetchMembers(member, secrets), ...childMembers(member) };
   const context: ExtensionContext = {
     id,
     version: installed.version,
     generation: owner.generation,
     signal: lifetime.signal,
     log,
-    config: settingsGate(parts.config, owner, manifest),
-    routes: { add: (...decls) => together(decls.map((decl) => parts.http.routes.add(owner, decl))) },
-    sockets: {
-      add: (...decls) => together(decls.map((decl) => parts.http.sockets.add(owner, decl))),
-      connections: (socketId) => ownConnections(parts, id, socketId),
-    },
-    tools: { add: (...decls) => together(decls.map((decl) => parts.tools.add(owner, decl))) },
-    hooks: hooksGate(parts.hooks, owner, manifest),
-    services: servicesGate(parts.services, owner, manifest),
-    events: eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data)),
-    journal: journalFacade({ ...parts, log }, owner, manifest.kinds ?? []),
-    streams: streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge),
-    timers: timersFacade(parts, owner),
-    db: dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive }),
+    config: lasting(settingsGate(parts.config, owner, manifest)),
+    routes: lasting(own.routes),
+    sockets: lasting({ add: own.sockets, connections: (socketId) => ownConnections(parts, id, socketId) }),
+    tools: lasting(own.tools),
+    hooks: lasting(hooksGate(parts.hooks, owner, manifest, grants)),
+    services: lasting(servicesGate(parts.services, owner, manifest, grants)),
+    // A write of an event can be made after the end, as those of rows; it is told by whoever commits it.
+    events: Object.freeze({ ...lasting(events), event: events.event }),
+    journal: Object.freeze(journalFacade({ ...parts, log }, owner, manifest.kinds ?? [])),
+    streams: lasting(streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge)),
+    timers: lasting(timersFacade(parts, owner)),
+    db: Object.freeze(dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive })),
     purge: async (subject) => {
       grants.need('purge');
       alive();
       return parts.purges.purge(subject);
     },
-    ...fetchMembers(member, secrets),
-    ...childMembers(member),
-    tcp: tcpMember(member),
-    files: filesMember(member),
-    secrets: secrets.secrets,
-    workers: {
-      run: (worker, input, options) => {
-        alive();
-        return runWorker(parts, installed, worker, input, options?.signal);
-      },
-    },
-    schemas: parts.schemas,
-    clock: parts.clock,
-    ids: parts.ids,
+    ...doors,
+    egress: lasting(doors.egress),
+    tcp: Object.freeze(tcpMember(member)),
+    files: lasting(filesMember(member)),
+    secrets: rejectedAfter(secrets.secrets, alive),
+    workers: rejectedAfter({ run: (worker, input, options) => runWorker(parts, installed, worker, input, options?.signal) }, alive),
+    schemas: ownFace(parts.schemas),
+    clock: clockFace(parts.clock),
+    ids: idsFace(parts.ids),
     get kernel() {
+      alive();
       return kernelMember(parts.kernel, id, grants);
     },
     env: (name) => {
+      alive();
       grants.need('env', name);
       return parts.env[name];
     },
@@ -99,7 +101,10 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
       const leave = lifetime.enter(label);
       return leave ? { release: leave } : null;
     },
-    onDispose: (label, fn) => lifetime.add(label, fn),
+    onDispose: (label, fn) => {
+      alive();
+      return lifetime.add(label, fn);
+    },
   };
   return Object.freeze(context);
 }
@@ -143,15 +148,20 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
 }
 
 async function runWorker<O extends TSchema>(parts: ContextParts, installed: InstalledFiles, worker: WorkerDecl<TSchema, O>, input: unknown, signal: AbortSignal | undefined): Promise<Plain<O>> {
-  const spec = installed.manifest.workers?.[worker.name];
-  const file = installed.workers[worker.name];
-  if (!spec || !file) throw daemonErrors.not_declared(installed.id, worker.name, 'workers');
+  const { name } = worker;
+  const spec = ownMember(installed.manifest.workers ?? {}, name);
+  const file = ownMember(installed.workers, name);
+  if (!spec || !file) throw daemonErrors.not_declared(installed.id, name, 'workers');
   // Input and output cross a thread as the plain data that the worker declares.
   return (await parts.workers.run(file, 'default', input, { lane: spec.lane, timeoutMs: spec.timeoutMs, ...(signal ? { signal } : {}) })) as Plain<O>;
 }
 
-const together = (handles: readonly Disposable[]): Disposable => ({
-  dispose: async () => {
-    for (const handle of [...handles].reverse()) await handle.dispose();
-  },
-});
+/** A name that objects have anyway, such as `constructor`, is nobody's worker. */
+const ownMember = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(record, name) ? record[name] : undefined);
+
+/** All share what is behind these; each has its own face, so that nobody puts another function in its place. */
+const clockFace = (clock: Clock): Clock => Object.freeze({ now: () => clock.now(), iso: () => clock.iso(), mono: () => clock.mono(), sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal) });
+
+const idsFace = (ids: Ids): Ids => Object.freeze({ uuid: () => ids.uuid(), hex: (count: number) => ids.hex(count), bytes: (count: number) => ids.bytes(count), random: () => ids.random() });
+
+const ownFace = <T extends object>(shared: T): T => Object.freeze({ ...shared });

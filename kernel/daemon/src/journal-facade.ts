@@ -8,6 +8,7 @@
 import { type Actor, type Disposable, type DurableWorker, type Journal, type JournalRun, type LeasedRun, type Logger, type WorkDecl, systemActor } from '@svc/api';
 import type { LiveRegistry, Owner } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
+import { journalErrors } from '@svc/platform/journal/errors';
 import type { PlatformJournal } from '@svc/platform/journal/journal';
 import { daemonErrors } from './errors.js';
 import { createDurableWorker, type WorkerDeps } from './gate/durable-worker.js';
@@ -25,7 +26,7 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     return kind;
   };
   const find = async (actor: Actor, runId: string): Promise<JournalRun | undefined> => {
-    const run = await journal.get(actor, runId);
+    const run = await open(journal).get(actor, runId);
     return run && kinds.includes(run.kind) ? run : undefined;
   };
   const held = new Map<string, LeasedRun>();
@@ -53,6 +54,12 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     for (const run of runs) held.set(run.id, run);
     return runs;
   };
+  /** A lease is held by whoever was given it: knowing a run's id and token is not enough. */
+  const leaseOf = (run: LeasedRun): LeasedRun => {
+    const kept = held.get(run.id);
+    if (kept?.token !== run.token) throw journalErrors.lease_lost(run.id);
+    return kept;
+  };
   const facade: Journal = {
     worker: (decl, options) => {
       own(decl.name);
@@ -70,19 +77,23 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
       const [kept] = leased ? await keep([leased]) : [];
       return kept ? { ...opened, leased: kept } : opened;
     },
-    advance: async (run, progress) => {
+    advance: async (given, progress) => {
+      const run = leaseOf(given);
       await open(journal).advance(run, progress);
       if (progress.finish) held.delete(run.id);
     },
-    step: (run, spec, effect) => open(journal).step(run, spec, effect),
-    wait: async (run, wait, progress) => {
+    step: async (run, spec, effect) => open(journal).step(leaseOf(run), spec, effect),
+    wait: async (given, wait, progress) => {
+      const run = leaseOf(given);
       await open(journal).wait(run, wait, progress);
       held.delete(run.id);
     },
     // Whoever knows the key was told it by the run's owner: a wait for another area is ended by that one.
     wake: (actor, wakeKey, data, also) => open(journal).wake(actor, wakeKey, data, also),
     claim: async (kind, limit) => [...(await keep(await open(journal).claim(own(kind), limit)))],
-    release: async (run) => {
+    release: async (given) => {
+      const run = held.get(given.id);
+      if (run?.token !== given.token) return;
       held.delete(run.id);
       await journal.release(run);
     },
@@ -90,11 +101,11 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     interrupt: async (runId, reason) => ((await find(systemActor(owner.id), runId)) ? journal.interrupt(runId, reason) : false),
     onReady: (kind, fn) => ready.add(owner, { label: `runs of kind ${own(kind)} are ready`, begin: () => journal.onReady(kind, fn) }),
     get: find,
-    byKey: async (actor, kind, key) => journal.byKey(actor, own(kind), key),
+    byKey: async (actor, kind, key) => open(journal).byKey(actor, own(kind), key),
     steps: async (actor, runId) => ((await find(actor, runId)) ? journal.steps(actor, runId) : []),
     list: async (filter) => {
       own(filter.kind ?? '');
-      return journal.list(filter);
+      return open(journal).list(filter);
     },
   };
   return facade;

@@ -1,8 +1,10 @@
 /** The registries of the wiring, and the lifecycle over them. */
 import * as api from '@svc/api';
 import {
+  type ActorBook,
   type ContractJudge,
   ContributionRegistry,
+  createActorBook,
   createContractJudge,
   EventHub,
   type GenerationDeps,
@@ -44,15 +46,18 @@ export interface Wiring {
   readonly strikes: StrikeBook;
   readonly projections: ContributionRegistry<Projection>;
   readonly judge: ContractJudge & { load(): Promise<void> };
+  readonly actors: ActorBook;
 }
 
 export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, isDurable: (extensionId: string, event: string) => boolean, judgesAll: boolean): Wiring {
   const judge = createContractJudge(loadChecker, judgesAll);
+  const actors = createActorBook();
   return {
     judge,
+    actors,
     projections: createProjectionRegistry(),
-    hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }, judge),
-    services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error), judge),
+    hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }, judge, actors),
+    services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error), judge, actors),
     events: new EventHub(
       {
         failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),

@@ -3,14 +3,14 @@ import type { TSchema } from '@sinclair/typebox';
 import type { Disposable } from '../disposable.js';
 import { Type } from '../schema.js';
 import type { Write } from '../storage.js';
-import type { Declared, Plain } from './plain.js';
+import { type Declared, frozen, type Plain } from './plain.js';
 
 export interface EventDecl<S extends TSchema = TSchema> extends Declared {
   readonly declares: 'event';
   readonly data: S;
 }
 
-export const defineEvent = <S extends TSchema>(name: string, version: string, data: S): EventDecl<S> => ({ declares: 'event', name, version, data });
+export const defineEvent = <S extends TSchema>(name: string, version: string, data: S): EventDecl<S> => frozen({ declares: 'event', name, version, data });
 
 const Nothing = Type.Object({});
 

@@ -1,7 +1,7 @@
 /** Formats of streams, and the projections by which frames leave on a protocol. Both are declared once and named ever after. */
 import type { TSchema } from '@sinclair/typebox';
 import type { Reply } from '../reply.js';
-import type { Declared, Plain } from './plain.js';
+import { type Declared, frozen, type Plain } from './plain.js';
 
 /** The frame types of a topic, by name. */
 export interface FramesDecl<F extends Readonly<Record<string, TSchema>> = Readonly<Record<string, TSchema>>> extends Declared {
@@ -23,7 +23,7 @@ export const defineFrames = <F extends Readonly<Record<string, TSchema>>>(
 ): FramesDecl<F> => {
   const joins: Record<string, string> = {};
   for (const [type, member] of Object.entries(spec.joins ?? {})) if (member !== undefined) joins[type] = member;
-  return { declares: 'frames', name, version, frames: spec.frames, final: spec.final, joins };
+  return frozen({ declares: 'frames', name, version, frames: spec.frames, final: spec.final, joins });
 };
 
 /** Data of a frame by its type: `FrameData<typeof RunFrames>['chunk']`. */

@@ -4,7 +4,7 @@
  */
 import type { TSchema } from '@sinclair/typebox';
 import type { Disposable } from '../disposable.js';
-import type { Declared, Plain } from './plain.js';
+import { type Declared, frozen, type Plain } from './plain.js';
 
 export type HookKind = 'veto' | 'pipe' | 'step' | 'ask' | 'gather';
 
@@ -61,10 +61,10 @@ interface Rest {
 }
 
 /** May object. */
-export const defineVeto = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): VetoHook<S> => ({ declares: 'hook', name, version, kind: 'veto', ...spec });
+export const defineVeto = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): VetoHook<S> => frozen({ declares: 'hook', name, version, kind: 'veto', ...spec });
 
 /** Each tap gets the value and may return another; undefined keeps it. */
-export const definePipe = <S extends TSchema, C extends TSchema>(name: string, version: string, { value, ...spec }: Rest & { readonly value: S; readonly context: C }): PipeHook<S, C> => ({
+export const definePipe = <S extends TSchema, C extends TSchema>(name: string, version: string, { value, ...spec }: Rest & { readonly value: S; readonly context: C }): PipeHook<S, C> => frozen({
   declares: 'hook',
   name,
   version,
@@ -74,10 +74,10 @@ export const definePipe = <S extends TSchema, C extends TSchema>(name: string, v
 });
 
 /** Takes part; answers nothing. */
-export const defineStep = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): StepHook<S> => ({ declares: 'hook', name, version, kind: 'step', ...spec });
+export const defineStep = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): StepHook<S> => frozen({ declares: 'hook', name, version, kind: 'step', ...spec });
 
 /** Who can answer? The first tap that returns something does. */
-export const defineAsk = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): AskHook<S, R> => ({
+export const defineAsk = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): AskHook<S, R> => frozen({
   declares: 'hook',
   name,
   version,
@@ -86,7 +86,7 @@ export const defineAsk = <S extends TSchema, R extends TSchema>(name: string, ve
 });
 
 /** All who tap it answer, side by side. */
-export const defineGather = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): GatherHook<S, R> => ({
+export const defineGather = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): GatherHook<S, R> => frozen({
   declares: 'hook',
   name,
   version,

@@ -21,3 +21,11 @@ export const majorOf = (version: string): number => Number(version.split('.', 1)
 
 /** How messages and lists name a declaration: `agents@1`. */
 export const declaredAs = ({ name, version }: Pick<Declared, 'name' | 'version'>): string => `${name}@${majorOf(version)}`;
+
+/** Frozen to the bottom: all who import a declaration share it, and none may change what it says for the others. */
+export const frozen = <T>(value: T): T => {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) frozen(inner);
+  return value;
+};

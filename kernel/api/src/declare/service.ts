@@ -6,7 +6,7 @@
  */
 import { OptionalKind, type TOptional, type TSchema } from '@sinclair/typebox';
 import type { Disposable } from '../disposable.js';
-import type { Declared, Plain } from './plain.js';
+import { type Declared, frozen, type Plain } from './plain.js';
 
 export interface MethodDecl<A extends readonly TSchema[] = readonly TSchema[], R extends TSchema = TSchema> {
   readonly args: A;
@@ -31,10 +31,10 @@ export const method = <const A extends readonly TSchema[], R extends TSchema>(ar
 
 export const streamMethod = <const A extends readonly TSchema[], F extends TSchema>(args: A, frame: F): StreamMethodDecl<A, F> => ({ args, frame });
 
-export const defineService = <M extends Readonly<Record<string, AnyMethodDecl>>>(name: string, version: string, methods: M): ServiceDecl<M> => ({ declares: 'service', name, version, methods });
+export const defineService = <M extends Readonly<Record<string, AnyMethodDecl>>>(name: string, version: string, methods: M): ServiceDecl<M> => frozen({ declares: 'service', name, version, methods });
 
 /** One of many that answer to the same contract, each under a name of its own: `named(ModelDriver, 'gemini')`. */
-export const named = <D extends ServiceDecl>(decl: D, name: string): D => ({ ...decl, name: `${decl.name}:${name}` });
+export const named = <D extends ServiceDecl>(decl: D, name: string): D => frozen({ ...decl, name: `${decl.name}:${name}` });
 
 /** An argument that may be left out. */
 export const isOptional = (schema: TSchema): boolean => OptionalKind in schema;

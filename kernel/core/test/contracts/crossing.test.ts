@@ -144,9 +144,9 @@ describe('what crosses between', () => {
 
     it(`${from} and who hears its events ${outcome}`, async () => {
       const hub = new EventHub({ failed: () => undefined, dropped: () => undefined, isDurable: () => false }, await judged());
-      const problem = await problemOf(async () => hub.judge(ownerOf('memory', build), MemoryAdded, 1));
+      const problem = await problemOf(async () => hub.judged(ownerOf('memory', build), MemoryAdded, 1));
       expect(problem).to.equal(isLookedAt ? 'contract_mismatch: The event memory.added of memory does not fit its declaration: must be string.' : 'passed');
-      expect(await problemOf(async () => hub.judge(ownerOf('memory', build), MemoryAdded, 'fits'))).to.equal('passed');
+      expect(await problemOf(async () => hub.judged(ownerOf('memory', build), MemoryAdded, 'fits'))).to.equal('passed');
     });
   }
 

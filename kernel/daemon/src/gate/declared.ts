@@ -8,4 +8,7 @@ export const requireDeclared = (manifest: Manifest, field: string, names: readon
   throw daemonErrors.not_declared(manifest.id, name, field);
 };
 
+/** A declaration as it is read once: one that reads otherwise the second time would be judged by one name and used by another. */
+export const still = <D extends object>(decl: D): D => Object.freeze({ ...decl });
+
 export const keysOfRecord = (record: Readonly<Record<string, unknown>> | undefined): string[] => Object.keys(record ?? {});

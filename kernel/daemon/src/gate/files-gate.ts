@@ -4,10 +4,11 @@ import type { Dir, Files } from '@svc/api';
 import type { Lifetime } from '@svc/core';
 import { daemonErrors } from '../errors.js';
 import type { Member } from './member.js';
+import { whileAlive } from './while-alive.js';
 
-export const filesMember = ({ parts, owner, grants }: Member): Files => {
+export const filesMember = ({ parts, owner, grants, alive }: Member): Files => {
   const { dataDir, workspacesDir } = parts.home;
-  const open = (path: string): Dir => ownedDir(parts.openDir(path), owner.id, owner.lifetime);
+  const open = (path: string): Dir => whileAlive(ownedDir(parts.openDir(path), owner.id, owner.lifetime), alive);
   return {
     data: open(join(dataDir, 'ext', owner.id)),
     cache: open(join(dataDir, 'cache', owner.id)),

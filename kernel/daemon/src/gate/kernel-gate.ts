@@ -4,7 +4,7 @@ import { daemonErrors } from '../errors.js';
 import type { Grants } from './grants-judge.js';
 
 export const kernelMember = (view: () => KernelView, id: string, grants: Grants): KernelView => {
-  if (grants.has('kernel')) return view();
+  if (grants.has('kernel')) return Object.freeze(view());
   const refuse = (): never => {
     throw daemonErrors.not_granted(id, 'kernel');
   };

@@ -2,9 +2,11 @@
 import { type Manifest, type ServiceDecl, type Services, declaredAs } from '@svc/api';
 import type { Owner, ServiceRegistry } from '@svc/core';
 import { daemonErrors } from '../errors.js';
-import { keysOfRecord, requireDeclared } from './declared.js';
+import { keysOfRecord, requireDeclared, still } from './declared.js';
+import type { Grants } from './grants-judge.js';
 
-export const servicesGate = (registry: ServiceRegistry, owner: Owner, manifest: Manifest): Services => {
+export const servicesGate = (registry: ServiceRegistry, owner: Owner, manifest: Manifest, grants: Pick<Grants, 'has'>): Services => {
+  const isTrusted = grants.has('actors');
   const provides = (decl: ServiceDecl): void => {
     requireDeclared(manifest, 'provides', keysOfRecord(manifest.provides), decl.name);
     if (![manifest.provides?.[decl.name] ?? []].flat().includes(decl.version)) throw daemonErrors.not_declared(manifest.id, `${decl.name} ${decl.version}`, 'provides');
@@ -12,17 +14,20 @@ export const servicesGate = (registry: ServiceRegistry, owner: Owner, manifest: 
   const needed = keysOfRecord(manifest.requires);
   const used = [...needed, ...keysOfRecord(manifest.optional), ...keysOfRecord(manifest.provides)];
   return {
-    provide: (decl, methods) => {
+    provide: (given, methods) => {
+      const decl = still(given);
       provides(decl);
       return registry.provide(owner, decl, methods);
     },
-    require: (decl) => {
+    require: (given) => {
+      const decl = still(given);
       requireDeclared(manifest, 'requires', needed, decl.name);
-      return registry.require(owner, decl);
+      return registry.require(owner, decl, isTrusted);
     },
-    optional: (decl) => {
+    optional: (given) => {
+      const decl = still(given);
       requireDeclared(manifest, 'optional', used, decl.name);
-      return registry.optional(owner, decl);
+      return registry.optional(owner, decl, isTrusted);
     },
   };
 };

@@ -142,6 +142,12 @@ export const secretErrors = defineErrors('secret', {
     message: (name: string) => `This extension has no grant for the secret "${name}".`,
     hint: 'Add { "grant": "secrets:<name>", "why": "…" } to "grants" in its extension.json.',
   },
+  env_not_granted: {
+    status: 403,
+    retry: false,
+    message: (name: string) => `This extension has no grant to take a secret from the environment variable ${name}.`,
+    hint: 'Add { "grant": "env:<NAME>", "why": "…" } to "grants" in its extension.json; "secrets-env" where people name the variable.',
+  },
   no_store: { status: 503, retry: false, message: () => 'No extension keeps secrets at present.', hint: 'Enable the vault, or use an environment variable.' },
   bad_name: { status: 400, retry: false, message: () => 'A secret name has 1 to 200 letters, digits and . _ : / -' },
 });

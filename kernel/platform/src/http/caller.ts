@@ -24,7 +24,8 @@ export interface CallerHooks {
 /** What of a row judges its callers. */
 export type Guarded = Row<Addressed & { permission: string }>;
 
-const PUBLIC: Actor = { id: 'public', role: 'public', ownerId: 'public' };
+/** One for all of them, so nobody may change it. */
+const PUBLIC: Actor = Object.freeze({ id: 'public', role: 'public', ownerId: 'public' });
 
 /** Whose call this is. Throws the refusal. */
 export const identify = async (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): Promise<Actor> => {

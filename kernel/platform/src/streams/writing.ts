@@ -88,13 +88,15 @@ export function publish(state: KnownTopics, format: FramesDecl, name: string, { 
   const topic = state.topics.get(name);
   if (!topic) throw streamErrors.not_found(name);
   inFormat(topic, format, type);
-  if (!Object.hasOwn(format.frames, type)) throw streamErrors.wrong_format(name, type, declaredAs(format), declaredAs(topic.format));
+  // What the topic was opened with counts: another declaration may go by the same name.
+  const { frames, final, joins } = topic.format;
+  if (!Object.hasOwn(frames, type)) throw streamErrors.wrong_format(name, type, declaredAs(format), declaredAs(topic.format));
   if (!mayWrite(topic, by) || topic.final) {
     state.lateFrames++;
     return;
   }
-  const isFinal = format.final.includes(type);
-  const merge = isFinal ? undefined : format.joins[type];
+  const isFinal = final.includes(type);
+  const merge = isFinal ? undefined : joins[type];
   const draft: FrameDraft = { type, data, final: isFinal, merge };
   const text = merge !== undefined && isRecord(data) ? data[merge] : undefined;
   if (merge === undefined || typeof text !== 'string' || !isRecord(data)) {

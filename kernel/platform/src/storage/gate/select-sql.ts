@@ -29,7 +29,7 @@ export const selectSql = (deps: SelectDeps, query: Select, order: readonly Order
   const conditions = conditionsFor(deps, query.from, query.where ?? {}, query.actor);
   if (query.after !== undefined) conditions.push(behind(query.after, order, quote));
   const where = both(conditions);
-  const picked = columns === undefined ? '*' : columns.map(quote).join();
+  const picked = columns === undefined ? '*' : Array.from(columns, (column) => quote(column)).join();
   const ordered = order.length === 0 ? '' : ` ORDER BY ${order.map((one) => orderSql(one, quote)).join()}`;
   return { sql: `SELECT ${picked} FROM ${quote(from)}${where ? ` WHERE ${where.sql}` : ''}${ordered} LIMIT ?`, args: [...(where?.args ?? []), limit] };
 };
@@ -53,7 +53,7 @@ const ownedBy = (deps: SelectDeps, table: string, actor: Actor): Condition[] => 
 /** The columns as asked for; throws for a direction or a column that is none. */
 export const orderOf = (deps: SelectDeps, query: Select): OrderColumn[] => {
   const shape = deps.shapes.of(deps.names.physical(query.from));
-  return (query.order ?? []).map(({ column, descending = false }) => orderColumn(shape, column, descending));
+  return Array.from(query.order ?? [], ({ column, descending = false }) => orderColumn(shape, column, descending));
 };
 
 /** With the table's key behind them, so that no two rows stand in the same place. */

@@ -55,9 +55,11 @@ const except = (column: string, name: string, value: Scalar | readonly Scalar[] 
 /** Filled up to a power of two by repeating the last: few texts, each prepared once. */
 const among = (column: string, name: string, values: readonly Scalar[]): Condition => {
   if (values.length > MAX_LIST) throw storageErrors.bad_query(`the list for ${column} has ${values.length} values, and ${MAX_LIST} are the limit`);
-  const last = values.at(-1);
+  // A list of its own: one that reads otherwise the second time would be judged as one and used as another.
+  const wanted = Array.from(values);
+  const last = wanted.at(-1);
   if (last === undefined) return NOTHING;
-  const args = values.map((value) => {
+  const args = wanted.map((value) => {
     if (value === null) throw storageErrors.bad_query(`the list for ${column} holds null`);
     return scalar(column, value);
   });
