@@ -44,7 +44,13 @@ describe('a burglar in the house', function () {
         }, shown),
       ],
     });
-    if (!seen.burglar || !seen.house) throw new Error(kernel.daemon.kernel.extensions().map(({ id, state, reason }) => `${id} ${state} ${reason}`).join('\n'));
+    if (!seen.burglar || !seen.house)
+      throw new Error(
+        kernel.daemon.kernel
+          .extensions()
+          .map(({ id, state, reason }) => `${id} ${state} ${reason}`)
+          .join('\n'),
+      );
     await furnish(seen.house);
     scene = { ctx: seen.burglar, house: seen.house, fence: `http://127.0.0.1:${port}` };
   });

@@ -24,7 +24,9 @@ export const plainCopy = (value: unknown, where: string, depth = 0): unknown => 
 
 /** Nothing in it can change, by whatever means. */
 const isFixed = (value: object): boolean =>
-  Object.isFrozen(value) && !Array.isArray(value) && Object.values(Object.getOwnPropertyDescriptors(value)).every((one) => 'value' in one && typeof one.value !== 'object' && typeof one.value !== 'function');
+  Object.isFrozen(value) &&
+  !Array.isArray(value) &&
+  Object.values(Object.getOwnPropertyDescriptors(value)).every((one) => 'value' in one && typeof one.value !== 'object' && typeof one.value !== 'function');
 
 const notPlain = (where: string, what: string): SvcError =>
   new SvcError('contract_mismatch', `${where} is not plain data: it holds ${what}.`, { status: 500, hint: 'What crosses between areas is plain data: texts, numbers, lists and objects of them.' });

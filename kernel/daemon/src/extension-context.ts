@@ -160,7 +160,8 @@ async function runWorker<O extends TSchema>(parts: ContextParts, installed: Inst
 const ownMember = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(record, name) ? record[name] : undefined);
 
 /** All share what is behind these; each has its own face, so that nobody puts another function in its place. */
-const clockFace = (clock: Clock): Clock => Object.freeze({ now: () => clock.now(), iso: () => clock.iso(), mono: () => clock.mono(), sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal) });
+const clockFace = (clock: Clock): Clock =>
+  Object.freeze({ now: () => clock.now(), iso: () => clock.iso(), mono: () => clock.mono(), sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal) });
 
 const idsFace = (ids: Ids): Ids => Object.freeze({ uuid: () => ids.uuid(), hex: (count: number) => ids.hex(count), bytes: (count: number) => ids.bytes(count), random: () => ids.random() });
 

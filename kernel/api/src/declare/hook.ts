@@ -64,35 +64,38 @@ interface Rest {
 export const defineVeto = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): VetoHook<S> => frozen({ declares: 'hook', name, version, kind: 'veto', ...spec });
 
 /** Each tap gets the value and may return another; undefined keeps it. */
-export const definePipe = <S extends TSchema, C extends TSchema>(name: string, version: string, { value, ...spec }: Rest & { readonly value: S; readonly context: C }): PipeHook<S, C> => frozen({
-  declares: 'hook',
-  name,
-  version,
-  kind: 'pipe',
-  subject: value,
-  ...spec,
-});
+export const definePipe = <S extends TSchema, C extends TSchema>(name: string, version: string, { value, ...spec }: Rest & { readonly value: S; readonly context: C }): PipeHook<S, C> =>
+  frozen({
+    declares: 'hook',
+    name,
+    version,
+    kind: 'pipe',
+    subject: value,
+    ...spec,
+  });
 
 /** Takes part; answers nothing. */
 export const defineStep = <S extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S }): StepHook<S> => frozen({ declares: 'hook', name, version, kind: 'step', ...spec });
 
 /** Who can answer? The first tap that returns something does. */
-export const defineAsk = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): AskHook<S, R> => frozen({
-  declares: 'hook',
-  name,
-  version,
-  kind: 'ask',
-  ...spec,
-});
+export const defineAsk = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): AskHook<S, R> =>
+  frozen({
+    declares: 'hook',
+    name,
+    version,
+    kind: 'ask',
+    ...spec,
+  });
 
 /** All who tap it answer, side by side. */
-export const defineGather = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): GatherHook<S, R> => frozen({
-  declares: 'hook',
-  name,
-  version,
-  kind: 'gather',
-  ...spec,
-});
+export const defineGather = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): GatherHook<S, R> =>
+  frozen({
+    declares: 'hook',
+    name,
+    version,
+    kind: 'gather',
+    ...spec,
+  });
 
 type Answer<T> = T | undefined | Promise<T | undefined>;
 

@@ -11,7 +11,10 @@ const adding =
   (...decls) =>
     together(decls.map((decl) => registry.add(owner, made(decl))));
 
-export const contributed = (parts: ContextParts, owner: Owner): { routes: ExtensionContext['routes']; sockets: Adding<Parameters<ExtensionContext['sockets']['add']>[0]>; tools: ExtensionContext['tools'] } => ({
+export const contributed = (
+  parts: ContextParts,
+  owner: Owner,
+): { routes: ExtensionContext['routes']; sockets: Adding<Parameters<ExtensionContext['sockets']['add']>[0]>; tools: ExtensionContext['tools'] } => ({
   routes: { add: adding(parts.http.routes, owner) },
   sockets: adding(parts.http.sockets, owner),
   tools: { add: adding(parts.tools, owner, parts.judge.isForeign(owner) ? (tool) => strange(still(tool), parts) : still) },

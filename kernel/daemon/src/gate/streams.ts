@@ -42,7 +42,8 @@ export const streamsGate = (topics: Topics, projections: ContributionRegistry<Pr
     attach: (format, topic, after) => topics.attach(format, topic, after),
     watched: () => topics.watched(),
     // Frames of a topic were published in its format, and to that they were held.
-    follow: <D extends FramesDecl>(format: D, topic: string, after?: string | number) => (isForeign ? copies(topics.follow(format, topic, after)) : topics.follow(format, topic, after)) as FrameStream<FrameOf<D>>,
+    follow: <D extends FramesDecl>(format: D, topic: string, after?: string | number) =>
+      (isForeign ? copies(topics.follow(format, topic, after)) : topics.follow(format, topic, after)) as FrameStream<FrameOf<D>>,
     final: <D extends FramesDecl>(format: D, topic: string, signal?: AbortSignal) => topics.final(format, topic, signal).then((frame) => (isForeign ? copyOf(frame) : frame)) as Promise<FrameOf<D>>,
     project: (decl, code) => {
       return register(streamProjection(named(decl), code));

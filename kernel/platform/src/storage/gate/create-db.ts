@@ -29,7 +29,8 @@ const createWrites = ({ engine, sealed }: DbParts, names: TableNames): Pick<Db, 
   const quote = quoteWith(engine);
   return {
     insert: (table, rows, options) => sealed.seal(label('insert', table), { insert: names.physical(table), rows, ...(options?.ifAbsent ? { ifAbsent: true } : {}) }),
-    update: (table, key, rows, options) => sealed.seal(label('update', table), { update: names.physical(table), key: Array.from(key, text), rows, ...(options?.expect ? { expect: options.expect } : {}) }),
+    update: (table, key, rows, options) =>
+      sealed.seal(label('update', table), { update: names.physical(table), key: Array.from(key, text), rows, ...(options?.expect ? { expect: options.expect } : {}) }),
     upsert: (table, key, rows) => sealed.seal(label('upsert', table), { upsert: names.physical(table), key: Array.from(key, text), rows }),
     remove: (table, where, options) => sealed.seal(label('remove', table), { ...removal(names.physical(table), where, quote), ...expected(options?.expect) }),
     // Not async: it is on the path of every message, and stands in the queue before this returns.
