@@ -130,30 +130,56 @@ interface Ground {
   readonly listen: { readonly host: string; readonly port: number };
   /** Of the server; undefined for the file in the data folder. */
   readonly databaseUrl: string | undefined;
+  /** The file that would name one could not be read. */
+  readonly isDatabaseGuessed: boolean;
   readonly strays: StrayHandler;
   readonly bus: Bus;
   readonly wiring: Wiring;
   readonly relay: DurableRelay;
-  readonly state: { phase: 'starting' | 'ready' | 'stopping'; address: { host: string; port: number }; lifecycle: Lifecycle | undefined; view: api.KernelView | undefined };
+  readonly life: { now: Life };
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** How far the daemon is; what there is by then stands beside it. */
+type Life = { readonly phase: 'starting'; readonly address: Address | undefined } | { readonly phase: 'ready' | 'stopping'; readonly address: Address; readonly lifecycle: Lifecycle };
+
+/** What the kernel stands on before it is one: every part but the view of the whole. */
+type Footing = Omit<ContextParts, 'kernel'>;
+
+/** All of it, up. */
+interface Kernel {
+  readonly address: Address;
+  readonly parts: ContextParts;
+  readonly choices: Choices;
+  readonly lifecycle: Lifecycle;
+  readonly view: api.KernelView;
+  /** The kernel as an owner of what it opens itself. */
+  readonly own: Owner;
 }
 
 async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Daemon> {
   const ground = await layGround(options, home, log, lock);
   const streams = createStreams({ clock: options.clock, bus: ground.bus });
   const http = createFace(ground, streams);
-  ground.state.address = await openPort(http, ground.listen);
+  const address = await openPort(http, ground.listen);
+  ground.life.now = { phase: 'starting', address };
   const attached = http.attach();
   try {
-    const { parts, choices } = await openParts(ground, http, streams);
-    const own = startKernel(ground, parts, choices);
-    const { lifecycle, view } = ground.state;
-    if (!lifecycle || !view) throw new Error('the kernel did not come up');
-    const stop = onceOnly(async (reason: string) => stopDaemon(reason, { state: ground.state, lifecycle, parts, lock, own, drainMs: options.stopDrainMs ?? STOP_DRAIN_MS }));
-    await lifecycle.boot();
+    const { footing, choices } = await openParts(ground, http, streams);
+    const kernel = startKernel(ground, footing, choices, address);
+    const stop = onceOnly(async (reason: string) => {
+      ground.life.now = { phase: 'stopping', address, lifecycle: kernel.lifecycle };
+      await stopDaemon(reason, { ...kernel, lock, drainMs: options.stopDrainMs ?? STOP_DRAIN_MS });
+    });
+    await kernel.lifecycle.boot();
     await attached;
-    await refuseFailedEssentials(lifecycle, stop);
-    await becomeReady(ground, parts, { lifecycle, choices }, own);
-    return daemonOf(ground, parts, lifecycle, view, stop);
+    await refuseFailedEssentials(kernel.lifecycle, stop);
+    await becomeReady(ground, kernel);
+    return daemonOf(ground, kernel, stop);
   } catch (error) {
     http.stopAccepting();
     await http.close(0);
@@ -166,14 +192,15 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const release = await readRelease(options.releaseFile, api);
   const installed = createInstalledStore([...release.extensions, ...(options.extra ?? [])]);
   const claims = claimsOf(installed);
-  const state: Ground['state'] = { phase: 'starting', address: { host: '', port: 0 }, lifecycle: undefined, view: undefined };
-  const guard = networkGuard(env, claims, home, () => state.address.host);
+  const life: Ground['life'] = { now: { phase: 'starting', address: undefined } };
+  const guard = networkGuard(env, claims, home, () => life.now.address?.host);
   const config = createConfig({ file: home.configFile, env, log, sections: claims, lastGoodFile: join(home.dataDir, 'config-last-good.json'), guard });
   await makeFolders(home);
   await config.load();
   setLogLevel(log, config);
   const listen = listenAddress(config, home, options.port);
   const databaseUrl = takeUrl(config, log);
+  const isDatabaseGuessed = databaseUrl === undefined && config.closed().includes('storage');
   const keys = watchKeys(env, claims, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
@@ -198,10 +225,11 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     preset: presetOf(release, config),
     listen,
     databaseUrl,
+    isDatabaseGuessed,
     strays,
     wiring,
     relay,
-    state,
+    life,
   };
 }
 
@@ -237,8 +265,8 @@ function knownActors({ hooks, actors }: Wiring): api.HookHandle<typeof api.HttpA
   return { ...authenticate, call: (admission) => authenticate.call(admission).then((actor) => actor && actors.hand(actor)) };
 }
 
-async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ parts: ContextParts; choices: Choices }> {
-  const { bus, config, factories, home, log, relay, state, wiring } = ground;
+async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ footing: Footing; choices: Choices }> {
+  const { bus, config, factories, home, log, relay, wiring } = ground;
   const { clock, env, ids } = ground.options;
   const storage = await factories.openStorage({
     file: databaseFileOf(home.dataDir),
@@ -287,13 +315,9 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     apiVersion: API_VERSION,
   });
   const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
-  const kernel = (): api.KernelView => {
-    if (!state.view) throw new Error('the kernel is not up yet');
-    return state.view;
-  };
   return {
     choices,
-    parts: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, purges, kernel, stray: ground.strays.report },
+    footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, purges, stray: ground.strays.report },
   };
 }
 
@@ -308,9 +332,10 @@ function takeUrl(config: Config, log: Log): string | undefined {
 /** The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it. */
 const isSoleWriter = (storage: PlatformParts['storage']): boolean => storage.dialect === 'sqlite';
 
-/** Fills `state.lifecycle` and `state.view`; gives the kernel as an owner of what it opens itself. */
-function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Owner {
-  const { config, installed, log, options, preset, relay, state, wiring } = ground;
+function startKernel(ground: Ground, footing: Footing, choices: Choices, address: Address): Kernel {
+  const { config, installed, life, log, options, preset, relay, wiring } = ground;
+  // An area asks for the view when it runs, and none runs before the kernel is whole.
+  const parts: ContextParts = { ...footing, kernel: () => view };
   const lifecycle = createLifecycle(parts, wiring, installed, {
     clock: options.clock,
     log,
@@ -325,7 +350,7 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
   });
   ground.strays.attach(lifecycle, wiring.strikes, wiring.hooks);
-  const view = createKernelView({
+  const view: api.KernelView = createKernelView({
     ...parts,
     version: ground.release.version,
     startedAt: ground.startedAt,
@@ -334,12 +359,10 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     installed,
     tools: wiring.tools,
     requiredSecurity: () => requiredSecurity(preset.preset, config),
-    address: () => state.address,
-    isReady: () => state.phase === 'ready',
+    address: () => address,
+    isReady: () => life.now.phase === 'ready',
     shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
   });
-  state.lifecycle = lifecycle;
-  state.view = view;
   const own = kernelOwner();
   own.lifetime.add('purges', () => parts.purges.close());
   tapProbes(
@@ -349,7 +372,7 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     () => view,
     () => ({ host: ground.listen.host, hasKey: ground.keys.hasKey() }),
   );
-  return own;
+  return { address, parts, choices, lifecycle, view, own };
 }
 
 async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: string) => Promise<void>): Promise<void> {
@@ -359,8 +382,8 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
   throw daemonErrors.essential_failed(failed.map((one) => `${one.id} (${one.phase ?? 'start'}: ${one.reason})`).join('; '));
 }
 
-async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, choices }: { lifecycle: Lifecycle; choices: Choices }, own: Owner): Promise<void> {
-  const { home, log, release, relay, startedAt, state } = ground;
+async function becomeReady(ground: Ground, { address, parts, lifecycle, choices, own }: Kernel): Promise<void> {
+  const { home, life, log, release, relay, startedAt } = ground;
   const sweeping = startHousekeeping({ ...parts, relay }, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
   const settings = await watchConfig({ file: home.configFile, clock: parts.clock, log: log.logger('config'), reload: () => applySettings(ground, lifecycle, 'config.toml was saved') });
@@ -376,25 +399,26 @@ async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, cho
   // Their runs wait for the end of their own; nobody waits for the rest.
   const survivors = parts.execDoor.endSurvivors().catch((cause: unknown) => kernelLog.warn('children of an earlier life could not be looked for', { cause }));
   own.lifetime.add('end of children of an earlier life', async () => void (await survivors));
-  const { host, port } = state.address;
+  const { host, port } = address;
   // Whole or not at all: commands read it while it is written.
-  await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));
-  state.phase = 'ready';
+  await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(address), startedAt, version: release.version }));
+  life.now = { phase: 'ready', address, lifecycle };
   void parts.hooks.handle(api.KernelReady).call(undefined);
   // Nobody's first answer waits for this.
   for (const { what, path } of await exposedPaths(home)) kernelLog.warn(`${what}.`, { path, fix: 'svc doctor --fix' });
 }
 
-const gateNow = ({ config, preset, state }: Ground) => gateOf(state.phase, config.closed(), missingSecurity(state.lifecycle, preset.preset, config));
+const gateNow = ({ config, databaseUrl, isDatabaseGuessed, preset, life: { now } }: Ground) =>
+  now.phase === 'ready' ? gateOf(config.closed(), missingSecurity(now.lifecycle, preset.preset, config), isDatabaseGuessed && !isDatabaseKept(config, databaseUrl)) : { state: now.phase };
 
 /** Whether areas can be switched over the API as usual. */
 const isAskable = (ground: Ground, lifecycle: Lifecycle): boolean => gateNow(ground).state !== 'closed' && ground.installed.all().some((one) => canSwitch(one) && lifecycle.isActive(one.id));
 
-const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, kernel: api.KernelView, stop: (reason: string) => Promise<void>): Daemon => ({
-  url: urlOf(ground.state.address),
-  ...ground.state.address,
+const daemonOf = (ground: Ground, { address, parts, lifecycle, view }: Kernel, stop: (reason: string) => Promise<void>): Daemon => ({
+  url: urlOf(address),
+  ...address,
   home: ground.home,
-  kernel,
+  kernel: view,
   lifecycle,
   services: ground.wiring.services,
   log: ground.log,

@@ -8,17 +8,23 @@ import type { Preset, Release } from './release.js';
 
 const EMPTY_PRESET: Preset = { extensions: [], essential: [], required_security: [] };
 
-export function gateOf(phase: 'starting' | 'ready' | 'stopping', closed: readonly string[], missing: readonly string[]): Gate {
-  if (phase !== 'ready') return { state: phase };
+/** Of a daemon that is up: what stands between it and its callers. */
+export function gateOf(closed: readonly string[], missing: readonly string[], isDatabaseElsewhere: boolean): Gate {
   // Who has which key may stand in such a setting: nobody is believed then.
   if (closed.length > 0) return { state: 'closed', reason: `the setting ${closed.join(', ')} is not valid.`, mayRepair: false };
   if (missing.length > 0) return { state: 'closed', reason: `${missing.join(', ')} is not active. On this machine svc ext enable ${missing[0]} brings it back.`, mayRepair: true };
+  if (isDatabaseElsewhere)
+    return {
+      state: 'closed',
+      reason: 'the setting storage.url, which could not be read at the start, names another database than the one that is open: stop the daemon and start it again.',
+      mayRepair: false,
+    };
   return { state: 'ready' };
 }
 
 /** `[security] required` names installed areas without which nothing but public routes may answer; the preset says which by default. */
-export function missingSecurity(lifecycle: Lifecycle | undefined, preset: Preset, config: { get(section: string): unknown }): readonly string[] {
-  return requiredSecurity(preset, config).filter((id) => !lifecycle?.isActive(id));
+export function missingSecurity(lifecycle: Lifecycle, preset: Preset, config: { get(section: string): unknown }): readonly string[] {
+  return requiredSecurity(preset, config).filter((id) => !lifecycle.isActive(id));
 }
 
 export function requiredSecurity(preset: Preset, config: { get(section: string): unknown }): readonly string[] {
@@ -49,8 +55,8 @@ export function extensionSettings(config: { get(section: string): unknown }): { 
 }
 
 /** `[storage] url`. Throws rather than let another database be used than the one that was meant. */
-export function databaseUrlOf(config: { get(section: string): unknown; closed(): readonly string[] }): string | undefined {
-  if (config.closed().includes('storage')) throw daemonErrors.storage_setting();
+export function databaseUrlOf(config: { get(section: string): unknown; closed(): readonly string[]; isFileRead(): boolean }): string | undefined {
+  if (config.closed().includes('storage') && config.isFileRead()) throw daemonErrors.storage_setting();
   return (config.get('storage') as { url?: string }).url;
 }
 

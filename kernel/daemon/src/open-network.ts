@@ -32,10 +32,10 @@ export function watchKeys(env: Env, claims: Claims, config: { get: Get; onChange
   return { hasKey: () => has };
 }
 
-/** `bound` is the address that is open already, whatever the settings say of the next start. */
-export function networkGuard(env: Env, claims: Claims, home: Home, bound: () => string): ConfigGuard {
+/** `bound` is the host that is open already, whatever the settings say of the next start. */
+export function networkGuard(env: Env, claims: Claims, home: Home, bound: () => string | undefined): ConfigGuard {
   const names = (): readonly string[] => keySections(claims()).map((name) => name.replace(/^\//, ''));
-  const hostOf = (get: Get): string => bound() || listenAddress({ get }, home, undefined).host;
+  const hostOf = (get: Get): string => bound() ?? listenAddress({ get }, home, undefined).host;
   return {
     get sections() {
       return keySections(claims());

@@ -11,7 +11,6 @@ export const STOP_DRAIN_MS = 10_000;
 const GOODBYE_MS = 2_000;
 
 export interface Stopping {
-  readonly state: { phase: 'starting' | 'ready' | 'stopping' };
   readonly lifecycle: Lifecycle;
   readonly parts: ContextParts;
   readonly lock: HomeLock;
@@ -19,8 +18,8 @@ export interface Stopping {
   readonly drainMs: number;
 }
 
-export async function stopDaemon(reason: string, { state, lifecycle, parts, lock, own, drainMs }: Stopping): Promise<void> {
-  state.phase = 'stopping';
+/** By now the daemon says of itself that it is stopping. */
+export async function stopDaemon(reason: string, { lifecycle, parts, lock, own, drainMs }: Stopping): Promise<void> {
   parts.log.logger('kernel').info('stopping', { reason });
   parts.http.stopAccepting();
   // What waits for an answer gets it while runs come to their end or their next step.

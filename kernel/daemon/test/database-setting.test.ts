@@ -58,6 +58,14 @@ describe('the setting [storage] url', function () {
     expect(existsSync(join(home, 'data', 'svc.db'))).to.equal(false);
   });
 
+  it('that first appears once the file can be read keeps the daemon closed until its next start', async () => {
+    const { daemon, http } = await boot('[storage\n');
+    await writeFile(join(home, 'config.toml'), `api_key = "${KEY}"\n[storage]\nurl = "postgres://u:secret-word@127.0.0.1:1/db"\n`);
+    await daemon.reloadConfig();
+    const { body } = await http.expect(503, 'GET', '/api/agents');
+    expect(JSON.stringify(body)).to.contain('storage.url').and.contain('start it again').and.not.contain('secret-word');
+  });
+
   it('is not forgotten where the file cannot be read any more: the start is refused', async () => {
     const kernel = await boot(`[storage]\nurl = "${await (await sharedCluster()).fresh()}"\n`);
     await kernel.stop();

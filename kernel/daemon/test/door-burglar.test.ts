@@ -63,7 +63,7 @@ describe('a burglar at the doors', function () {
       return { code: code ?? 'no code', message: message ?? '' };
     }
   };
-  const lineFor = (grant: string): string => `burglar has no grant "${grant}". Add { "grant": "${grant}", "why": "…" } to "grants" in its extension.json.`;
+  const lineFor = (grant: string): string => `burglar has no grant "${grant}": add { "grant": "${grant}", "why": "…" } to "grants" in its extension.json.`;
   const url = (path = ''): string => `http://127.0.0.1:${port}/${path}`;
 
   it('without a grant gets through none of them, and learns the line to add at each', async () => {

@@ -52,6 +52,8 @@ export interface Config {
   problems(): readonly ConfigProblem[];
   /** Whether the last load found a file, be it one that could not be read. */
   hasFile(): boolean;
+  /** False where the file could not be read at all, or is no TOML: nothing is known of what it says. */
+  isFileRead(): boolean;
   /** True for a security section of which no good value is known. */
   isClosed(section: string): boolean;
   closed(): readonly string[];
@@ -86,6 +88,7 @@ export const createConfig = (options: ConfigOptions): Config => {
     get: (section) => read(state, claims, section),
     problems: () => state.current?.problems ?? [],
     hasFile: () => state.hasFile,
+    isFileRead: () => state.current?.isFileRead ?? true,
     isClosed: (section) => state.current?.closed.has(section) ?? false,
     closed: () => [...(state.current?.closed ?? [])],
     onChange: (name, fn) => listen(state, name.split('.')[0] ?? '', fn),

@@ -52,6 +52,8 @@ export interface Evaluation {
   readonly closed: ReadonlySet<string>;
   /** Whether the file holds nothing that had to be reported. */
   readonly isFileClean: boolean;
+  /** False for a file that could not be read at all, or is no TOML. */
+  readonly isFileRead: boolean;
 }
 
 /** Keys that are not settings. Each costs a comparison with every known name, and a search for its line. */
@@ -92,7 +94,7 @@ export const evaluate = async (input: EvaluateInput): Promise<Evaluation> => {
   const isFileClean = work.problems.length === 0;
   for (const [name, layer] of layers) work.values.set(name, await withEnv(work, name, layer));
   reportUnclaimedEnv(work);
-  return { values: work.values, fileValues: work.fileValues, problems: work.problems, closed: work.closed, isFileClean };
+  return { values: work.values, fileValues: work.fileValues, problems: work.problems, closed: work.closed, isFileClean, isFileRead: tree !== null };
 };
 
 /** The parsed text; undefined when it need not be looked at, null when it cannot be. */
