@@ -21,8 +21,8 @@ describe('the table of what an area may do', () => {
   const inTicks = (text = ''): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 
   it('has each member of a context, and no other', async () => {
-    let members: string[] = [];
-    const looker = fixtureExtension({ id: 'looker', definition: { activate: (ctx) => void (members = Object.getOwnPropertyNames(ctx)) } });
+    const members: string[] = [];
+    const looker = fixtureExtension({ id: 'looker', definition: { activate: (ctx) => void members.push(...Object.getOwnPropertyNames(ctx)) } });
     await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["looker"]\n`, extra: [looker] });
     const named = new Set((await rows()).flatMap(([member]) => inTicks(member).map((name) => name.split('.', 1)[0])));
     expect([...named].sort()).to.deep.equal(members.sort());

@@ -69,7 +69,7 @@ describe('what an area is given of storage', () => {
   });
 
   it('cannot be forged into a commit of the journal', async () => {
-    const { ctxOf, kernel } = await boot({ plain: {}, other: {} });
+    const { ctxOf, kernel } = await boot({ plain: { kinds: ['test'] }, other: {} });
     const { journal } = kernel.daemon.parts;
     const actor = { id: 'owner', role: 'owner', ownerId: 'owner' } as const;
     const forged = { insert: 'other__rows', rows: [{ id: 'forged' }] } as unknown as Write;
