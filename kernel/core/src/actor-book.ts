@@ -27,7 +27,7 @@ export const createActorBook = (): ActorBook => {
     handAll: (schema, copy) => mapActors(schema, copy, hand),
     check: (owner, schema, value, where) =>
       void mapActors(schema, value, (actor) => {
-        if (!handed.has(actor)) throw madeUp(owner, where);
+        if (!handed.has(actor) && !isNobody(actor)) throw madeUp(owner, where);
         return actor;
       }),
   };
@@ -57,6 +57,9 @@ const variants = (list: unknown): readonly TSchema[] => (Array.isArray(list) ? l
 const isActorSchema = ({ properties }: TSchema): boolean => typeof properties === 'object' && properties !== null && Object.keys(properties).sort().join() === 'id,ownerId,role';
 
 const isActor = (value: object): value is Actor => 'id' in value && 'role' in value && 'ownerId' in value;
+
+/** Who calls where everybody may: nothing is theirs. */
+const isNobody = ({ role, ownerId }: Actor): boolean => role === 'public' && ownerId === 'public';
 
 const madeUp = (owner: Owner, where: string): SvcError =>
   new SvcError('actor_made_up', `${owner.id} may not act for whom it named in ${where}: nobody handed it this actor.`, {

@@ -224,7 +224,7 @@ export class Lifecycle {
     const should = [...this.#units.values()].filter((unit) => this.#shouldRun(unit));
     const { waves, blocked } = resolve(should.map(manifestOf), [...this.#units.values()].map(manifestOf), this.#deps);
     for (const unit of this.#units.values()) await this.#settleOff(unit, should.includes(unit), blocked.get(unit.installed.id));
-    for (const wave of waves) {
+    for (const wave of this.#rounds(waves)) {
       await Promise.all(wave.map((id) => this.#startIfAble(this.#need(id))));
       onWave?.(wave);
     }
@@ -281,6 +281,14 @@ export class Lifecycle {
     }
     // What it provides or needs may be another now.
     if (candidate !== before) await this.#converge();
+  }
+
+  /** What a build made starts before what came from elsewhere: a stranger takes no name, route or tool from it by being first. */
+  #rounds(waves: readonly (readonly string[])[]): ReadonlyArray<readonly string[]> {
+    const isStranger = (id: string): boolean => this.#need(id).installed.build === undefined;
+    if (!waves.flat().some(isStranger)) return waves;
+    // Whoever needs a stranger waits for the second round; what runs already is not started again.
+    return [...waves.map((wave) => wave.filter((id) => !isStranger(id))), ...waves].filter((wave) => wave.length > 0);
   }
 
   /** Judged before any of its code runs: everything that runs now must still find what it requires. */

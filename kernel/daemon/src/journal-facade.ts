@@ -56,6 +56,7 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
   };
   /** A lease is held by whoever was given it: knowing a run's id and token is not enough. */
   const leaseOf = (run: LeasedRun): LeasedRun => {
+    open(journal);
     const kept = held.get(run.id);
     if (kept?.token !== run.token) throw journalErrors.lease_lost(run.id);
     return kept;

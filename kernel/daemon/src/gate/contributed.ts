@@ -1,8 +1,14 @@
 /** Routes, sockets and tools at the gate: registered as they are read once, so that none changes its name, path or rules afterwards. */
 import type { AnyTool, Disposable, ExtensionContext, ToolCall } from '@svc/api';
-import { type ContributionRegistry, type Owner, plainCopy } from '@svc/core';
-import type { ContextParts } from '../extension-context.js';
+import { type ActorBook, type ContractJudge, type ContributionRegistry, type Owner, plainCopy } from '@svc/core';
+import type { PlatformParts } from '../platform-parts.js';
 import { still } from './declared.js';
+
+interface ContributedParts extends Pick<PlatformParts, 'http'> {
+  readonly tools: ContributionRegistry<AnyTool>;
+  readonly judge: ContractJudge;
+  readonly actors: ActorBook;
+}
 
 type Adding<T> = (...decls: readonly T[]) => Disposable;
 
@@ -12,7 +18,7 @@ const adding =
     together(decls.map((decl) => registry.add(owner, made(decl))));
 
 export const contributed = (
-  parts: ContextParts,
+  parts: ContributedParts,
   owner: Owner,
 ): { routes: ExtensionContext['routes']; sockets: Adding<Parameters<ExtensionContext['sockets']['add']>[0]>; tools: ExtensionContext['tools'] } => ({
   routes: { add: adding(parts.http.routes, owner) },
@@ -21,7 +27,7 @@ export const contributed = (
 });
 
 /** A tool of another build gets a copy of its arguments, and the actor of the call handed over. */
-const strange = (tool: AnyTool, { actors }: ContextParts): AnyTool =>
+const strange = (tool: AnyTool, { actors }: ContributedParts): AnyTool =>
   Object.freeze({
     ...tool,
     run: (args: Parameters<AnyTool['run']>[0], call: ToolCall) => tool.run(plainArgs(tool, args), { ...call, actor: actors.hand(call.actor) }),
