@@ -2,7 +2,7 @@
 import { AgentSpawned } from './contract.js';
 import type { Clock, Events, Ids } from '@svc/api';
 import { isSvcError } from '@svc/api';
-import { manifestFrom } from './manifest-reader.js';
+import { manifestFrom } from './manifest/manifest-reader.js';
 import type { AgentStore } from './store.js';
 
 const MARK = 'first-agent';

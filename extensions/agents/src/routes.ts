@@ -1,12 +1,12 @@
 import { type Actor, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid, UuidText } from '@svc/api';
-import { AgentSummary, type SummaryDeps, summariesOf } from './agent-summary.js';
+import { AgentSummary, type SummaryDeps, summariesOf } from './shown/agent-summary.js';
 import type { AgentsService, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
-import type { LastActive } from './last-active.js';
-import { shownModels } from './model-shown.js';
+import type { LastActive } from './shown/last-active.js';
+import { shownModels } from './shown/model-shown.js';
 import type { Spawned } from './spawning.js';
 import type { AgentStore } from './store.js';
-import { AgentDetail, detailOf } from './views.js';
+import { AgentDetail, detailOf } from './shown/views.js';
 
 const route = routeGroup({ area: 'agents' });
 

@@ -11,10 +11,10 @@ import { type Actor, type Clock, type Events, type HookHandle, type Ids, isSvcEr
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
-import type { ManifestSchemas } from './manifest-judge.js';
-import { readManifest } from './manifest-reader.js';
-import { checkManifestSize, parseManifestToml, plainManifest } from './manifest-toml.js';
-import { withoutOwnEndpoints } from './model-endpoints.js';
+import type { ManifestSchemas } from './manifest/manifest-judge.js';
+import { readManifest } from './manifest/manifest-reader.js';
+import { checkManifestSize, parseManifestToml, plainManifest } from './manifest/manifest-toml.js';
+import { withoutOwnEndpoints } from './manifest/model-endpoints.js';
 import type { AgentStore } from './store.js';
 
 const MAX_CHILDREN = 50;

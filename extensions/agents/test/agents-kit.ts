@@ -7,7 +7,7 @@ import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { systemIds } from '@svc/platform/clock/ids';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createJournal } from '@svc/platform/journal/journal';
-import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
+import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
 import { createAgentCache } from '../src/agent-cache.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ensureFirstAgent } from '../src/first-agent.js';
-import { createLastActive } from '../src/last-active.js';
+import { createLastActive } from '../src/shown/last-active.js';
 import { finishKills } from '../src/service.js';
 import { spawnAgent } from '../src/spawning.js';
 import { alice, bob, codeOf, type OpenAgents, openAgents, owner } from './agents-kit.js';

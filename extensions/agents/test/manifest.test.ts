@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { FIRST_MANIFEST } from '../src/first-agent.js';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
-import { readManifest } from '../src/manifest-reader.js';
-import { MAX_MANIFEST_BYTES, parseManifestToml, plainManifest } from '../src/manifest-toml.js';
+import { readManifest } from '../src/manifest/manifest-reader.js';
+import { MAX_MANIFEST_BYTES, parseManifestToml, plainManifest } from '../src/manifest/manifest-toml.js';
 import { codeOf } from './agents-kit.js';
 
 const schemas = createValueChecks();

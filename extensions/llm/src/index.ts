@@ -11,7 +11,7 @@ import { createBuiltinDriver } from './drivers/builtin.js';
 import { createDrivers } from './drivers/driver.js';
 import { createOpenAiDriver } from './drivers/openai.js';
 import { createResolutionCache } from './resolution-cache.js';
-import { createQuota } from './quota.js';
+import { createQuota } from './money/quota.js';
 import { createLlmService } from './service.js';
 import { createUsageStore } from './store.js';
 import { UsageRows } from './tables.js';

@@ -8,8 +8,8 @@ import type { CatalogModel, ModelsService } from '@svc/ext-models/contract';
 import type { ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
 import type { Drivers } from './drivers/driver.js';
 import { llmErrors } from './errors.js';
-import { ASSUMED_PRICE, type Price } from './pricing.js';
-import { canThink } from './thinking.js';
+import { ASSUMED_PRICE, type Price } from './money/pricing.js';
+import { canThink } from './call/thinking.js';
 
 /** For models that the catalog does not know. */
 const UNKNOWN_CONTEXT_TOKENS = 128_000;

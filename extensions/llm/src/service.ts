@@ -1,17 +1,17 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
 import type { Actor, ConfigHandle, Clock, Events, Ids, Logger, Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './chain.js';
+import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
 import { LlmSection } from './config.js';
 import { type AnswerPiece, type Attempt, type CallContext, type LlmService, LlmUsed, type ModelAnswer, type ModelRequest, type Usage } from './contract.js';
 import type { Drivers } from './drivers/driver.js';
-import { createPieces } from './pieces.js';
-import { ceilingInput, costMicros, estimateTokens } from './pricing.js';
-import type { Quota } from './quota.js';
-import type { Need } from './quota-ledger.js';
+import { createPieces } from './call/pieces.js';
+import { ceilingInput, costMicros, estimateTokens } from './money/pricing.js';
+import type { Quota } from './money/quota.js';
+import type { Need } from './money/quota-ledger.js';
 import type { ResolutionCache } from './resolution-cache.js';
 import type { UsageStore } from './store.js';
-import { canThink } from './thinking.js';
+import { canThink } from './call/thinking.js';
 
 export interface LlmDeps {
   resolution: ResolutionCache;

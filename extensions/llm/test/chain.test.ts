@@ -4,11 +4,11 @@ import type { ProviderRecord } from '@svc/ext-providers/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { seededIds } from '@svc/platform/clock/ids';
 import { expect } from 'chai';
-import { type ChainDeps, type ChainResult, callsOf, runChain } from '../src/chain.js';
+import { type ChainDeps, type ChainResult, callsOf, runChain } from '../src/call/chain.js';
 import type { DriverEvent, DriverTarget, ModelErrorClass, ModelRequest } from '../src/contract.js';
 import type { Driver } from '../src/drivers/driver.js';
 import { llmErrors } from '../src/errors.js';
-import { ModelFailure } from '../src/model-failure.js';
+import { ModelFailure } from '../src/call/model-failure.js';
 import type { Choice, Resolved } from '../src/resolution.js';
 import { request } from './gateway-rig.js';
 

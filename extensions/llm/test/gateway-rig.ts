@@ -20,7 +20,7 @@ import { createBuiltinDriver } from '../src/drivers/builtin.js';
 import { createDrivers } from '../src/drivers/driver.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
-import { createQuota } from '../src/quota.js';
+import { createQuota } from '../src/money/quota.js';
 import { type CallCounters, createLlmService } from '../src/service.js';
 import { createUsageStore } from '../src/store.js';
 

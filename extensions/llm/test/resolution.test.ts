@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import { createDrivers, type Driver } from '../src/drivers/driver.js';
-import { ASSUMED_PRICE } from '../src/pricing.js';
+import { ASSUMED_PRICE } from '../src/money/pricing.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
 import { type Resolved, resolveChoice } from '../src/resolution.js';
 

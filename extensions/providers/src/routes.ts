@@ -1,10 +1,10 @@
 import { defineRoute, ErrorBody, Nullable, OneOf, reply, type RouteDecl, Type } from '@svc/api';
 import type { CatalogModel, ModelsService } from '@svc/ext-models/contract';
-import type { LocalServers } from './local-servers.js';
+import type { LocalServers } from './addresses/local-servers.js';
 import type { DefaultModel, ProviderRecord } from './contract.js';
 import type { ProviderEntry } from './directory.js';
 import { providerErrors } from './errors.js';
-import type { Reach } from './reach.js';
+import type { Reach } from './addresses/reach.js';
 import type { ProvidersControl } from './service.js';
 import { Provider, ProviderDetail, viewOf } from './views.js';
 

@@ -12,15 +12,15 @@
  */
 import { type Clock, type ConfigHandle, type Events, isSvcError, type Logger, type SecretRef, type Secrets } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
-import type { AllowedUrls } from './allowed-urls.js';
-import { isLoopbackUrl, normalizeBaseUrl } from './base-url.js';
+import type { AllowedUrls } from './addresses/allowed-urls.js';
+import { isLoopbackUrl, normalizeBaseUrl } from './addresses/base-url.js';
 import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
 import { type DefaultModel, ProviderChanged, type ProviderRecord, type ProvidersService, type ShownDefault } from './contract.js';
 import { directory, type ProviderEntry, secretOf } from './directory.js';
-import { usualModel } from './default-choice.js';
+import { usualModel } from './default/default-choice.js';
 import { providerErrors } from './errors.js';
-import { type Choosing, chooseByPerson, currentDefault, giveUpWithKey, takeOverByKey } from './kept-default.js';
-import type { LocalServers } from './local-servers.js';
+import { type Choosing, chooseByPerson, currentDefault, giveUpWithKey, takeOverByKey } from './default/kept-default.js';
+import type { LocalServers } from './addresses/local-servers.js';
 import type { SettingsStore } from './store.js';
 
 const KEYS_UNREADABLE = 'providers_keys_unreadable';

@@ -1,9 +1,9 @@
 /** A provider as the interface shows it. Never a key: only whether there is one. */
 import { Nullable, OneOf, Type } from '@svc/api';
 import type { CatalogModel } from '@svc/ext-models/contract';
-import { isLoopbackUrl } from './base-url.js';
+import { isLoopbackUrl } from './addresses/base-url.js';
 import type { ProviderRecord } from './contract.js';
-import type { Tested } from './reach.js';
+import type { Tested } from './addresses/reach.js';
 
 const fields = {
   name: Type.String(),

@@ -15,12 +15,12 @@ import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
-import { createAllowedUrls } from '../src/allowed-urls.js';
+import { createAllowedUrls } from '../src/addresses/allowed-urls.js';
 import type { DefaultModelConfig, FallbackProviders, ProviderUrls } from '../src/config.js';
 import { loadKnownProviders } from '../src/directory.js';
-import { createLocalServers } from '../src/local-servers.js';
+import { createLocalServers } from '../src/addresses/local-servers.js';
 import { providerRoutes } from '../src/routes.js';
-import { createReach } from '../src/reach.js';
+import { createReach } from '../src/addresses/reach.js';
 import { createProvidersService, localAddresses, PROBED, type ProvidersControl } from '../src/service.js';
 import { createSettingsStore } from '../src/store.js';
 

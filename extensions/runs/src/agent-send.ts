@@ -1,7 +1,7 @@
 /** The tool by which one agent asks another. Its effect is a run, so it lives here. */
 import { type AnyTool, type Streams, Type, defineTool } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { CircularWaits } from './circular-wait.js';
+import type { CircularWaits } from './loop/circular-wait.js';
 import { RunFrames, type RunsService } from './contract.js';
 
 export interface AgentSendDeps {

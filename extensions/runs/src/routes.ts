@@ -4,9 +4,9 @@ import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Door, RunDraft, RunsService } from './contract.js';
 import { runErrors } from './errors.js';
-import { answerFields, eventStream } from './frame-schemas.js';
-import { RunAnswer, RunSse, runHeaders } from './projections.js';
-import { findResumed, missedBy } from './resume.js';
+import { answerFields, eventStream } from './frames/frame-schemas.js';
+import { RunAnswer, RunSse, runHeaders } from './frames/projections.js';
+import { findResumed, missedBy } from './loop/resume.js';
 import { RUN_KIND } from './run-input.js';
 import { attach } from './service.js';
 

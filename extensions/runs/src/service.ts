@@ -12,11 +12,11 @@ import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { besideOf, besideWords, talkOf, withoutAsidePrefix } from './beside.js';
 import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, type RunInfo, type RunResult, type RunStart, RunStarted, type RunsService, type Submitted } from './contract.js';
-import { isOver, sayEnd, sayEndOf, toRunError } from './endings.js';
+import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
 import { COMMAND_KIND, RUN_KIND, type RunInput } from './run-input.js';
-import type { Repeats } from './repeats.js';
+import type { Repeats } from './loop/repeats.js';
 import { ACTIVE, eachRun, stopOne } from './stopping.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
 

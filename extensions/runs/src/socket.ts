@@ -2,11 +2,11 @@
 import { type Actor, type Connection, type Logger, type SocketDecl, Type, UuidText, defineSocket, follow, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
-import { type ClientFrame, parseClientFrame } from './client-frame.js';
+import { type ClientFrame, parseClientFrame } from './frames/client-frame.js';
 import type { RunsService } from './contract.js';
-import { wsText } from './frames.js';
-import { RunSocket } from './projections.js';
-import { findResumed, type ResumeDeps } from './resume.js';
+import { wsText } from './frames/frames.js';
+import { RunSocket } from './frames/projections.js';
+import { findResumed, type ResumeDeps } from './loop/resume.js';
 
 export const SOCKET_ID = 'chatWithAgent';
 

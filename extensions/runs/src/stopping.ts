@@ -3,7 +3,7 @@ import { RunEnded } from './contract.js';
 import { type Actor, type Events, type Journal, type JournalRun, type RunFilter, type Streams, type SvcError, systemActor } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { leftovers } from './beside.js';
-import { sayEnd, toRunError } from './endings.js';
+import { sayEnd, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
 import { RUN_KIND, type RunInput } from './run-input.js';
 

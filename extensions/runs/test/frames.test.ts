@@ -3,7 +3,7 @@ import type { JournalRun, JournalStep } from '@svc/api';
 import type { RunFrame, RunFrames, RunResult } from '@svc/ext-runs/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
-import { isRestartOf, missedFrames, parseFrameId, sseText, wsText } from '../src/frames.js';
+import { isRestartOf, missedFrames, parseFrameId, sseText, wsText } from '../src/frames/frames.js';
 
 const RUN = '0b0e8c1e-6a51-4b6e-9a3a-5d1c5f6a7b8c';
 const frame = <T extends keyof RunFrames>(type: T, data: RunFrames[T], final = false): RunFrame => ({ id: `${RUN}.1.7`, seq: 7, attempt: 1, type, data, final }) as RunFrame; // a type and its own data

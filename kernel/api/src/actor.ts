@@ -1,7 +1,7 @@
 /** On whose behalf something happens. Every contract and every store query takes one (principles P11). */
 
 import type { Plain } from './declare/plain.js';
-import { OneOf, Type } from './schema.js';
+import { OneOf, Type } from './schema/schema.js';
 
 export const Role = OneOf(['owner', 'admin', 'user', 'viewer', 'system', 'public']);
 export type Role = Plain<typeof Role>;

@@ -1,7 +1,7 @@
 /** The doors: the only ways to cause an effect (principles P2), and the clock and ids that make time testable (P12). */
 import type { Plain } from './declare/plain.js';
 import type { WorkerDecl } from './declare/work.js';
-import type { TSchema } from './schema.js';
+import type { TSchema } from './schema/schema.js';
 import type { Disposable } from './disposable.js';
 
 export interface Logger {

@@ -9,13 +9,13 @@ import type { Plain } from './declare/plain.js';
 import type { Services } from './declare/service.js';
 import type { TableDecl } from './declare/table.js';
 import type { ConfigDecl, WorkerDecl } from './declare/work.js';
-import type { Connection, RouteDecl, SocketDecl } from './http.js';
+import type { Connection, RouteDecl, SocketDecl } from './http/http.js';
 import type { Journal } from './journal.js';
-import type { Schemas } from './check.js';
-import type { TSchema } from './schema.js';
+import type { Schemas } from './schema/check.js';
+import type { TSchema } from './schema/schema.js';
 import type { Db, Migration } from './storage.js';
 import type { Purged, PurgeSubject } from './purge.js';
-import type { Streams } from './streams.js';
+import type { Streams } from './http/streams.js';
 import type { AnyTool } from './tools.js';
 
 export interface ConfigHandle {

@@ -3,7 +3,7 @@ import { Actor } from './actor.js';
 import { defineAsk, defineGather, definePipe, defineStep, defineVeto } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
 import { PurgeSubject } from './purge.js';
-import { OneOf, Type } from './schema.js';
+import { OneOf, Type } from './schema/schema.js';
 import { CallFacts, Capabilities, Need, ToolFacts, ToolOutput } from './tools.js';
 
 const V = '1.0.0';

@@ -1,6 +1,6 @@
 /** Erasing somebody: who, and how far it has come. */
 import type { Plain } from './declare/plain.js';
-import { Type } from './schema.js';
+import { Type } from './schema/schema.js';
 
 const Id = Type.String({ minLength: 1, maxLength: 200 });
 

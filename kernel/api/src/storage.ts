@@ -10,7 +10,7 @@
  */
 import type { Actor } from './actor.js';
 
-import { Type } from './schema.js';
+import { Type } from './schema/schema.js';
 
 export type Scalar = string | number | null;
 export type Row = Record<string, Scalar>;

@@ -3,7 +3,7 @@ import { Actor } from './actor.js';
 import type { Plain } from './declare/plain.js';
 import type { Logger } from './doors.js';
 import type { Replay } from './journal.js';
-import { Nullable, OneOf, type Static, type TObject, Type } from './schema.js';
+import { Nullable, OneOf, type Static, type TObject, Type } from './schema/schema.js';
 
 /** `deny`: no process. `allowlist`: single programs, never a shell. `full`: what `shell` grants. */
 export const ExecLimits = Type.Object({

@@ -18,10 +18,10 @@ export interface LocalConfig {
 /** Evaluates the file as the daemon would, against the sections that the built extensions claim. */
 export const readLocalConfig = async (settings: Settings, distDir: string): Promise<LocalConfig> => {
   const [{ readConfigFile }, { evaluate }, { aliasesOf, allClaims }, { readEnvLayer }] = await Promise.all([
-    import('@svc/platform/config/config-file'),
+    import('@svc/platform/config/file/config-file'),
     import('@svc/platform/config/evaluate'),
     import('@svc/platform/config/claims'),
-    import('@svc/platform/config/env-layer'),
+    import('@svc/platform/config/environment/env-layer'),
   ]);
   const { text, unreadable } = await readConfigFile(settings.configFile);
   const claims: SectionClaims = allClaims(await extensionClaims(distDir));

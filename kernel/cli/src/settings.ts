@@ -132,12 +132,12 @@ const sendableKey = async (env: NodeJS.ProcessEnv, configFile: string): Promise<
 
 /** A text at the top level or in [api]. The TOML parser is loaded only when the file seems to have the key. */
 const configText = async (configFile: string, mention: RegExp, names: readonly string[], isInApi = true): Promise<string | undefined> => {
-  const { readConfigFile } = await import('@svc/platform/config/config-file');
+  const { readConfigFile } = await import('@svc/platform/config/file/config-file');
   // No config file, or not ours to read: the daemon's refusal will say what is missing.
   const { text } = await readConfigFile(configFile);
   if (text === null) return undefined;
   if (!mention.test(text)) return undefined;
-  const { loadToml } = await import('@svc/platform/config/toml-parse');
+  const { loadToml } = await import('@svc/platform/config/file/toml-parse');
   const parse = await loadToml();
   let parsed: Record<string, unknown>;
   try {

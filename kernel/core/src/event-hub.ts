@@ -5,8 +5,8 @@
  * On the way to another process a live event can be lost: whoever must not miss one listens durably, or looks at rows now and then.
  */
 import type { Disposable, EventDecl, Plain } from '@svc/api';
-import { type ContractJudge, noJudge } from './contract-judge.js';
-import { plainCopy } from './crossing.js';
+import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
+import { plainCopy } from './contracts/crossing.js';
 import { ContributionRegistry } from './contribution-registry.js';
 import { type Owner, runAs } from './owner.js';
 

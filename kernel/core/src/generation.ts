@@ -8,7 +8,7 @@
  */
 import { type ExtensionContext, type ExtensionDefinition, type StopReason, declaredAs } from '@svc/api';
 import type { AnyRegistry } from './contribution-registry.js';
-import type { Installed } from './installed.js';
+import type { Installed } from './installed/installed.js';
 import { Lifetime } from './lifetime.js';
 import { type Owner, runAs } from './owner.js';
 

@@ -6,15 +6,15 @@
  * X3  A reload overlaps: the next generation serves before the last one drains, and a failed one never replaces a good one.
  * X4  What needs a service that left goes to `pending` before the provider stops, and comes back by itself.
  */
-import type { KernelNames } from './claims.js';
+import type { KernelNames } from './installed/claims.js';
 import type { ExtensionPlan, ExtensionStatus, Manifest, StopReason } from '@svc/api';
 import { type Generation, type GenerationDeps, type Phase, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
-import type { Installed } from './installed.js';
-import type { InstalledStore } from './installed-store.js';
-import { type IntentSources, intentOf } from './intent.js';
+import type { Installed } from './installed/installed.js';
+import type { InstalledStore } from './installed/installed-store.js';
+import { type IntentSources, intentOf } from './installed/intent.js';
 import { currentOwner } from './owner.js';
-import { dependentsOf, resolve, usersOf } from './resolver.js';
-import type { StrikeBook } from './strike-book.js';
+import { dependentsOf, resolve, usersOf } from './installed/resolver.js';
+import type { StrikeBook } from './hooks/strike-book.js';
 
 type State = ExtensionStatus['state'];
 

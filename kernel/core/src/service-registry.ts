@@ -22,11 +22,11 @@ import {
   isOptional,
 } from '@svc/api';
 import satisfies from 'semver/functions/satisfies.js';
-import { type ActorBook, createActorBook } from './actor-book.js';
-import { deadlineOf, type EndingCall, NEVER } from './call-control.js';
-import { type ContractJudge, noJudge } from './contract-judge.js';
+import { type ActorBook, createActorBook } from './contracts/actor-book.js';
+import { deadlineOf, type EndingCall, NEVER } from './hooks/call-control.js';
+import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
-import { plainCopy } from './crossing.js';
+import { plainCopy } from './contracts/crossing.js';
 import { type Owner, currentRequest, runAs } from './owner.js';
 
 type Method = (...args: unknown[]) => unknown;

@@ -2,13 +2,13 @@
 import { type Contributions, type ExtensionContext, type ExtensionDefinition, type Manifest, Type, defineService, kernelHooks, method } from '@svc/api';
 import { ContributionRegistry } from '../src/contribution-registry.js';
 import { EventHub } from '../src/event-hub.js';
-import { HookRegistry } from '../src/hook-registry.js';
-import type { Installed } from '../src/installed.js';
-import { createInstalledStore } from '../src/installed-store.js';
+import { HookRegistry } from '../src/hooks/hook-registry.js';
+import type { Installed } from '../src/installed/installed.js';
+import { createInstalledStore } from '../src/installed/installed-store.js';
 import { Lifecycle } from '../src/lifecycle.js';
 import type { Owner } from '../src/owner.js';
 import { ServiceRegistry } from '../src/service-registry.js';
-import { StrikeBook } from '../src/strike-book.js';
+import { StrikeBook } from '../src/hooks/strike-book.js';
 
 export interface Fixture {
   readonly manifest?: Partial<Manifest>;

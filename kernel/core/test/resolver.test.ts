@@ -1,6 +1,6 @@
 import type { Manifest } from '@svc/api';
 import { expect } from 'chai';
-import { dependentsOf, resolve, usersOf } from '../src/resolver.js';
+import { dependentsOf, resolve, usersOf } from '../src/installed/resolver.js';
 
 const manifest = (id: string, rest: Partial<Manifest> = {}): Manifest => ({ manifest: 1, id, api: '^1.0.0', ...rest });
 /** Provides a service of its own name. */

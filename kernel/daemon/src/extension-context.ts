@@ -10,19 +10,19 @@ import { hooksGate } from './gate/hooks.js';
 import { servicesGate } from './gate/services.js';
 import { settingsGate } from './gate/settings.js';
 import { streamsGate } from './gate/streams.js';
-import { childMembers } from './gate/child-gate.js';
-import { fetchMembers } from './gate/fetch-gate.js';
-import { filesMember } from './gate/files-gate.js';
+import { childMembers } from './gate/doors/child-gate.js';
+import { fetchMembers } from './gate/doors/fetch-gate.js';
+import { filesMember } from './gate/doors/files-gate.js';
 import { createGrants } from './gate/grants-judge.js';
 import { kernelMember } from './gate/kernel-gate.js';
 import type { Member } from './gate/member.js';
-import { tcpMember } from './gate/tcp-gate.js';
+import { tcpMember } from './gate/doors/tcp-gate.js';
 import { rejectedAfter, whileAlive } from './gate/while-alive.js';
 import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
 import type { Purges } from './purge/purges.js';
-import type { InstalledFiles } from './release.js';
+import type { InstalledFiles } from './process/release.js';
 
 const TIMER_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 

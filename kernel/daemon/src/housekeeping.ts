@@ -1,7 +1,7 @@
 /** What would grow for ever if nobody swept: rows of runs that ended and of purges that were complete long ago; and a database file that lags behind its -wal. */
 import type { Logger } from '@svc/api';
 import { createTimers } from '@svc/platform/clock/timers';
-import type { DurableRelay } from './durable-relay.js';
+import type { DurableRelay } from './relay/durable-relay.js';
 import type { ContextParts } from './extension-context.js';
 
 const SWEEP_EVERY_MS = 3_600_000;

@@ -2,7 +2,7 @@
 import { DoctorCheck, type DoctorFinding, HealthProbe, KernelGreet, type KernelView } from '@svc/api';
 import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
 import { isLoopbackName } from '@svc/platform/config/loopback';
-import { type ShownByAncestor, shownByAncestors } from '@svc/platform/config/own-environment';
+import { type ShownByAncestor, shownByAncestors } from '@svc/platform/config/environment/own-environment';
 import { type Exposed, exposedPaths } from '@svc/platform/config/privacy';
 import type { ContextParts } from './extension-context.js';
 import type { Waiting } from './purge/purge-book.js';

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { AnyTool, KernelView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
-import { withConsequences } from './consequences.js';
+import { withConsequences } from './choices/consequences.js';
 import type { PlatformParts } from './platform-parts.js';
 
 export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'storage' | 'streams'> {

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { isSvcError } from '@svc/api';
 import { asTyped, commandName } from '@svc/platform/config/command-name';
 import { renderBanner } from './banner.js';
-import { takeEnvironment } from '@svc/platform/config/own-environment';
+import { takeEnvironment } from '@svc/platform/config/environment/own-environment';
 import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
-import { guardProcess } from './process-guard.js';
-import { startElsewhere } from './start-elsewhere.js';
+import { guardProcess } from './process/process-guard.js';
+import { startElsewhere } from './process/start-elsewhere.js';
 
 export { startElsewhere };
 

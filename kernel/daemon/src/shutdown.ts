@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lifecycle, Owner } from '@svc/core';
 import type { ContextParts } from './extension-context.js';
-import type { HomeLock } from './home-lock.js';
+import type { HomeLock } from './process/home-lock.js';
 
 /** How long requests and extensions have to finish what they hold. */
 export const STOP_DRAIN_MS = 10_000;

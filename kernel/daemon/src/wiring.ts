@@ -26,8 +26,8 @@ import { daemonErrors } from './errors.js';
 import { type ContextParts, createContext } from './extension-context.js';
 import { createProjectionRegistry } from './gate/streams.js';
 import type { Projection } from '@svc/platform/streams/projections';
-import type { InstalledFiles } from './release.js';
-import type { StrayHandler } from './stray-errors.js';
+import type { InstalledFiles } from './process/release.js';
+import type { StrayHandler } from './process/stray-errors.js';
 
 const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, api.EventsGap].map(({ name }) => name);
 const KERNEL_KINDS = [RECEIPTS_KIND];

@@ -8,9 +8,9 @@ import { openStorage } from '@svc/platform/storage/storage';
 import { createInstalledStore } from '@svc/core';
 import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { kernelMigrations, kernelTables } from '../src/choices.js';
-import { createDurableRelay } from '../src/durable-relay.js';
-import { createRelayLease } from '../src/relay-lease.js';
+import { kernelMigrations, kernelTables } from '../src/choices/choices.js';
+import { createDurableRelay } from '../src/relay/durable-relay.js';
+import { createRelayLease } from '../src/relay/relay-lease.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 

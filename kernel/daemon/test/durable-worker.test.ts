@@ -1,7 +1,7 @@
 /** Which runs of a kind a generation drives, how many at once, and what becomes of those it cannot drive. */
 import { defineWork, type DurableWorker, type LeasedRun, Type } from '@svc/api';
 import { expect } from 'chai';
-import { alice, type JournalRig, openJournalRig } from '../../platform/test/journal-rig.js';
+import { alice, type JournalRig, openJournalRig } from '../../platform/test/journal/journal-rig.js';
 import { createDurableWorker } from '../src/gate/durable-worker.js';
 
 const Work = defineWork('agent', '1.0.0', { input: Type.Unknown(), result: Type.Unknown() });

@@ -8,9 +8,9 @@ import { virtualClock } from '@svc/platform/clock/clock';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { describeOnEngines, fixtureExtension } from '@svc/testing';
 import { expect } from 'chai';
-import { kernelMigrations, kernelTables } from '../src/choices.js';
-import { createDurableRelay, type DurableRelay } from '../src/durable-relay.js';
-import { createRelayLease } from '../src/relay-lease.js';
+import { kernelMigrations, kernelTables } from '../src/choices/choices.js';
+import { createDurableRelay, type DurableRelay } from '../src/relay/durable-relay.js';
+import { createRelayLease } from '../src/relay/relay-lease.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 

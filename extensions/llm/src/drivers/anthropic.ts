@@ -7,7 +7,7 @@
  */
 import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
 import type { Driver } from './driver.js';
-import { classify, ModelFailure, withoutSecrets } from '../model-failure.js';
+import { classify, ModelFailure, withoutSecrets } from '../call/model-failure.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
 import { anthropicBody } from './anthropic-body.js';
 import { eventJson, exchange, type ExchangeDeps } from './exchange.js';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ContentPart, DriverEvent, ModelRequest } from '../contract.js';
 import type { Driver } from './driver.js';
-import { ModelFailure } from '../model-failure.js';
+import { ModelFailure } from '../call/model-failure.js';
 import { type Step, stepsOf } from './plain-request.js';
 
 const DELTA_CHARS = 24;

@@ -1,7 +1,7 @@
 /** Events: facts after commit, each declared once as a value. What only wants to know listens here and taps no hook. */
 import type { TSchema } from '@sinclair/typebox';
 import type { Disposable } from '../disposable.js';
-import { Type } from '../schema.js';
+import { Type } from '../schema/schema.js';
 import type { Write } from '../storage.js';
 import { type Declared, frozen, type Plain } from './plain.js';
 

@@ -1,6 +1,6 @@
 /** Formats of streams, and the projections by which frames leave on a protocol. Both are declared once and named ever after. */
 import type { TSchema } from '@sinclair/typebox';
-import type { Reply } from '../reply.js';
+import type { Reply } from '../http/reply.js';
 import { type Declared, frozen, type Plain } from './plain.js';
 
 /** The frame types of a topic, by name. */

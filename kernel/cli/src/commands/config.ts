@@ -4,7 +4,7 @@ import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { Failure, notRunning } from '../failure.js';
-import { wrap } from '../layout.js';
+import { wrap } from '../terminal/layout.js';
 import { type LocalConfig, readLocalConfig } from '../local-config.js';
 
 export const define = (program: Command, action: Action): void => {

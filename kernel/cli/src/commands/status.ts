@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { duration, facts } from '../layout.js';
-import { type DaemonStatus, lookAtDaemon } from '../daemon-status.js';
-import type { Terminal } from '../terminal.js';
+import { duration, facts } from '../terminal/layout.js';
+import { type DaemonStatus, lookAtDaemon } from '../daemon/daemon-status.js';
+import type { Terminal } from '../terminal/terminal.js';
 
 export const define = (program: Command, action: Action): void => {
   program

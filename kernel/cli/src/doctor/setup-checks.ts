@@ -5,7 +5,7 @@ import { textThatIsSet } from '@svc/api';
 import { hasCallerKey } from '@svc/platform/config/caller-keys';
 import { isLoopbackName } from '@svc/platform/config/loopback';
 import { exposedPaths } from '@svc/platform/config/privacy';
-import { hasPlainKey } from '@svc/platform/config/stored-key';
+import { hasPlainKey } from '@svc/platform/config/file/stored-key';
 import { type LocalConfig, readLocalConfig } from '../local-config.js';
 import type { Settings } from '../settings.js';
 import { type Check, fail, pass, warn } from './check.js';

@@ -1,9 +1,9 @@
 /** What crosses between areas fits its declaration: looked at between builds, and never within one. */
 import { Type, defineAsk, defineEvent, defineGather, definePipe, defineService, defineStep, method, streamMethod } from '@svc/api';
 import { expect } from 'chai';
-import { createContractJudge, type Misfit } from '../../src/contract-judge.js';
+import { createContractJudge, type Misfit } from '../../src/contracts/contract-judge.js';
 import { EventHub } from '../../src/event-hub.js';
-import { HookRegistry } from '../../src/hook-registry.js';
+import { HookRegistry } from '../../src/hooks/hook-registry.js';
 import { Lifetime } from '../../src/lifetime.js';
 import type { Owner } from '../../src/owner.js';
 import { ServiceRegistry } from '../../src/service-registry.js';

@@ -1,6 +1,6 @@
 import { type HookDecl, type TapOptions, Type, defineGather, definePipe, defineStep, defineVeto } from '@svc/api';
 import { expect } from 'chai';
-import { HookRegistry } from '../../src/hook-registry.js';
+import { HookRegistry } from '../../src/hooks/hook-registry.js';
 import { Lifetime } from '../../src/lifetime.js';
 import type { Owner } from '../../src/owner.js';
 

@@ -1,6 +1,6 @@
 import { type HookDecl, type HookKind, type HookPolicy, SvcError, type TapControl, Type } from '@svc/api';
 import { expect } from 'chai';
-import { HookSlot, type Tap } from '../../src/hook-slot.js';
+import { HookSlot, type Tap } from '../../src/hooks/hook-slot.js';
 import { Lifetime } from '../../src/lifetime.js';
 import { type Owner, currentOwner } from '../../src/owner.js';
 

@@ -13,17 +13,17 @@ import { basename, dirname, join } from 'node:path';
 import { type Disposable, isTable, type JsonSchema, schemaAt, withDefaults } from '@svc/api';
 import { atomicWrite } from '../doors/files/atomic-write.js';
 import type { Log } from '../log/log.js';
-import { type ConfigText, readConfigFile } from './config-file.js';
+import { type ConfigText, readConfigFile } from './file/config-file.js';
 import { type ConfigGuard, heldBack, withHeld } from './config-guard.js';
-import { readEnvLayer } from './env-layer.js';
+import { readEnvLayer } from './environment/env-layer.js';
 import { configErrors } from './errors.js';
 import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate, keyOf } from './evaluate.js';
 import { type Aliases, aliasesOf, allClaims } from './claims.js';
 import type { SectionClaims } from './kernel-sections.js';
-import { digestOf, type LastGood, lastGoodText, readLastGood, type StoredLastGood, writeLastGood } from './last-good.js';
-import { redactSecrets } from './stored-secrets.js';
-import { editToml } from './toml-edit.js';
-import { loadToml } from './toml-parse.js';
+import { digestOf, type LastGood, lastGoodText, readLastGood, type StoredLastGood, writeLastGood } from './file/last-good.js';
+import { redactSecrets } from './file/stored-secrets.js';
+import { editToml } from './file/toml-edit.js';
+import { loadToml } from './file/toml-parse.js';
 
 export interface ConfigOptions {
   file: string;

@@ -4,12 +4,12 @@
  */
 import { basename } from 'node:path';
 import { didYouMean, type Finding, isTable, type JsonSchema, lineOfPath, scanToml, schemaAt, type TomlEntry, withDefaults } from '@svc/api';
-import { type EnvSetting, envValue, withPath } from './env-layer.js';
+import { type EnvSetting, envValue, withPath } from './environment/env-layer.js';
 import { type Aliases, aliasesOf, schemaOf } from './claims.js';
 import type { SectionClaims } from './kernel-sections.js';
 import { createChecker, type Checker } from './section-check.js';
-import { withSecretsOf } from './stored-secrets.js';
-import { loadToml, type ParseToml, TomlProblem } from './toml-parse.js';
+import { withSecretsOf } from './file/stored-secrets.js';
+import { loadToml, type ParseToml, TomlProblem } from './file/toml-parse.js';
 import { WAITING_SECTIONS, waitingAt, waitingIn, waitingMessage } from './waiting-settings.js';
 
 export interface ConfigProblem {

@@ -1,7 +1,7 @@
 /** Who else on this machine can read the home and the settings: what stands there is for the owner alone. */
 import { chmod, stat } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
-import { readConfigFile } from './config-file.js';
+import { readConfigFile } from './file/config-file.js';
 import type { Home } from './home.js';
 
 const OTHERS = 0o077;

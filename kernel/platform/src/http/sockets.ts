@@ -14,18 +14,18 @@ import { type Actor, type HookHandle, isSvcError, type SocketDecl, type SocketUp
 import { runAs } from '@svc/core';
 import type { App } from 'koa-websocket';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { admitOrigin } from './access.js';
+import { admitOrigin } from './callers/access.js';
 import { type Call, callOf, headersSeen } from './call.js';
-import { charge, chargedRefusal, identify, identifyAgain, refuse } from './caller.js';
-import { CLOSE, SocketConnection } from './connection.js';
-import { refuseUpgrade } from './early-listener.js';
+import { charge, chargedRefusal, identify, identifyAgain, refuse } from './callers/caller.js';
+import { CLOSE, SocketConnection } from './connections/connection.js';
+import { refuseUpgrade } from './connections/early-listener.js';
 import { httpErrors } from './errors.js';
-import { assertOpen } from './gate.js';
+import { assertOpen } from './callers/gate.js';
 import type { PipelineDeps } from './pipeline.js';
 import { HandlerRequest, parseQuery } from './request.js';
-import { matchRoute } from './route-match.js';
-import type { Row } from './route-table.js';
-import { inTurns, refusalOf, seesLess } from './standing.js';
+import { matchRoute } from './routes/route-match.js';
+import type { Row } from './routes/route-table.js';
+import { inTurns, refusalOf, seesLess } from './callers/standing.js';
 
 const DEFAULT_MAX_FRAME_BYTES = 65_536;
 /** What the protocol library reads at most; declarations may ask for less. */

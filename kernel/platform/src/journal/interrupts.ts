@@ -4,7 +4,7 @@ import { isSvcError } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
 import type { JournalParts } from './journal-parts.js';
 import type { JournalSignal } from './journal-signals.js';
-import { interruptOf, type RunRow } from './run-rows.js';
+import { interruptOf, type RunRow } from './rows/run-rows.js';
 
 /** At once where the run is held here; else in its row, which its holder reads when it is told to, or with its next beat. */
 export const interrupt = async (parts: JournalParts, runId: string, reason: Error): Promise<boolean> => {

@@ -3,11 +3,11 @@ import type { Db, Ids, LeasedRun, Logger } from '@svc/api';
 import type { Bus } from '../bus/bus.js';
 import { busOfOne } from '../bus/local-bus.js';
 import type { TimerClock } from '../clock/clock.js';
-import { createHeldRuns, type HeldRuns } from './held-runs.js';
-import { createLaneBook, type LaneBook } from './lane-book.js';
+import { createHeldRuns, type HeldRuns } from './leases/held-runs.js';
+import { createLaneBook, type LaneBook } from './leases/lane-book.js';
 import { createReadySignals, type ReadySignals } from './ready-signals.js';
-import type { Lease } from './opening-writes.js';
-import { createRunWrites, type RunWrites, type Tables } from './run-writes.js';
+import type { Lease } from './rows/opening-writes.js';
+import { createRunWrites, type RunWrites, type Tables } from './rows/run-writes.js';
 import { createWakeTimer, type WakeTimer } from './wake-timer.js';
 
 const DEFAULT_LEASE_MS = 30_000;

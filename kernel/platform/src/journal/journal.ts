@@ -4,15 +4,15 @@
  */
 import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, ownerScope, type RunError, type StepSpec, type Write } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
-import { claimRuns } from './claims.js';
+import { claimRuns } from './leases/claims.js';
 import { journalErrors } from './errors.js';
 import { createParts, type JournalOptions, type JournalParts } from './journal-parts.js';
 import { hearSignals, interrupt } from './interrupts.js';
-import { releaseLease, startHeartbeat } from './leases.js';
+import { releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
-import { getRun, listRuns, runByKey, stepsOf } from './run-reads.js';
-import type { RunRow } from './run-rows.js';
+import { getRun, listRuns, runByKey, stepsOf } from './rows/run-reads.js';
+import type { RunRow } from './rows/run-rows.js';
 
 const MAX_PRUNED = 500;
 

@@ -3,7 +3,7 @@ import type { JournalRun, OpenedRun, OpenRun, Write } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';
-import { runByKey } from './run-reads.js';
+import { runByKey } from './rows/run-reads.js';
 
 /** Why the database refused: another run has the key, or the lane is not free. */
 interface Refusal {

@@ -5,7 +5,7 @@
 import type { OnceRequest, Write } from '@svc/api';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';
-import { runByKey } from './run-reads.js';
+import { runByKey } from './rows/run-reads.js';
 
 type Effect<T> = (receipt: (result: T) => readonly Write[]) => Promise<T>;
 

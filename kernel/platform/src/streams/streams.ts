@@ -1,5 +1,5 @@
 /**
- * Streams belong to runs, not to sockets: rings, joining, resume (kernel/api/src/streams.ts).
+ * Streams belong to runs, not to sockets: rings, joining, resume (kernel/api/src/http/streams.ts).
  *
  * R1  A reader gets the frames of a topic in order, each once, from the place it names.
  * R2  Text that may be joined is sent at once when it is the first, else within 50 ms; any other frame sends it first.

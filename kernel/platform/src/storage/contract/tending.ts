@@ -4,7 +4,7 @@
  * rests again, and every minute under steady load, all that is committed is brought into the file.
  */
 import type { Logger } from '@svc/api';
-import type { DatabaseIdentity } from './identity.js';
+import type { DatabaseIdentity } from './migrations/identity.js';
 import type { WriteQueue } from './write-queue.js';
 
 /** Calls without a write after which the database rests. */

@@ -6,7 +6,7 @@
 import type { ColumnSpec, Migration } from '@svc/api';
 import { checkIdentifier } from '../contract/dialect.js';
 import { storageErrors } from '../contract/errors.js';
-import { type MigrationStep, recordMigration } from '../contract/migration-builder.js';
+import { type MigrationStep, recordMigration } from '../contract/migrations/migration-builder.js';
 import { createSqlJudge } from './sql-judge.js';
 import type { TableNames } from '../contract/table-names.js';
 

@@ -1,5 +1,5 @@
 /** What is known of tables from the migrations that make them: enough to page by their key and to filter by owner. */
-import type { MigrationStep } from '../contract/migration-builder.js';
+import type { MigrationStep } from '../contract/migrations/migration-builder.js';
 import type { TableNames } from '../contract/table-names.js';
 
 export interface TableShape {

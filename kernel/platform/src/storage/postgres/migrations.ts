@@ -6,7 +6,7 @@
 import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
 import type { AppliedMigrations } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
-import { type PendingMigration, pendingOf } from '../contract/pending-migrations.js';
+import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
 import type { PostgresConnection, StatementResult } from './postgres-connection.js';
@@ -42,7 +42,7 @@ const rowsOf = <T>(results: readonly StatementResult[]): T[] => (results.at(-1)?
 
 export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }> => {
   if (pendingOf(names.id, deps.applied.get(names.bookkeeping) ?? new Map(), migrations).length === 0) return { applied: [] };
-  const { compileSteps } = await import('../contract/migration-sql.js');
+  const { compileSteps } = await import('../contract/migrations/migration-sql.js');
   const compile = ({ steps }: PendingMigration): string[] => compileSteps(postgresSchema, steps, names.physical);
   return deps.queue.exclusive(async () => {
     const connection = await deps.writer.connection();

@@ -4,7 +4,7 @@
  * that has to be doubled.
  */
 import { createHash } from 'node:crypto';
-import type { SchemaDialect } from '../contract/migration-sql.js';
+import type { SchemaDialect } from '../contract/migrations/migration-sql.js';
 import { checkIdentifier, type Dialect, numberText, storableNumber } from '../contract/dialect.js';
 import { storageErrors } from '../contract/errors.js';
 

@@ -1,5 +1,5 @@
 /** The row that says which database this is, in SQLite. */
-import { type Identity, IDENTITY_TABLE, type IdentityRow } from '../contract/identity.js';
+import { type Identity, IDENTITY_TABLE, type IdentityRow } from '../contract/migrations/identity.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 export const identityRow = (connection: SqliteConnection): IdentityRow => ({

@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
 import type { AppliedMigrations } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
-import { type PendingMigration, pendingOf } from '../contract/pending-migrations.js';
+import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
 import type { SqliteConnection } from './sqlite-connection.js';
@@ -43,7 +43,7 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   if (pending.length === 0) return { applied: [] };
   // An extension without rows yet has nothing that a copy could save.
   if (done.size > 0) await keepCopy(deps, names.id, pending[0]?.name ?? '');
-  const { compileSteps } = await import('../contract/migration-sql.js');
+  const { compileSteps } = await import('../contract/migrations/migration-sql.js');
   for (const migration of pending) {
     await apply(deps, names, migration, compileSteps(sqliteSchema, migration.steps, names.physical));
     done.set(migration.name, migration.sha256);

@@ -1,5 +1,5 @@
 /** SQL text for SQLite. */
-import type { SchemaDialect } from '../contract/migration-sql.js';
+import type { SchemaDialect } from '../contract/migrations/migration-sql.js';
 import { checkIdentifier, type Dialect, numberText, storableNumber } from '../contract/dialect.js';
 
 /** Where counts that are only known afterwards are put, on the writer connection. */
