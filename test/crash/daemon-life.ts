@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { databaseOfHome, OPEN_RATE, releaseFile } from '@svc/testing';
 import { COUNTABLE } from './countable-tools.js';
-import type { Database } from './ledger.js';
+import type { Database } from './account/ledger.js';
 
 const PROGRAM = join(dirname(releaseFile()), 'test/test/crash/daemon.program.js');
 

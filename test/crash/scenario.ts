@@ -3,11 +3,11 @@
  * The daemon dies once on the way; its second life is sent the same messages under the same keys, each twice at once.
  */
 import { randomUUID } from 'node:crypto';
-import { type Account, type Story, emptyAccount, settle } from './account.js';
+import { type Account, type Story, emptyAccount, settle } from './account/account.js';
 import { linesOf, readEffects } from './countable-tools.js';
 import { type Life, type Place, beginLife, createPlace, until } from './daemon-life.js';
 import { type ClientDoor, type Message, ensureAgent, send } from './doors.js';
-import { readLedger, unfinishedRuns } from './ledger.js';
+import { readLedger, unfinishedRuns } from './account/ledger.js';
 import { answerTo, type Plan, type PlannedCall, type PlannedModel, planText } from './planned-model.js';
 
 const SETTLED_MS = 30_000;

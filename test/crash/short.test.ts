@@ -1,9 +1,9 @@
 /** The short form of full.test.ts: each kind of commit once, and some points of every other kind. */
 import { describeOnEngines, type TestEngine } from '@svc/testing';
 import { expect } from 'chai';
-import { CrashRows } from './crash-table.js';
+import { CrashRows } from './account/crash-table.js';
 import { endLives } from './daemon-life.js';
-import { dieAtEach } from './enumerated.js';
+import { dieAtEach } from './account/enumerated.js';
 import { killUnderLoad } from './load.js';
 import { type PlannedModel, startPlannedModel } from './planned-model.js';
 import { enumeratePoints } from './scenario.js';

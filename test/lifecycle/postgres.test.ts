@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type PostgresCluster, startCluster } from '@svc/testing/postgres/cluster';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels } from '../clients/model-kernel.js';
-import { readLedger } from '../crash/ledger.js';
+import { readLedger } from '../crash/account/ledger.js';
 import { echo, makeAgents } from './busy-clients.js';
 
 const AGENTS = 4;

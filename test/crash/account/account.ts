@@ -1,8 +1,8 @@
 /** Counts from outside what a story of deaths has lost, repeated or left standing. */
-import type { Effects } from './countable-tools.js';
-import type { Message, Seen } from './doors.js';
+import type { Effects } from '../countable-tools.js';
+import type { Message, Seen } from '../doors.js';
 import type { EntryRow, Ledger } from './ledger.js';
-import { answerTo, type Plan } from './planned-model.js';
+import { answerTo, type Plan } from '../planned-model.js';
 
 /** One message and everything its client ever saw of it, oldest first. */
 export interface Story {

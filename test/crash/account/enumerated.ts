@@ -1,8 +1,8 @@
 /** Puts a list of points to the story, two at once, and keeps the books by family. */
 import { addAccounts } from './account.js';
 import { type CrashRows, familyOf } from './crash-table.js';
-import type { PlannedModel } from './planned-model.js';
-import { dieAndReturn } from './scenario.js';
+import type { PlannedModel } from '../planned-model.js';
+import { dieAndReturn } from '../scenario.js';
 
 const AT_ONCE = 2;
 
