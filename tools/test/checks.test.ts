@@ -5,7 +5,7 @@ import { checkDoors } from '../checks/doors.mjs';
 import { checkErrorCodes } from '../checks/error-codes.mjs';
 import { checkRings } from '../checks/rings.mjs';
 import { checkShape } from '../checks/shape.mjs';
-import { readSource } from '../checks/sources.mjs';
+import { readSource, readSources } from '../checks/sources.mjs';
 import { checkSqlTables } from '../checks/sql-tables.mjs';
 
 const EXTENSION = 'extensions/system/src/index.ts';
@@ -33,6 +33,17 @@ describe('the boundary check', () => {
 
   it('refuses a relative import that leaves its package', () => {
     expect(judge(EXTENSION, "import { x } from '../../runs/src/service.js';\n")[0]).to.contain('leaves extensions/system');
+  });
+
+  it('holds an area among the fixtures to what an extension may', () => {
+    const inFixture = (text: string) => judge('fixtures/areas/notes/src/index.ts', text);
+    expect(inFixture("import { reply } from '@svc/api';\nimport type { Note } from './contract.js';\n")).to.deep.equal([]);
+    expect(inFixture("import { log } from '@svc/platform/log';\n")).to.have.length(1);
+    expect(inFixture("import { startOpenAiServer } from '../../../providers/openai-server.js';\n")[0]).to.contain('leaves fixtures/areas/notes');
+    expect(messages(checkDoors([readSource('fixtures/areas/notes/src/index.ts', 'const at = Date.now();\n')]))).to.have.length(1);
+    expect(readSources().map(({ file }: { file: string }) => file))
+      .to.include('fixtures/areas/notes/src/index.ts')
+      .and.not.include('fixtures/providers/openai-server.ts');
   });
 
   it('does not take the examples in a comment for imports', () => {

@@ -79,14 +79,16 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
       return kept ? { ...opened, leased: kept } : opened;
     },
     advance: async (given, progress) => {
+      const target = open(journal);
       const run = leaseOf(given);
-      await open(journal).advance(run, progress);
+      await target.advance(run, progress);
       if (progress.finish) held.delete(run.id);
     },
     step: async (run, spec, effect) => open(journal).step(leaseOf(run), spec, effect),
     wait: async (given, wait, progress) => {
+      const target = open(journal);
       const run = leaseOf(given);
-      await open(journal).wait(run, wait, progress);
+      await target.wait(run, wait, progress);
       held.delete(run.id);
     },
     // Whoever knows the key was told it by the run's owner: a wait for another area is ended by that one.

@@ -101,7 +101,7 @@ describe('an area that owns kinds of work', () => {
 
   it('sees the connections of its own sockets alone', async () => {
     const { ctx } = await bootWorker();
-    expect(await refusal(() => ctx.sockets.connections('runs.ws'))).to.equal('daemon_socket_not_own');
+    expect(await refusal(() => ctx.sockets.connections('chatWithAgent'))).to.equal('daemon_socket_not_own');
     expect(ctx.sockets.connections('of-nobody')).to.deep.equal([]);
   });
 

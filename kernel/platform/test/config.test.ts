@@ -140,7 +140,7 @@ describe('config', () => {
       'runs',
       'vault',
     ]);
-    const aliases = aliasesOf(allClaims({ runs: { owner: 'runs', schema: RunsSection } }));
+    const aliases = aliasesOf(allClaims({ runs: { owner: 'runs', schema: RunsSection.schema } }));
     const unknown = PUBLISHED.filter((name) => !claimed.has(name) && !Object.hasOwn(aliases, name) && waitingAt([name]) === undefined);
     expect(unknown).to.deep.equal([]);
   });

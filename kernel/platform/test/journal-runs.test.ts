@@ -23,7 +23,7 @@ describeOnEngines('journal runs', (engine) => {
       const at = '2026-01-01T00:00:00.000Z';
 
       expect(await rig.journal.get(alice, 'full')).to.deep.equal({
-        ...{ id: 'full', kind: 'agent', ownerId: 'user:alice', key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', status: 'running', input: { ask: 1 } },
+        ...{ id: 'full', kind: 'agent', ownerId: 'user:alice', key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', subject: 'a', status: 'running', input: { ask: 1 } },
         ...{ result: null, error: null, attempt: 1, createdAt: at, updatedAt: at, wait: null },
       });
       expect(await rig.journal.get(alice, 'bare')).to.include({ key: null, fingerprint: null, lane: null, parentId: null, input: null });

@@ -68,16 +68,18 @@ type ValueOf<S extends ColumnSpec> = S['kind'] extends infer K extends ColumnKin
 /** A row as it is read: `RowOf<typeof Notes>`. */
 export type RowOf<D extends TableDecl> = { readonly [N in keyof D['columns'] & string]: ValueOf<D['columns'][N]> };
 
-/** The migration that makes these tables with their indexes, as they are declared. Later columns come with migrations of their own. */
-export const createTables = (name: string, tables: readonly TableDecl[]): Migration => ({
+/** The migration that makes these tables with their indexes, as they are declared. `later`: columns that a migration after it adds, so that it stays the one that was applied. */
+export const createTables = (name: string, tables: readonly TableDecl[], { later = [] }: { readonly later?: readonly string[] } = {}): Migration => ({
   name,
   up: (m) => {
-    for (const table of tables) createTable(m, table);
+    for (const table of tables) createTable(m, table, new Set(later));
   },
 });
 
-const createTable = (m: MigrationBuilder, { name, columns, primaryKey, unique, indexes }: TableDecl): void => {
-  const isInColumn = Object.values(columns).some((column) => column.primaryKey === true);
-  m.createTable(name, { ...columns }, { ...(isInColumn ? {} : { primaryKey }), unique });
-  for (const index of indexes) m.createIndex(name, index);
+const createTable = (m: MigrationBuilder, { name, columns, primaryKey, unique, indexes }: TableDecl, later: ReadonlySet<string>): void => {
+  const first = Object.entries(columns).filter(([column]) => !later.has(column));
+  const isOfFirst = (list: readonly string[]): boolean => !list.some((column) => later.has(column));
+  const isInColumn = first.some(([, column]) => column.primaryKey === true);
+  m.createTable(name, Object.fromEntries(first), { ...(isInColumn ? {} : { primaryKey }), unique: unique.filter(isOfFirst) });
+  for (const index of indexes.filter(isOfFirst)) m.createIndex(name, index);
 };
