@@ -19,10 +19,11 @@ describe('the boundary check', () => {
     expect(judge(EXTENSION, text)).to.deep.equal([]);
   });
 
-  it('refuses the values of a contract, the platform and an undeclared package', () => {
-    const found = judge(EXTENSION, "import { agent } from '@svc/ext-agents/contract';\nimport { log } from '@svc/platform/log';\nconst koa = await import('koa');\n");
+  it('refuses what another area holds beside its contract, the platform and an undeclared package', () => {
+    expect(judge(EXTENSION, "import { Agents } from '@svc/ext-agents/contract';\n")).to.deep.equal([]);
+    const found = judge(EXTENSION, "import { createStore } from '@svc/ext-agents/store';\nimport { log } from '@svc/platform/log';\nconst koa = await import('koa');\n");
     expect(found).to.have.length(3);
-    expect(found[0]).to.contain('types only');
+    expect(found[0]).to.contain('@svc/ext-agents/store');
     expect(found[1]).to.contain('"@svc/platform/log"');
     expect(found[2]).to.contain('package.json');
   });

@@ -25,7 +25,7 @@ describe('the service of runs', () => {
   const desk = () =>
     fixtureExtension({
       id: 'desk',
-      manifest: { requires: { runs: '^1' }, hooks: [{ name: 'run.start' }], events: { listens: ['run.ended'] } },
+      manifest: { requires: { runs: '^1' }, grants: [{ grant: 'actors', why: 'the test says who asks' }], hooks: [{ name: 'run.start' }], events: { listens: ['run.ended'] } },
       definition: {
         activate: (ctx) => {
           runs = ctx.services.require(Runs);
