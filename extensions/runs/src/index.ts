@@ -15,7 +15,7 @@ import { reachedBy } from './frames/frames.js';
 import { createRepeats } from './loop/repeats.js';
 import { showFrames } from './frames/projections.js';
 import { messageRoutes } from './routes.js';
-import type { RunInput } from './run-input.js';
+import { inputOf } from './run-input.js';
 import { createRunsService } from './service.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
@@ -68,7 +68,7 @@ export default defineExtension({
       concurrency: () => config().max_active,
       drive: (run) =>
         untilHandedOn(ctx.streams, run, async () => {
-          if ((run.input as RunInput).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
+          if (inputOf(run).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
           return driveRun(loop, run);
         }),
       resume: async (run) => {

@@ -15,7 +15,7 @@ import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, ty
 import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
-import { COMMAND_KIND, RUN_KIND, type RunInput } from './run-input.js';
+import { COMMAND_KIND, RUN_KIND, type RunInput, inputOf } from './run-input.js';
 import type { Repeats } from './loop/repeats.js';
 import { ACTIVE, eachRun, stopOne } from './stopping.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
@@ -133,7 +133,7 @@ async function queued(deps: RunsDeps, runId: string, sessionId: string): Promise
 }
 
 async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
-  const { agentId, sessionId } = waiting.input as RunInput;
+  const { agentId, sessionId } = inputOf(waiting);
   const system: Actor = { id: 'system:runs', role: 'system', ownerId: waiting.ownerId };
   const ref = await deps.sessions.ensure(system, agentId, sessionId);
   const entries = await deps.sessions.entries(system, sessionId, { after: Math.max(0, ref.seq - 200) });
@@ -161,7 +161,7 @@ export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal'>, run: J
   const known = deps.streams.here(run.id);
   if (isOver(run) && (!known || known.own)) await sayEndOf(deps, run);
   else await deps.streams.attach(RunFrames, run.id, after);
-  return { runId: run.id, topic: run.id, sessionId: talkOf(run.input as RunInput) ?? sessionId, replayed: true, position: 0 };
+  return { runId: run.id, topic: run.id, sessionId: talkOf(inputOf(run)) ?? sessionId, replayed: true, position: 0 };
 }
 
 async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
@@ -245,8 +245,8 @@ const fingerprintOf = (agentId: string, sessionId: string, draft: RunDraft, acto
 
 const toInfo = (run: JournalRun): RunInfo => ({
   id: run.id,
-  agentId: (run.input as RunInput).agentId,
-  sessionId: talkOf(run.input as RunInput),
+  agentId: inputOf(run).agentId,
+  sessionId: talkOf(inputOf(run)),
   status: run.status,
   createdAt: run.createdAt,
   result: run.result as RunResult | null,

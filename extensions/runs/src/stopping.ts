@@ -5,7 +5,7 @@ import type { SessionsService } from '@svc/ext-sessions/contract';
 import { leftovers } from './beside.js';
 import { sayEnd, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
-import { RUN_KIND, type RunInput } from './run-input.js';
+import { RUN_KIND, inputOf } from './run-input.js';
 
 export interface StopDeps {
   readonly journal: Journal;
@@ -21,7 +21,7 @@ const SYSTEM = systemActor('runs');
 /** Also the runs that it began. Resolves with how many ended. */
 export async function stopOne(deps: StopDeps, actor: Actor, run: JournalRun, error: SvcError): Promise<number> {
   let stopped = (await deps.journal.interrupt(run.id, error)) ? 1 : 0;
-  if (stopped === 0 && (await deps.journal.cancel(actor, run.id, toRunError(error), [endedEvent(deps, run), ...(await leftovers(deps, run.input as RunInput))]))) {
+  if (stopped === 0 && (await deps.journal.cancel(actor, run.id, toRunError(error), [endedEvent(deps, run), ...(await leftovers(deps, inputOf(run)))]))) {
     stopped = 1;
     await sayEnd(deps, run, error);
   }
@@ -45,4 +45,4 @@ export async function cancelUnwatched(deps: StopDeps, runId: string): Promise<vo
   if (run?.wait === null && ACTIVE.some((status) => status === run.status)) await stopOne(deps, SYSTEM, run, runErrors.unwatched());
 }
 
-const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' });
+const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { runId: run.id, agentId: inputOf(run).agentId, status: 'cancelled' });

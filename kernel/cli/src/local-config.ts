@@ -1,4 +1,5 @@
 /** config.toml judged here, with the daemon's own rules: what is wrong is known without a daemon, and without its key. */
+import { errnoOf } from '@svc/platform/doors/errno';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigProblem } from '@svc/platform/config/evaluate';
@@ -36,7 +37,7 @@ const extensionClaims = async (distDir: string): Promise<SectionClaims> => {
   try {
     text = await readFile(path.join(distDir, 'release.json'), 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}; // not built yet: the kernel's own sections are judged
+    if (errnoOf(error) === 'ENOENT') return {}; // not built yet: the kernel's own sections are judged
     throw error;
   }
   const release = JSON.parse(text) as { extensions?: ReadonlyArray<{ id: string; contributions?: { config?: Record<string, unknown> } }> }; // written by tools/build.mjs

@@ -2,6 +2,7 @@
  * Where things are: home, config, the daemon's address and the API key. Flags win over the
  * environment, a running daemon's own daemon.json over what config.toml says it would do.
  */
+import { errnoOf } from '@svc/platform/doors/errno';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isKeyHash, textThatIsSet } from '@svc/api';
@@ -111,7 +112,7 @@ export const isAlive = (pid: number): boolean => {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // somebody else's process is alive too
+    return errnoOf(error) === 'EPERM'; // somebody else's process is alive too
   }
 };
 

@@ -5,6 +5,7 @@
  * B2  One bad setting, extension or file degrades its own part. Only an essential extension that fails stops the boot.
  * B3  Stop is the reverse (shutdown.ts).
  */
+import { errnoOf } from '@svc/platform/doors/errno';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
@@ -16,12 +17,12 @@ import { systemIds } from '@svc/platform/clock/ids';
 import { type Config, createConfig } from '@svc/platform/config/config';
 import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
 import { exposedPaths } from '@svc/platform/config/privacy';
-import type { SectionClaims } from '@svc/platform/config/kernel-sections';
+import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
-import { type LimitSettings, limitsOf } from '@svc/platform/http/limits';
+import { limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
-import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
+import { createLog, type Log } from '@svc/platform/log/log';
 import { createProjections } from '@svc/platform/streams/projections';
 import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
 import { createStreams } from '@svc/platform/streams/streams';
@@ -237,7 +238,7 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
   const { config, keys, listen, options, wiring } = ground;
   return createHttp({
     access: {
-      corsOrigins: () => (config.get('api') as { cors_origins: readonly string[] }).cors_origins,
+      corsOrigins: () => settingsOf(config, 'api').cors_origins,
       hasApiKey: keys.hasKey,
       listenHost: () => listen.host,
       trustedProxies: () => (config.get('/trusted_proxies') as readonly string[] | undefined) ?? [],
@@ -253,7 +254,7 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
     clock: options.clock,
     streams,
     projections: createProjections((name) => wiring.projections.active().find(({ value }) => api.declaredAs(value.decl) === name)?.value),
-    limits: () => limitsOf(config.get('api') as LimitSettings), // the platform's own section
+    limits: () => limitsOf(settingsOf(config, 'api')),
     checkReplies: options.checkReplies ?? false,
     gate: () => gateNow(ground),
   });
@@ -453,7 +454,7 @@ const awaitingRestart = (ground: Ground): string[] => {
   ];
 };
 
-const setLogLevel = (log: Log, config: Config): void => log.setLevel((config.get('log') as { level: LogLevel }).level);
+const setLogLevel = (log: Log, config: Config): void => log.setLevel(settingsOf(config, 'log').level);
 
 async function openPort(
   http: { listen(where: { host: string; port: number }): Promise<{ address: string; port: number }> },
@@ -463,7 +464,7 @@ async function openPort(
     const bound = await http.listen(where);
     return { host: bound.address, port: bound.port };
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
+    const code = errnoOf(cause) ?? 'unknown';
     throw (code === 'EADDRINUSE' ? daemonErrors.port_in_use(where.host, where.port) : daemonErrors.port_refused(where.host, where.port, code)).with({ cause });
   }
 }

@@ -1,4 +1,5 @@
 /** What would grow for ever if nobody swept: rows of runs that ended and of purges that were complete long ago; and a database file that lags behind its -wal. */
+import { settingsOf } from '@svc/platform/config/kernel-sections';
 import type { Logger } from '@svc/api';
 import { createTimers } from '@svc/platform/clock/timers';
 import type { DurableRelay } from './relay/durable-relay.js';
@@ -24,7 +25,7 @@ export function startHousekeeping(
 }
 
 async function sweep(parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'purges'>, log: Logger): Promise<void> {
-  const { keep_days } = parts.config.get('journal') as { keep_days: number }; // as kernel-sections.ts declares it
+  const { keep_days } = settingsOf(parts.config, 'journal');
   const before = new Date(parts.clock.now() - keep_days * MS_PER_DAY).toISOString();
   let removed = 0;
   for (let batch = BATCH; batch === BATCH; ) {

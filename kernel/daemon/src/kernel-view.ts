@@ -1,4 +1,5 @@
 /** What the admin area and `system` may ask and order of the kernel. */
+import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
 import type { AnyTool, KernelView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
@@ -75,7 +76,7 @@ function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
     log_dir: parts.home.logDir,
     config_file: parts.home.configFile,
     config_exists: parts.config.hasFile(),
-    log_level: (parts.config.get('log') as { level: string }).level, // what kernel-sections.ts declares
+    log_level: settingsOf(parts.config, 'log').level,
     hostname: hostname(),
     api_listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     runtime_version: process.version,

@@ -15,7 +15,7 @@ import { publishDone, toRunError } from './endings.js';
 import { runErrors } from '../errors.js';
 import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
-import type { RunInput } from '../run-input.js';
+import { inputOf } from '../run-input.js';
 import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
 
 export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
@@ -71,7 +71,7 @@ function endOfEffects(run: LeasedRun, closing: AbortSignal): { signal: AbortSign
 }
 
 async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Progress> {
-  const input = run.input as RunInput;
+  const input = inputOf(run);
   const system = { id: 'system:runs', role: 'system', ownerId: run.ownerId } as const;
   const agent = await patiently(deps, run, effects, isAgentGone, () => deps.agents.get(system, input.agentId)).catch((cause: unknown) => {
     throw isAgentGone(cause) ? runErrors.agent_gone().with({ cause }) : cause;
@@ -169,16 +169,16 @@ async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Prom
 async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefined, cause: unknown): Promise<LoopEnd> {
   const stopped = run.signal.aborted;
   const error = stopped ? reasonOf(run.signal) : publicError(deps, run, cause);
-  const { agentId } = run.input as RunInput;
+  const { agentId } = inputOf(run);
   const status = stopped ? 'cancelled' : 'failed';
-  const also = [deps.events.event(RunEnded, { runId: run.id, agentId, status }), ...(await leftovers(deps, run.input as RunInput))];
+  const also = [deps.events.event(RunEnded, { runId: run.id, agentId, status }), ...(await leftovers(deps, inputOf(run)))];
   // Who stopped a run is told what it has used; one that nobody watched has nobody to tell, and ends as an error for whoever asks later.
   const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, '', 'cancelled') : undefined;
   const finish = { status, ...(result ? { result } : {}), error: toRunError(error) } as const;
   const store = async (): Promise<void> => {
     const note = { kind: 'note' as const, runId: run.id, content: stopped ? error.message : `The run failed: ${error.message}` };
     if (progress) await commitProgress(deps, progress, { finish, also }, [note]);
-    else await deps.journal.advance(run, { finish, also, ...withoutMessage(run.input as RunInput) });
+    else await deps.journal.advance(run, { finish, also, ...withoutMessage(inputOf(run)) });
   };
   const tell = (): void => {
     if (result) publishDone(deps, run.id, result);

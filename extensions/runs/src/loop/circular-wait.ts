@@ -8,7 +8,7 @@ import { type Events, type Journal, type JournalRun, type Streams, systemActor, 
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { RunEnded, type Submitted } from '../contract.js';
 import { runErrors } from '../errors.js';
-import { RUN_KIND, type RunInput } from '../run-input.js';
+import { RUN_KIND, inputOf } from '../run-input.js';
 import { sayEnd, toRunError } from './endings.js';
 
 export interface CircularWaitDeps {
@@ -47,7 +47,7 @@ async function judge(deps: CircularWaitDeps, call: ToolCall, submitted: Submitte
   const path = await pathToLane(deps.journal, call.runId, asked.lane);
   if (!path) return;
   const error = runErrors.circular_wait(await chainOf(deps, call, [...path, asked]));
-  const { agentId } = asked.input as RunInput; // what `submit` stored
+  const { agentId } = inputOf(asked); // what `submit` stored
   const ended = deps.events.event(RunEnded, { runId: asked.id, agentId, status: 'cancelled' });
   if (!(await deps.journal.cancel(SYSTEM, asked.id, toRunError(error), [ended]))) return;
   await sayEnd(deps, asked, error);
@@ -92,7 +92,7 @@ async function waitersOf(journal: Journal, run: JournalRun): Promise<JournalRun[
 
 /** Names of agents, each waiting for the next; one that the caller may not see has none. */
 async function chainOf(deps: CircularWaitDeps, call: ToolCall, runs: readonly JournalRun[]): Promise<string> {
-  const ids = runs.map((run) => (run.input as RunInput).agentId).filter((id, index, all) => id !== all[index - 1]);
+  const ids = runs.map((run) => inputOf(run).agentId).filter((id, index, all) => id !== all[index - 1]);
   const names = await Promise.all(ids.map(async (id) => (await deps.agents.find(call.actor, id))?.name ?? 'another agent'));
   return names.join(' → ');
 }

@@ -10,7 +10,7 @@ import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
 import { talkOf } from '../beside.js';
 import type { RunResult } from '../contract.js';
-import { type ModelOutcome, type RunInput, type ToolIntent, type ToolOutcome, toMicrosUsd } from '../run-input.js';
+import { type ModelOutcome, type RunInput, type ToolIntent, type ToolOutcome, toMicrosUsd, inputOf } from '../run-input.js';
 
 /** Others that may append to the session while one commit is tried. */
 const MAX_RACES = 8;
@@ -41,7 +41,7 @@ export interface Progress {
 
 export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
   // The journal stores what `submit` gave it.
-  const input = run.input as RunInput;
+  const input = inputOf(run);
   const progress: Progress = {
     run,
     input,

@@ -4,7 +4,7 @@ import type { SessionsService } from '@svc/ext-sessions/contract';
 import { type RunFrame, RunFrames } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { missedFrames, parseFrameId, type Seen } from '../frames/frames.js';
-import type { ModelOutcome, RunInput } from '../run-input.js';
+import { type ModelOutcome, inputOf } from '../run-input.js';
 import { attach } from '../service.js';
 
 export interface ResumeDeps {
@@ -31,7 +31,7 @@ export async function findResumed(deps: ResumeDeps, actor: Actor, agentId: strin
   const seen = parseFrameId(lastFrameId);
   if (!seen) return undefined;
   const run = await deps.journal.get(actor, seen.runId);
-  if (!run || (run.input as RunInput).agentId !== agentId) throw runErrors.not_found(seen.runId);
+  if (!run || inputOf(run).agentId !== agentId) throw runErrors.not_found(seen.runId);
   if ((await deps.streams.state(run.id))?.attempt === seen.attempt) {
     await deps.streams.attach(RunFrames, run.id, lastFrameId);
     return { runId: run.id, after: lastFrameId, missed: [], attempt: seen.attempt };
@@ -39,7 +39,7 @@ export async function findResumed(deps: ResumeDeps, actor: Actor, agentId: strin
   const { missed, attempt } = await missedOf(deps, actor, run.id, seen);
   // From where the rows end: what another process says after that is not given twice, and a part that does not arrive is noticed.
   const last = missed.at(-1)?.id ?? lastFrameId;
-  await attach(deps, run, (run.input as RunInput).sessionId, last);
+  await attach(deps, run, inputOf(run).sessionId, last);
   return { runId: run.id, after: last, missed, attempt };
 }
 
@@ -53,8 +53,8 @@ async function missedOf(deps: ResumeDeps, actor: Actor, runId: string, seen: See
   const run = await deps.journal.get(actor, runId);
   if (!run) throw runErrors.not_found(runId);
   // What an incognito or side message said is gone with its end.
-  const isGone = (run.input as RunInput).beside !== undefined && ['done', 'failed', 'cancelled'].includes(run.status);
-  const entries = began.length > 0 && !isGone ? await deps.sessions.entries(actor, (run.input as RunInput).sessionId, { after: Math.min(...began), limit: MAX_RESUMED_ENTRIES }) : [];
+  const isGone = inputOf(run).beside !== undefined && ['done', 'failed', 'cancelled'].includes(run.status);
+  const entries = began.length > 0 && !isGone ? await deps.sessions.entries(actor, inputOf(run).sessionId, { after: Math.min(...began), limit: MAX_RESUMED_ENTRIES }) : [];
   // Looked at last: a step that ends from here on is in the topic, and nowhere else.
   const live = await deps.streams.state(runId);
   const willRestart = run.status === 'running' && (live?.seq ?? 0) === 0;

@@ -1,4 +1,5 @@
 /** `svc config`: is config.toml right, where is it, and read it again now. All three work without a key. */
+import { errnoOf } from '@svc/platform/doors/errno';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -46,7 +47,7 @@ const reload = async (cli: Cli): Outcome => {
     throw new Failure('The daemon cannot be told.', {
       code: 'cli_not_allowed',
       exit: EXIT.refused,
-      why: (error as NodeJS.ErrnoException).code ?? String(error),
+      why: errnoOf(error) ?? String(error),
       mend: "run this as the daemon's user",
     });
   }

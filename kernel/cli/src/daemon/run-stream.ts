@@ -5,6 +5,7 @@
  *     No frame is shown twice and no second run begins.
  * R2  The stream ends with exactly one `done` or `error` event, or a Failure is thrown.
  */
+import { errnoOf } from '@svc/platform/doors/errno';
 import { randomUUID } from 'node:crypto';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { DaemonClient } from './daemon-client.js';
@@ -49,7 +50,7 @@ export async function* streamMessage(daemon: DaemonClient, agentId: string, mess
 
 /** The daemon refusing is final. A connection that broke is not; nor, once the run has begun, a daemon that is just being restarted. */
 const isDrop = (error: unknown, hasBegun: boolean): boolean => {
-  const code = error instanceof Failure ? error.code : ((error as NodeJS.ErrnoException | null)?.code ?? '');
+  const code = error instanceof Failure ? error.code : (errnoOf(error) ?? '');
   if (hasBegun && (code === 'cli_daemon_not_running' || (error instanceof Failure && error.status === 503))) return true;
   return ['cli_connection_lost', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(code);
 };

@@ -1,4 +1,5 @@
 /** What a person has set: home, config.toml, keys. Works without a daemon; judges with the daemon's own rules. */
+import { errnoOf } from '@svc/platform/doors/errno';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { textThatIsSet } from '@svc/api';
@@ -44,7 +45,7 @@ const homeCheck = async ({ home }: Settings): Promise<Check> => {
     await access(home, constants.W_OK);
     return pass('home', home);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return pass('home', `${home} is made at the first start`);
+    if (errnoOf(error) === 'ENOENT') return pass('home', `${home} is made at the first start`);
     return fail('home', `${home} cannot be written`, 'make it yours, or set SVC_HOME to a folder that is');
   }
 };

@@ -1,4 +1,5 @@
 /** One daemon per home: a lock file that names the process, and counts only while that very process lives. */
+import { errnoOf } from '@svc/platform/doors/errno';
 import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bootId, isSameProcess, startTimeOf, type ProcessIdentity } from '@svc/platform/doors/child/process-identity';
@@ -45,7 +46,7 @@ async function tryWrite(home: string, file: string, lock: LockFile): Promise<boo
     await handle.close();
     return true;
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
+    const code = errnoOf(cause);
     if (code === 'EEXIST') return false;
     throw daemonErrors.home_unwritable(home, code ?? 'unknown').with({ cause });
   }

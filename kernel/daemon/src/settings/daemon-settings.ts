@@ -1,7 +1,7 @@
 /** What the composition root reads from settings, environment and release. */
 import type { Installed, InstalledStore, Lifecycle } from '@svc/core';
 import type { Home } from '@svc/platform/config/home';
-import type { SectionClaims } from '@svc/platform/config/kernel-sections';
+import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import type { Gate } from '@svc/platform/http/callers/gate';
 import { daemonErrors } from '../errors.js';
 import type { Preset, Release } from '../process/release.js';
@@ -28,7 +28,7 @@ export function missingSecurity(lifecycle: Lifecycle, preset: Preset, config: { 
 }
 
 export function requiredSecurity(preset: Preset, config: { get(section: string): unknown }): readonly string[] {
-  const own = (config.get('security') as { required: readonly string[] }).required;
+  const own = settingsOf(config, 'security').required;
   return own.length > 0 ? own : preset.required_security;
 }
 
@@ -45,29 +45,29 @@ export function claimsOf(store: InstalledStore): () => SectionClaims {
 }
 
 export function presetOf(release: Release, config: { get(section: string): unknown }): { name: string; preset: Preset } {
-  const { preset: name } = config.get('extensions') as { preset: string };
+  const { preset: name } = settingsOf(config, 'extensions');
   return { name, preset: release.presets[name] ?? EMPTY_PRESET };
 }
 
 export function extensionSettings(config: { get(section: string): unknown }): { configEnable: readonly string[]; configDisable: readonly string[] } {
-  const { enable, disable } = config.get('extensions') as { enable: readonly string[]; disable: readonly string[] };
+  const { enable, disable } = settingsOf(config, 'extensions');
   return { configEnable: enable, configDisable: disable };
 }
 
 /** `[storage] url`. Throws rather than let another database be used than the one that was meant. */
 export function databaseUrlOf(config: { get(section: string): unknown; closed(): readonly string[]; isFileRead(): boolean }): string | undefined {
   if (config.closed().includes('storage') && config.isFileRead()) throw daemonErrors.storage_setting();
-  return (config.get('storage') as { url?: string }).url;
+  return settingsOf(config, 'storage').url;
 }
 
 /** Whether the settings still name the database that is used. What stands in for a file that cannot be read says nothing. */
 export function isDatabaseKept(config: { get(section: string): unknown }, used: string | undefined): boolean {
-  const { url } = config.get('storage') as { url?: string };
+  const { url } = settingsOf(config, 'storage');
   return url === used || url?.startsWith('sha256:') === true;
 }
 
 export function listenAddress(config: { get(section: string): unknown }, home: Home, port: number | undefined): { host: string; port: number } {
-  const text = home.listen ?? (config.get('api') as { listen_addr: string }).listen_addr;
+  const text = home.listen ?? settingsOf(config, 'api').listen_addr;
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: port ?? home.port ?? Number(text.slice(colon + 1)) };
 }

@@ -1,5 +1,5 @@
 /** The settings of the platform itself. Areas claim their own in extension.json. */
-import { OneOf, type TSchema, Type } from '@svc/api';
+import { OneOf, type Plain, type TSchema, Type } from '@svc/api';
 
 export interface SectionClaim {
   /** JSON Schema with its defaults. `x-security: true` closes the doors when the section is bad and was never good. */
@@ -82,15 +82,23 @@ const Storage = Type.Object(
 
 const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 
+const sections = {
+  api: Api,
+  extensions: Extensions,
+  log: Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'] }) }, closed),
+  security: Security,
+  web: Web,
+  exec_policy: ExecPolicy,
+  journal: Journal,
+  storage: Storage,
+};
+type Sections = typeof sections;
+
+/** A section of the platform itself, which was judged by its schema when it was read. */
+export const settingsOf = <N extends keyof Sections>(config: { get(section: string): unknown }, name: N): Plain<Sections[N]> => config.get(name) as Plain<Sections[N]>;
+
 export const kernelSections: SectionClaims = {
-  api: mine(Api),
-  extensions: mine(Extensions),
-  log: mine(Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'] }) }, closed)),
-  security: mine(Security),
-  web: mine(Web),
-  exec_policy: mine(ExecPolicy),
-  journal: mine(Journal),
-  storage: mine(Storage),
+  ...Object.fromEntries(Object.entries(sections).map(([name, schema]) => [name, mine(schema)])),
   '/trusted_proxies': mine(
     Type.Array(Type.String({ format: 'ip-range' }), { default: [], maxItems: 1_000, description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For is believed' }),
   ),

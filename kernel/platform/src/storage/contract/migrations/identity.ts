@@ -5,6 +5,7 @@
  * I1  The row is committed before the file is written: a database that was not touched from outside is never behind.
  * I2  What is found stays said, over restarts too, until a person takes the file away (`svc doctor --accept-database`).
  */
+import { errnoOf } from '../../../doors/errno.js';
 import { readFile } from 'node:fs/promises';
 import { atomicWrite } from '../../../doors/files/atomic-write.js';
 
@@ -65,7 +66,7 @@ const readNoted = async (file: string): Promise<Identity | 'unreadable' | undefi
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'unreadable';
+    return errnoOf(error) === 'ENOENT' ? undefined : 'unreadable';
   }
   try {
     const { id, mark } = JSON.parse(text) as Partial<Identity>; // checked in the next line
