@@ -8,7 +8,7 @@ import { killUnderLoad } from './load.js';
 import { type PlannedModel, startPlannedModel } from './planned-model.js';
 import { enumeratePoints } from './scenario.js';
 
-const EVENLY: Readonly<Record<TestEngine['name'], number>> = { SQLite: 12, PostgreSQL: 4 };
+const EVENLY: Readonly<Record<TestEngine['name'], number>> = { SQLite: 6, PostgreSQL: 0 };
 
 describeOnEngines('killed with SIGKILL, in short', function (engine) {
   this.timeout(480_000);
