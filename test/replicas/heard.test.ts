@@ -94,7 +94,7 @@ describe('two daemons over one database', function () {
     const { body } = await b.kernel.http.expect(200, 'POST', `/api/agents/${agent.id}/stop`);
     expect(body.stopped).to.equal(1);
     expect((await own).at(-1)?.data).to.deep.include({ done: true });
-    expect(await count(a, "journal_runs WHERE status = 'cancelled'")).to.equal(1);
+    expect(await count(a, "journal__runs WHERE status = 'cancelled'")).to.equal(1);
   });
 
   it('stop a run that the other has queued, and tell whoever waits for it there', async () => {
@@ -103,7 +103,7 @@ describe('two daemons over one database', function () {
     const first = a.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'one' });
     await until(() => model.waiting() === 1);
     const second = a.kernel.http.events('POST', `/api/agents/${agent.id}/message/stream`, { message: 'two' });
-    await until(async () => (await count(a, "journal_runs WHERE status = 'queued'")) === 1);
+    await until(async () => (await count(a, "journal__runs WHERE status = 'queued'")) === 1);
     await b.kernel.http.expect(200, 'POST', `/api/agents/${agent.id}/stop`);
     expect((await first).body.finish).to.equal('cancelled');
     // Frames of another process may still come: they have a second.
@@ -118,7 +118,7 @@ describe('two daemons over one database', function () {
     const first = a.kernel.http.post(path, { message: 'one' });
     await until(() => model.waiting() === 1);
     const second = b.kernel.http.post(path, { message: 'two' });
-    await until(async () => (await count(a, "journal_runs WHERE status = 'queued'")) === 1);
+    await until(async () => (await count(a, "journal__runs WHERE status = 'queued'")) === 1);
     expect(model.waiting()).to.equal(1);
     model.answer({ text: 'first' });
     expect((await first).body.response).to.equal('first');

@@ -66,7 +66,11 @@ describe('two daemons on a bus that delays and loses', () => {
     expect(problems).to.deep.equal([]);
     const total = AGENTS * MESSAGES_EACH;
     expect(model.requests.length).to.equal(total);
-    expect([await count(a, 'llm_usage'), await count(a, "journal_runs WHERE status = 'done' AND kind = 'agent'"), await count(a, 'journal_runs WHERE attempt > 1')]).to.deep.equal([total, total, 0]);
+    expect([await count(a, 'llm__usage'), await count(a, "journal__runs WHERE status = 'done' AND kind = 'agent'"), await count(a, 'journal__runs WHERE attempt > 1')]).to.deep.equal([
+      total,
+      total,
+      0,
+    ]);
     for (const agent of agents) {
       const said = await talk(b, agent);
       expect(said.length).to.equal(MESSAGES_EACH * 2);
@@ -82,7 +86,7 @@ describe('two daemons on a bus that delays and loses', () => {
     const asked = a.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'hello' }).catch(() => undefined);
     await until(() => model.waiting() === 1);
     const following = streamed(b.kernel.http, `/api/agents/${agent.id}/message/stream`, { message: 'second' });
-    await until(async () => (await count(b, "journal_runs WHERE status = 'queued'")) === 1);
+    await until(async () => (await count(b, "journal__runs WHERE status = 'queued'")) === 1);
     a.cutOff();
     bus.cutOff('a');
     // The other process asks again when the lease is over.
@@ -98,7 +102,7 @@ describe('two daemons on a bus that delays and loses', () => {
     // Who asked the dead one was told that it could not keep the answer, and not what it would have been.
     expect((await asked)?.status).to.equal(500);
     expect(await talk(a, agent.id)).to.deep.equal(['User: hello', 'Assistant: of the living', 'User: second', 'Assistant: to the second']);
-    expect([await count(a, 'llm_usage'), await count(a, 'sessions_entries')]).to.deep.equal([2, 4]);
+    expect([await count(a, 'llm__usage'), await count(a, 'sessions__entries')]).to.deep.equal([2, 4]);
   });
 
   it('follow a run to the end although its process dies in the middle of a word', async function () {
@@ -174,7 +178,7 @@ describe('two daemons on a bus that brings nothing', () => {
     const first = a.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'one' });
     await until(() => model.waiting() === 1);
     const second = b.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'two' });
-    await until(async () => (await count(a, "journal_runs WHERE status = 'queued'")) === 1);
+    await until(async () => (await count(a, "journal__runs WHERE status = 'queued'")) === 1);
     model.answer({ text: 'first' });
     await until(() => model.waiting() === 1);
     model.answer({ text: 'second' });

@@ -113,7 +113,7 @@ export const talk = async ({ kernel }: Replica, agentId: string, sessionId?: str
 
 /** Rows of a table, counted past every area. */
 export const count = async ({ kernel }: Replica, sql: string): Promise<number> => {
-  const db = kernel.daemon.parts.storage.dbFor({ id: 'counting', tables: [] });
+  const db = kernel.daemon.parts.storage.dbFor({ id: 'counting', tables: [], isPlatform: true });
   return (await db.readOne<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`))?.n ?? -1;
 };
 

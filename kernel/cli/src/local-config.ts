@@ -1,5 +1,5 @@
 /** config.toml judged here, with the daemon's own rules: what is wrong is known without a daemon, and without its key. */
-import { errnoOf } from '@svc/platform/doors/errno';
+import { errnoOf } from '@svc/platform/config/errno';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigProblem } from '@svc/platform/config/evaluate';

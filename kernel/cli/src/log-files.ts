@@ -1,5 +1,5 @@
 /** The daemon's daily files: reading the last lines, and following as they grow and a new day begins. */
-import { errnoOf } from '@svc/platform/doors/errno';
+import { errnoOf } from '@svc/platform/config/errno';
 import { createReadStream, type Stats } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';

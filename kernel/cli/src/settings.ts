@@ -2,7 +2,7 @@
  * Where things are: home, config, the daemon's address and the API key. Flags win over the
  * environment, a running daemon's own daemon.json over what config.toml says it would do.
  */
-import { errnoOf } from '@svc/platform/doors/errno';
+import { errnoOf } from '@svc/platform/config/errno';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isKeyHash, textThatIsSet } from '@svc/api';

@@ -5,7 +5,7 @@
  * B2  One bad setting, extension or file degrades its own part. Only an essential extension that fails stops the boot.
  * B3  Stop is the reverse (shutdown.ts).
  */
-import { errnoOf } from '@svc/platform/doors/errno';
+import { errnoOf } from '@svc/platform/config/errno';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';

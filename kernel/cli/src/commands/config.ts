@@ -1,5 +1,5 @@
 /** `svc config`: is config.toml right, where is it, and read it again now. All three work without a key. */
-import { errnoOf } from '@svc/platform/doors/errno';
+import { errnoOf } from '@svc/platform/config/errno';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';

@@ -5,7 +5,7 @@
  *     No frame is shown twice and no second run begins.
  * R2  The stream ends with exactly one `done` or `error` event, or a Failure is thrown.
  */
-import { errnoOf } from '@svc/platform/doors/errno';
+import { errnoOf } from '@svc/platform/config/errno';
 import { randomUUID } from 'node:crypto';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { DaemonClient } from './daemon-client.js';

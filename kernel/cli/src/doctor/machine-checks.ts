@@ -1,5 +1,5 @@
 /** What this machine gives: programs, disk, port, the database file. */
-import { errnoOf } from '@svc/platform/doors/errno';
+import { errnoOf } from '@svc/platform/config/errno';
 import { execFile } from 'node:child_process';
 import { open, readdir, readFile, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';

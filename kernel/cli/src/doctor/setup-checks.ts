@@ -1,5 +1,5 @@
 /** What a person has set: home, config.toml, keys. Works without a daemon; judges with the daemon's own rules. */
-import { errnoOf } from '@svc/platform/doors/errno';
+import { errnoOf } from '@svc/platform/config/errno';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { textThatIsSet } from '@svc/api';

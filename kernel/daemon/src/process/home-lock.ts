@@ -1,5 +1,5 @@
 /** One daemon per home: a lock file that names the process, and counts only while that very process lives. */
-import { errnoOf } from '@svc/platform/doors/errno';
+import { errnoOf } from '@svc/platform/config/errno';
 import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bootId, isSameProcess, startTimeOf, type ProcessIdentity } from '@svc/platform/doors/child/process-identity';

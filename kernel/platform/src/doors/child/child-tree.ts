@@ -5,7 +5,7 @@
  * E2  elsewhere on Linux a mark in its environment, which is inherited and which nobody can guess. What clears its
  *     environment (`env -i`) and leaves its group is not found then; on other systems the group is all there is.
  */
-import { errnoOf } from '../errno.js';
+import { errnoOf } from '../../config/errno.js';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';

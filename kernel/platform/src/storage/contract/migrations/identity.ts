@@ -5,7 +5,7 @@
  * I1  The row is committed before the file is written: a database that was not touched from outside is never behind.
  * I2  What is found stays said, over restarts too, until a person takes the file away (`svc doctor --accept-database`).
  */
-import { errnoOf } from '../../../doors/errno.js';
+import { errnoOf } from '../../../config/errno.js';
 import { readFile } from 'node:fs/promises';
 import { atomicWrite } from '../../../doors/files/atomic-write.js';
 
