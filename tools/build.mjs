@@ -13,7 +13,7 @@ import { reportBuild } from './build/report.mjs';
 const { values } = parseArgs({ options: { tests: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } } });
 
 try {
-  const result = await build({ tests: values.tests || values.only?.some((name) => name.startsWith('test:')) ? () => true : false, only: values.only });
+  const result = await build({ tests: values.tests || values.only?.some((name) => /^(test|fixture):/.test(name)) ? () => true : false, only: values.only });
   reportBuild(result);
   process.exitCode = result.failures.length ? 1 : 0;
 } catch (error) {

@@ -2,7 +2,7 @@
 /**
  * Everything about the source that a program can judge in seconds.
  *
- *   npm run lint             format, lint, boundaries, doors, rings, shape, error codes, route tables, types
+ *   npm run lint             format, lint, boundaries, doors, rings, shape, error codes, route tables, tables in SQL, types
  *   npm run lint -- --fix    formats and applies the safe fixes first
  *
  * One finding per line: `file:line rule message`.
@@ -16,9 +16,10 @@ import { checkRings } from './checks/rings.mjs';
 import { checkRouteTables } from './checks/route-tables.mjs';
 import { checkShape } from './checks/shape.mjs';
 import { readSources } from './checks/sources.mjs';
+import { checkSqlTables } from './checks/sql-tables.mjs';
 
 const TYPE_PROJECTS = ['kernel', 'extensions', 'test'];
-const OWN_CHECKS = [checkBoundaries, checkDoors, checkRings, checkShape, checkErrorCodes, checkRouteTables];
+const OWN_CHECKS = [checkBoundaries, checkDoors, checkRings, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables];
 
 const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));
 const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${message.replaceAll('\n', ' ')}`;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { filesErrors } from '@svc/platform/doors/errors';
-import { openDir } from '@svc/platform/doors/files-door';
+import { openDir } from '@svc/platform/doors/files/files-door';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
 import { expectClear, expectGoesOn } from './aftermath.js';
 
@@ -14,14 +14,14 @@ type Step = Parameters<ModelKernel['kernel']['daemon']['parts']['storage']['migr
 
 /**
  * SQLite refuses to grow beyond so many pages, as it does when the disk has none; 1 means "as large as now".
- * Areas cannot send such a statement; a migration can.
+ * Areas cannot send such a statement; a migration of the platform's own can.
  */
 const limitPages = (name: string, pages: number): Step => ({ name, up: (m) => m.sql(`PRAGMA max_page_count = ${pages}`) });
 const FULL = limitPages('0001_full', 1);
 const ROOM = limitPages('0002_room', 1_000_000);
 
-const fillDisk = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [] }, [FULL]);
-const makeRoom = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [] }, [FULL, ROOM]);
+const fillDisk = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [], isPlatform: true }, [FULL]);
+const makeRoom = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [], isPlatform: true }, [FULL, ROOM]);
 
 const run = promisify(execFile);
 

@@ -206,6 +206,20 @@ describe('a request that is wrong', () => {
     }
   });
 
+  it('because a number in its query cannot be one is told which, on every route that takes one', async () => {
+    const { body: document } = await svc.http.expect(200, 'GET', '/api/openapi.json');
+    const routes = walk(svc.kernel, { id: svc.agent.id, name: 'openai' }).filter(({ method }) => method === 'GET');
+    const asked: string[] = [];
+    for (const { template, path } of routes)
+      for (const { name, in: place, schema } of document.paths[template]?.get?.parameters ?? []) {
+        if (place !== 'query' || schema.type !== 'integer') continue;
+        asked.push(`${template} ${name}`);
+        for (const number of ['9223372036854775808', '9007199254740993', `1${'0'.repeat(300)}`, '-9223372036854775809'])
+          expectClear(await svc.http.get(`${path}?${name}=${number}`), 400, new RegExp(name), `${path} ${name}=${number}`);
+      }
+    expect(asked).to.include.members(['/api/agents offset', '/api/agents limit']);
+  });
+
   it('because its headers are absurd is refused or ignored, never fatal', async () => {
     const message = { message: 'x' };
     expectClear(await svc.http.post(`/api/agents/${svc.agent.id}/message`, message, { 'idempotency-key': 'x'.repeat(300) }), 400, /Idempotency-Key/);

@@ -14,7 +14,7 @@ const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${O
 /** GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. */
 const PUBLIC = new Set(['GET /', 'GET /api/health', 'GET /api/ready']);
 /** Changes nothing, although it is a POST: it says what a change would do. */
-const DRY_RUNS = new Set(['extensions.plan']);
+const DRY_RUNS = new Set(['planExtensionChange']);
 
 const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 const isPublic = (one: Walked): boolean => PUBLIC.has(`${one.method} ${one.template}`);

@@ -21,17 +21,17 @@ const boot = (preset: string): Promise<TestKernel> => bootTestKernel({ config: `
 const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'getAgent: kept.*': 'keys of a manifest that wait for their area, as they were written',
   'listTools: tools[].input_schema': "a JSON Schema: each tool's own",
-  'runs.attach: [].data.input': "the arguments of a call, by the tool's own schema",
-  'runs.stream: [].data.input': "the arguments of a call, by the tool's own schema",
-  'sessions.current: messages[].tools[].input': "the arguments of a call, by the tool's own schema",
-  'system.openapi: components.*': 'OpenAPI 3.1 describes it',
-  'system.openapi: paths.*': 'OpenAPI 3.1 describes it',
+  'followSession: [].data.input': "the arguments of a call, by the tool's own schema",
+  'streamMessage: [].data.input': "the arguments of a call, by the tool's own schema",
+  'getSession: messages[].tools[].input': "the arguments of a call, by the tool's own schema",
+  'getOpenapi: components.*': 'OpenAPI 3.1 describes it',
+  'getOpenapi: paths.*': 'OpenAPI 3.1 describes it',
 };
 
 /** Parameters that look like ids of ours and are none. */
 const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'getModel: id': 'a name of the catalog',
-  'openai.model: id': 'svc:<agent>, an agent id or a name',
+  'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
 };
 
 const successesOf = (operation: Document): Array<{ schema: Document }> =>
@@ -126,7 +126,7 @@ describe('openapi.json', () => {
     });
 
     it('tells of each message that the model may have no key', () => {
-      for (const id of ['runs.message', 'runs.stream', 'openai.chat-completions']) {
+      for (const id of ['sendMessage', 'streamMessage', 'createChatCompletion']) {
         const found = operationsOf(document).find(({ operation }) => operation.operationId === id);
         expect(found?.operation.responses, id).to.include.keys('412', '429');
       }
@@ -142,7 +142,7 @@ describe('openapi.json', () => {
     it('gives every refusal the one body of errors', () => {
       for (const { method, path, operation } of operationsOf(document))
         for (const [status, answer] of Object.entries(operation.responses as Record<string, Document>))
-          if (Number(status) >= 400 && operation.operationId !== 'system.ready')
+          if (Number(status) >= 400 && operation.operationId !== 'getReadiness')
             expect(answer.content['application/json'].schema, `${method} ${path} ${status}`).to.deep.equal({ $ref: '#/components/schemas/ErrorBody' });
     });
   });

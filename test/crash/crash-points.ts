@@ -49,8 +49,13 @@ export const crashingFactories = (points: CrashPoints): PartFactories => ({
     return {
       ...door,
       exec: (command, args, options) => around(points, 'exec', () => door.exec(command, args, options)),
+      spawn: (owner, command, args, options) => around(points, 'spawn', () => door.spawn(owner, command, args, options)),
       endSurvivors: (ownerKey) => around(points, 'exec end survivors', () => door.endSurvivors(ownerKey)),
     };
+  },
+  createTcpDoor: (deps) => {
+    const door = standardFactories.createTcpDoor(deps);
+    return { ...door, dial: (caller, options) => around(points, 'dial', () => door.dial(caller, options)) };
   },
   openDir: (root) => crashingDir(points, standardFactories.openDir(root)),
 });
@@ -64,20 +69,26 @@ const around = async <T>(points: CrashPoints, name: string, work: () => Promise<
 
 const crashingDb = (points: CrashPoints, db: Db, owner: string): Db => ({
   ...db,
+  sql: (text, args, options) => {
+    const write = db.sql(text, args, options);
+    sqlOf.set(write, text);
+    return write;
+  },
   commit: (writes) => around(points, `commit ${owner}: ${kindOf(writes)}`, () => db.commit(writes)),
 });
+
+/** The text of what was written as SQL; the rest says in its seal what it does. */
+const sqlOf = new WeakMap<Write, string>();
 
 /** What a commit does, without its values: commits of one kind look alike. */
 const kindOf = (writes: readonly Write[]): string => [...new Set(writes.flatMap(verbOf))].join(', ');
 
 const verbOf = (write: Write): string[] => {
-  if ('insert' in write) return [`insert ${write.insert}`];
-  if ('update' in write) return [`update ${write.update}`];
-  if ('upsert' in write) return [`upsert ${write.upsert}`];
-  if ('event' in write) return [];
-  const [, verb, table] = /^\s*(insert|update|delete)\s+(?:into\s+|from\s+|or\s+\w+\s+into\s+)?(\w+)/i.exec(write.sql) ?? [];
+  const sql = sqlOf.get(write);
+  if (sql === undefined) return / event /.test(write.sealed) ? [] : [write.sealed];
+  const [, verb, table] = /^\s*(insert|update|delete)\s+(?:into\s+|from\s+|or\s+\w+\s+into\s+)?(\w+)/i.exec(sql) ?? [];
   // An end of a run and a touch of it are both updates of its row, and not the same place.
-  const to = /status = '(\w+)', |(result = )/.exec(write.sql);
+  const to = /status = '(\w+)', |(result = )/.exec(sql);
   return [`${verb?.toLowerCase() ?? 'sql'} ${table ?? ''}${to ? ` (${to[1] ?? 'end'})` : ''}`];
 };
 
@@ -107,6 +118,8 @@ const crashingDir = (points: CrashPoints, dir: Dir): Dir => ({
   list: (path, options) => dir.list(path, options),
   stat: (path) => dir.stat(path),
   write: (path, data, options) => around(points, 'file write', () => dir.write(path, data, options)),
+  readStream: (path, options) => dir.readStream(path, options),
+  writeStream: (path, source, options) => around(points, 'file write', () => dir.writeStream(path, source, options)),
   remove: (path) => around(points, 'file remove', () => dir.remove(path)),
   dir: (path) => crashingDir(points, dir.dir(path)),
 });

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { OPEN_RATE, releaseFile } from '@svc/testing';
+import { databaseOfHome, OPEN_RATE, releaseFile } from '@svc/testing';
 import { COUNTABLE } from './countable-tools.js';
+import type { Database } from './account/ledger.js';
 
 const PROGRAM = join(dirname(releaseFile()), 'test/test/crash/daemon.program.js');
 
@@ -13,18 +14,28 @@ const PROGRAM = join(dirname(releaseFile()), 'test/test/crash/daemon.program.js'
 export interface Place {
   readonly home: string;
   readonly effects: string;
-  readonly database: string;
+  readonly database: Database;
+  /** What a daemon needs in its environment to use that database. */
+  readonly env: Readonly<Record<string, string>>;
   points(life: number): string;
   clean(): void;
 }
 
-export const createPlace = (providerUrl: string): Place => {
+export const createPlace = async (providerUrl: string): Promise<Place> => {
   const root = mkdtempSync(join(tmpdir(), 'svc-crash-'));
   const [home, effects] = [join(root, 'home'), join(root, 'effects')];
   mkdirSync(home);
   mkdirSync(effects);
   writeFileSync(join(home, 'config.toml'), configFor(providerUrl));
-  return { home, effects, database: join(home, 'data', 'svc.db'), points: (life) => join(root, `points-${life}.txt`), clean: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }) };
+  const env = await databaseOfHome(home);
+  return {
+    home,
+    effects,
+    env,
+    database: { file: join(home, 'data', 'svc.db'), url: env.SVC__STORAGE__URL },
+    points: (life) => join(root, `points-${life}.txt`),
+    clean: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }),
+  };
 };
 
 const configFor = (providerUrl: string): string =>
@@ -62,6 +73,7 @@ export const beginLife = (place: Place, life: number, crashAt?: string): Life =>
       PATH: process.env.PATH,
       HOME: place.home,
       SVC_HOME: place.home,
+      ...place.env,
       OPENAI_API_KEY: 'sk-crash-test',
       CRASH_POINTS: place.points(life),
       CRASH_EFFECTS: place.effects,

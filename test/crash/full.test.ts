@@ -1,9 +1,9 @@
 /** Every crash point, one death each; each once more with a second death while it recovers; and random deaths under load. */
 import { expect } from 'chai';
-import { addAccounts } from './account.js';
-import { CrashRows, crashTable } from './crash-table.js';
+import { addAccounts } from './account/account.js';
+import { CrashRows, crashTable } from './account/crash-table.js';
 import { endLives } from './daemon-life.js';
-import { dieAtEach } from './enumerated.js';
+import { dieAtEach } from './account/enumerated.js';
 import { killUnderLoad } from './load.js';
 import { type PlannedModel, startPlannedModel } from './planned-model.js';
 import { enumeratePoints } from './scenario.js';

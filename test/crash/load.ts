@@ -3,7 +3,7 @@
  * A client that gets no answer waits for the next life and sends the same again under the same key.
  */
 import { randomUUID } from 'node:crypto';
-import type { Account, Story } from './account.js';
+import type { Account, Story } from './account/account.js';
 import { type Life, type Place, beginLife, createPlace } from './daemon-life.js';
 import { ensureAgent, send } from './doors.js';
 import type { PlannedModel } from './planned-model.js';
@@ -35,7 +35,7 @@ interface Town {
 }
 
 export const killUnderLoad = async (model: PlannedModel, options: LoadOptions): Promise<LoadResult> => {
-  const place = createPlace(model.url);
+  const place = await createPlace(model.url);
   const town: Town = { place, stories: [], address: Promise.resolve(undefined), isClosing: false };
   try {
     const clients: Array<Promise<void>> = [];

@@ -21,8 +21,8 @@ describe('a stream that the death of the daemon cut', () => {
     model = await startPlannedModel();
   });
   after(() => model.close());
-  beforeEach(() => {
-    place = createPlace(model.url);
+  beforeEach(async () => {
+    place = await createPlace(model.url);
   });
   afterEach(async () => {
     model.onRequest(undefined);

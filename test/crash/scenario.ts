@@ -3,11 +3,11 @@
  * The daemon dies once on the way; its second life is sent the same messages under the same keys, each twice at once.
  */
 import { randomUUID } from 'node:crypto';
-import { type Account, type Story, emptyAccount, settle } from './account.js';
+import { type Account, type Story, emptyAccount, settle } from './account/account.js';
 import { linesOf, readEffects } from './countable-tools.js';
 import { type Life, type Place, beginLife, createPlace, until } from './daemon-life.js';
 import { type ClientDoor, type Message, ensureAgent, send } from './doors.js';
-import { readLedger, unfinishedRuns } from './ledger.js';
+import { readLedger, unfinishedRuns } from './account/ledger.js';
 import { answerTo, type Plan, type PlannedCall, type PlannedModel, planText } from './planned-model.js';
 
 const SETTLED_MS = 30_000;
@@ -25,7 +25,7 @@ export interface Death {
 
 /** All points that the story reaches when nothing goes wrong, in order. */
 export const enumeratePoints = async (model: PlannedModel): Promise<string[]> => {
-  const place = createPlace(model.url);
+  const place = await createPlace(model.url);
   try {
     const life = beginLife(place, 1);
     const stories = storiesOf(model);
@@ -43,7 +43,7 @@ export const enumeratePoints = async (model: PlannedModel): Promise<string[]> =>
 /** Dies at each of `points`, a life each, lives again, and counts. Undefined when the first was never reached. */
 export const dieAndReturn = async (model: PlannedModel, points: readonly string[]): Promise<Death | undefined> => {
   for (let tries = 0; tries < TRIES; tries++) {
-    const place = createPlace(model.url);
+    const place = await createPlace(model.url);
     try {
       const stories = storiesOf(model);
       if (!(await dieAt(place, 1, stories, points[0]))) continue;

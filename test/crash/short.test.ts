@@ -1,16 +1,17 @@
 /** The short form of full.test.ts: each kind of commit once, and some points of every other kind. */
+import { describeOnEngines, type TestEngine } from '@svc/testing';
 import { expect } from 'chai';
-import { CrashRows } from './crash-table.js';
+import { CrashRows } from './account/crash-table.js';
 import { endLives } from './daemon-life.js';
-import { dieAtEach } from './enumerated.js';
+import { dieAtEach } from './account/enumerated.js';
 import { killUnderLoad } from './load.js';
 import { type PlannedModel, startPlannedModel } from './planned-model.js';
 import { enumeratePoints } from './scenario.js';
 
-const EVENLY = 12;
+const EVENLY: Readonly<Record<TestEngine['name'], number>> = { SQLite: 6, PostgreSQL: 0 };
 
-describe('killed with SIGKILL, in short', function () {
-  this.timeout(240_000);
+describeOnEngines('killed with SIGKILL, in short', function (engine) {
+  this.timeout(480_000);
   let model: PlannedModel;
 
   before(async () => {
@@ -23,7 +24,7 @@ describe('killed with SIGKILL, in short', function () {
     const rows = new CrashRows();
     const missed = await dieAtEach(
       model,
-      sampleOf(await enumeratePoints(model)).map((point) => ({ points: [point] })),
+      sampleOf(await enumeratePoints(model), EVENLY[engine.name]).map((point) => ({ points: [point] })),
       rows,
     );
 
@@ -41,12 +42,12 @@ describe('killed with SIGKILL, in short', function () {
 });
 
 /** One point of each kind, from the middle of its turns (the last ones are not reached in every life), and some evenly from the whole story. */
-const sampleOf = (points: readonly string[]): string[] => {
+const sampleOf = (points: readonly string[], evenly: number): string[] => {
   const kinds = new Map<string, string[]>();
   for (const point of points) kinds.set(kindOf(point), [...(kinds.get(kindOf(point)) ?? []), point]);
   const one = [...kinds.values()].map((turns) => turns[Math.floor((turns.length - 1) / 2)] ?? '');
-  const evenly = Array.from({ length: EVENLY }, (_, index) => points[Math.floor((index * points.length) / EVENLY)] ?? '');
-  return [...new Set([...one, ...evenly])];
+  const spread = Array.from({ length: evenly }, (_, index) => points[Math.floor((index * points.length) / evenly)] ?? '');
+  return [...new Set([...one, ...spread])];
 };
 
 /** Migrations are one kind. Of a commit, before and after are two; of other points, wherever the middle one lies. */

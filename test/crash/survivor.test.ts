@@ -1,7 +1,7 @@
 /** Processes that the daemon started and that outlive its SIGKILL, in their group and out of it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startTimeOf } from '@svc/platform/doors/process-identity';
+import { startTimeOf } from '@svc/platform/doors/child/process-identity';
 import { TestHttp } from '@svc/testing';
 import { expect } from 'chai';
 import { type Place, beginLife, createPlace, endLives, until } from './daemon-life.js';
@@ -15,7 +15,7 @@ describe('a child process that survived the daemon', () => {
 
   before(async () => {
     model = await startPlannedModel();
-    place = createPlace(model.url);
+    place = await createPlace(model.url);
   });
   afterEach(endLives);
   after(async () => {

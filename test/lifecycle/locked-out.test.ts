@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { changeLocally } from '@svc/daemon/local-choices';
+import { changeLocally } from '@svc/daemon/choices/local-choices';
 import { bootTestKernel, OPEN_RATE, releaseFile, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -109,7 +109,7 @@ describe('an area without which nobody gets in', () => {
         .filter((one) => one.repairs)
         .map((one) => one.id)
         .sort(),
-    ).to.deep.equal(['extensions.enable', 'extensions.get', 'extensions.graph', 'extensions.list', 'extensions.plan', 'extensions.reload', 'extensions.reset', 'system.health-detail']);
+    ).to.deep.equal(['enableExtension', 'getExtension', 'getExtensionGraph', 'getHealthDetail', 'listExtensions', 'planExtensionChange', 'reloadExtension', 'resetExtension']);
   });
 
   it('takes no more than a few wrong keys while the rate limit is off', async () => {

@@ -1,5 +1,5 @@
 /** An extension that misbehaves loses its own part, and nobody else's (kernel.md K15). */
-import { type ExtensionContext, defineRoute, reply, Type } from '@svc/api';
+import { type ExtensionContext, HealthProbe, HttpAuthorize, defineRoute, reply, Type } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -23,7 +23,7 @@ describe('an extension that misbehaves', () => {
   it('is degraded after five failures of an observing tap in a minute, and not asked there again until it is reloaded', async () => {
     let asked = 0;
     const kernel = await boot('shaky', ['health.probe'], (ctx) => {
-      ctx.hooks.tap('health.probe', () => {
+      ctx.hooks.tap(HealthProbe, () => {
         asked++;
         throw new Error('the probe is broken');
       });
@@ -44,8 +44,8 @@ describe('an extension that misbehaves', () => {
   it('goes on refusing where its tap must be asked, then is in quarantine; everything else works', async () => {
     let isBroken = false;
     const kernel = await boot('shaky', ['http.authorize'], (ctx) => {
-      ctx.hooks.tap('http.authorize', ({ routeId }) => {
-        if (isBroken && routeId !== 'extensions.get') throw new Error('internals of the check');
+      ctx.hooks.tap(HttpAuthorize, ({ routeId }) => {
+        if (isBroken && routeId !== 'getExtension') throw new Error('internals of the check');
         return undefined;
       });
     });

@@ -1,5 +1,5 @@
 /** The measurements by name, in the order of the table. Each is a file with `run({isQuick})` → {rows, raw}. */
-export const MEASUREMENTS = ['messages', 'journal-steps', 'first-byte', 'start-up', 'status', 'group-commit', 'idle-memory', 'reload', 'reload-heap'];
+export const MEASUREMENTS = ['messages', 'journal-steps', 'first-byte', 'start-up', 'status', 'crossing', 'group-commit', 'idle-memory', 'reload', 'reload-heap'];
 
 /** Never rejects: a measurement that fails is a row that says so, and the others still run. */
 export const runMeasurement = async (name, options) => {

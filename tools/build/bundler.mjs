@@ -144,8 +144,13 @@ export const bundleExtension = async (target, manifest) => {
 };
 
 /** The one instance of @svc/api that recorded extensions see, as CommonJS. */
-export const bundleApi = async (outfile) => {
-  const { metafile } = await esbuild.build({ ...COMMON, entryPoints: ['kernel/api/src/index.ts'], outfile, format: 'cjs', sourcemap: false });
+export const bundleApi = (outfile) => bundleForBuild('kernel/api/src/index.ts', outfile, []);
+
+/** What the build itself runs of our own. */
+export const bundleInstaller = (outfile) => bundleForBuild('kernel/installer/src/index.ts', outfile, ['@svc/api']);
+
+const bundleForBuild = async (entry, outfile, external) => {
+  const { metafile } = await esbuild.build({ ...COMMON, entryPoints: [entry], outfile, external, format: 'cjs', sourcemap: false });
   return { inputs: ownInputs(metafile), outputs: [fromRoot(outfile)] };
 };
 

@@ -11,16 +11,18 @@ import path from 'node:path';
 import { isFresh, readRecord, stampInputs, toolFingerprint, writeRecord } from './freshness.mjs';
 import { withBuildLock } from './lock.mjs';
 import { DIST, inRoot } from './paths.mjs';
-import { readManifest, runtimeTargets, testTargets } from './targets.mjs';
+import { fixtureTargets, readManifest, runtimeTargets, testTargets } from './targets.mjs';
 
 const RELEASE = { name: 'release', entries: [] };
 const API = { name: 'api', entries: [] };
 const API_FILE = path.join(DIST, '.build-api.cjs');
+const INSTALLER = { name: 'installer', entries: [] };
+const INSTALLER_FILE = path.join(DIST, '.build-installer.cjs');
 
 /** `tests` is false, or says which groups are wanted; `only` names single targets. */
 const plan = ({ tests = false, only } = {}) => {
   const { targets, notes } = runtimeTargets();
-  const groups = tests ? testTargets().filter((target) => tests(target.group)) : [];
+  const groups = tests ? [...fixtureTargets(), ...testTargets().filter((target) => tests(target.group))] : [];
   const wanted = [...targets, ...groups].filter((target) => !only || only.includes(target.name));
   const unknown = only?.find((name) => !wanted.some((target) => target.name === name));
   if (unknown) throw new Error(`there is nothing to build called "${unknown}"; known: ${targets.map((target) => target.name).join(', ')}`);
@@ -37,20 +39,21 @@ export const staleTargets = (options) => {
   return stale.length || isReleaseFresh(record, all) ? stale : ['release'];
 };
 
-const buildApi = async (record, bundler) => {
-  if (!isFresh(record, API)) {
+/** Parts of our own that the build runs; `bundle` makes the file when it is stale. */
+const ownPart = async (record, target, file, bundle) => {
+  if (!isFresh(record, target)) {
     const startedAt = Date.now();
-    const { inputs } = await bundler.bundleApi(API_FILE);
-    record.targets.api = { entries: '', inputs: stampInputs(inputs, startedAt), products: ['dist/.build-api.cjs'], outputs: [] };
+    const { inputs } = await bundle(file);
+    record.targets[target.name] = { entries: '', inputs: stampInputs(inputs, startedAt), products: [path.relative(inRoot(), file)], outputs: [] };
   }
-  return createRequire(import.meta.url)(API_FILE);
+  return createRequire(import.meta.url)(file);
 };
 
 const buildExtension = async (target, bundler, tools) => {
-  const manifest = tools.checkedManifest(target, tools.validate);
+  const manifest = tools.checkedManifest(target, tools.validate, tools.api);
   const { inputs, outputs } = await bundler.bundleExtension(target, manifest);
   const { version } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
-  const derived = await tools.deriveContributions(inRoot(target.outdir, 'index.js'), manifest, version, tools.api).catch((error) => {
+  const derived = await tools.deriveContributions(inRoot(target.outdir, 'index.js'), manifest, version, tools).catch((error) => {
     throw new Error(`${target.dir}: ${error.stack?.includes(target.outdir) ? error.stack.split('\n').slice(0, 3).join('\n') : error.message}`);
   });
   if (tools.writeIfChanged(inRoot(target.dir, 'contributions.json'), derived)) tools.rewritten.push(`${target.dir}/contributions.json`);
@@ -96,16 +99,17 @@ const loadTools = async (record, bundler, rewritten) => {
     import('./contributions.mjs'),
     import('./release.mjs'),
   ]);
-  const api = await buildApi(record, bundler);
+  const api = await ownPart(record, API, API_FILE, bundler.bundleApi);
+  const installer = await ownPart(record, INSTALLER, INSTALLER_FILE, bundler.bundleInstaller);
   if (writeManifestSchema(api.Manifest)) rewritten.push('schemas/extension.schema.json');
-  return { api, checkedManifest, deriveContributions, writeIfChanged, rewritten, validate: manifestValidator(api.Manifest) };
+  return { api, installer, checkedManifest, deriveContributions, writeIfChanged, rewritten, validate: manifestValidator(api.Manifest) };
 };
 
 const refreshRelease = async (record, all) => {
   if (isReleaseFresh(record, all)) return false;
   const { releaseInputs, writeRelease } = await import('./release.mjs');
   const good = all.filter((target) => target.kind === 'extension' && record.targets[target.name]);
-  writeRelease(good);
+  writeRelease(good, createRequire(import.meta.url)(INSTALLER_FILE));
   record.targets.release = { entries: good.map((target) => target.id).join(), inputs: stampInputs(releaseInputs(good), Number.POSITIVE_INFINITY), products: ['dist/release.json'], outputs: [] };
   return true;
 };

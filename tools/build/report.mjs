@@ -6,7 +6,7 @@ const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 export const summary = (names) => {
   const extensions = names.filter((name) => name.startsWith('ext:'));
   const tests = names.filter((name) => name.startsWith('test:'));
-  const parts = names.filter((name) => !name.includes(':'));
+  const parts = names.filter((name) => !name.includes(':') || name.startsWith('fixture:'));
   if (extensions.length) parts.push(extensions.length <= 3 ? extensions.join(', ') : `${extensions.length} extensions`);
   if (tests.length) parts.push(tests.length <= 3 ? tests.join(', ') : `${tests.length} groups of tests`);
   return parts.join(', ');

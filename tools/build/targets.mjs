@@ -16,10 +16,13 @@ const programs = () => [
   { name: 'cli', kind: 'program', entry: 'kernel/cli/src/main.ts', outdir: 'dist/cli' },
 ];
 
-const extension = (folder) => {
-  const dir = `extensions/${folder}`;
+const extension = (folder, room = 'extensions') => {
+  const dir = `${room}/${folder}`;
   return { name: `ext:${folder}`, kind: 'extension', id: folder, dir, entry: `${dir}/src/index.ts`, outdir: `dist/ext/${folder}` };
 };
+
+/** Areas that tests install: built with them, and never part of a release. */
+export const fixtureTargets = () => foldersIn(inRoot('fixtures/areas')).map((folder) => ({ ...extension(folder, 'fixtures/areas'), name: `fixture:${folder}`, outdir: `dist/fixtures/${folder}` }));
 
 /** Targets that run, and a note for each that is not there yet. */
 export const runtimeTargets = () => {

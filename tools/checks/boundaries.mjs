@@ -2,7 +2,7 @@
  * Who may import whom.
  *
  * B1  A package imports only from the packages its row names; an extension at run time only @svc/api.
- * B2  Of another area an extension sees the contract, and of it only types.
+ * B2  Of another area an extension sees the contract, which holds declarations and nothing that acts.
  * B3  A relative import stays inside its package and ends in `.js`.
  * B4  An npm package stands in the package.json of who imports it. The API knows TypeBox and nothing else.
  */
@@ -46,10 +46,10 @@ const relative = (source, entry) => {
 const workspace = (source, entry) => {
   const name = packageName(entry.to);
   if (isFree(source)) return undefined;
-  if (source.package.startsWith('extensions/')) {
+  if (/^(extensions|fixtures\/areas)\//.test(source.package)) {
     if (name === '@svc/api') return undefined;
-    if (name.startsWith('@svc/ext-') && entry.to === `${name}/contract`) return entry.type ? undefined : `"${entry.to}" gives types only; write \`import type\``;
-    return `an extension imports @svc/api and the contract types of other areas, not "${entry.to}"`;
+    if (name.startsWith('@svc/ext-') && entry.to === `${name}/contract`) return undefined;
+    return `an extension imports @svc/api and the contracts of other areas, not "${entry.to}"`;
   }
   const allowed = source.package.startsWith('runtimes/') ? ['@svc/api', '@svc/schemas'] : (MAY_IMPORT[source.package] ?? []);
   return allowed.some((one) => name === one || entry.to.startsWith(`${one}/`)) ? undefined : `${source.package} may import ${allowed.join(', ') || 'no other package of ours'}, not "${entry.to}"`;

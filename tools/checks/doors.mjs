@@ -24,7 +24,7 @@ const ALL = Object.keys(EFFECTS);
 /** The longest prefix that fits decides. Whoever is not named may do nothing of the kind. */
 const ALLOWED = [
   ['kernel/core/src/', ['timers']], // budgets and drains are about real time
-  ['kernel/core/src/module-loader.ts', ['disk', 'process']],
+  ['kernel/core/src/installed/module-loader.ts', ['disk', 'process']],
   ['kernel/platform/src/bus/', ['network', 'timers', 'database']],
   ['kernel/platform/src/clock/', ['time', 'chance', 'timers']],
   ['kernel/platform/src/config/', ['disk', 'environment']],

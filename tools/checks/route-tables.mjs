@@ -4,7 +4,7 @@ import { inRoot } from '../build/paths.mjs';
 
 const RULE = 'one-owner';
 
-const claimsOf = ({ routes, sockets, tools }) => [...routes, ...sockets.map((path) => `socket ${path}`), ...tools.map((tool) => `tool ${tool.name}`)];
+const claimsOf = ({ routes, sockets, tools }) => [...routes.map(({ method, path }) => `${method} ${path}`), ...sockets.map(({ path }) => `socket ${path}`), ...tools.map(({ name }) => `tool ${name}`)];
 
 /** `{id}` and `{name}` stand for the same piece of a path. */
 const shape = (claim) => claim.replace(/\{[^}]*\}/g, '{}');

@@ -5,8 +5,8 @@ import { fromRoot, inRoot } from '../build/paths.mjs';
 import { blankOut } from './blank-out.mjs';
 import { importsOf } from './imports.mjs';
 
-const ROOMS = ['kernel', 'extensions', 'runtimes', 'test', 'tools', 'bench'];
-const NOT_OURS = /(^|\/)(node_modules|dist|fixtures|results)(\/|$)/;
+const ROOMS = ['kernel', 'extensions', 'fixtures/areas', 'runtimes', 'test', 'tools', 'bench'];
+const NOT_OURS = /(^|\/)(node_modules|dist|fixtures(?!\/areas\/)|results)(\/|$)/;
 
 const filesBelow = (dir) => {
   try {
@@ -19,9 +19,10 @@ const filesBelow = (dir) => {
 
 const isTest = (file) => /(^|\/)test\//.test(file);
 
-/** The folder that holds the package.json: `kernel/core`, `extensions/runs`, `test`. */
+/** The folder that holds the package.json: `kernel/core`, `extensions/runs`, `fixtures/areas/notes`, `test`. */
 const packageOf = (file) => {
   const parts = file.split('/');
+  if (parts[0] === 'fixtures') return parts.slice(0, 3).join('/');
   return ['kernel', 'extensions', 'runtimes'].includes(parts[0]) ? parts.slice(0, 2).join('/') : parts[0];
 };
 

@@ -5,7 +5,8 @@ import { checkDoors } from '../checks/doors.mjs';
 import { checkErrorCodes } from '../checks/error-codes.mjs';
 import { checkRings } from '../checks/rings.mjs';
 import { checkShape } from '../checks/shape.mjs';
-import { readSource } from '../checks/sources.mjs';
+import { readSource, readSources } from '../checks/sources.mjs';
+import { checkSqlTables } from '../checks/sql-tables.mjs';
 
 const EXTENSION = 'extensions/system/src/index.ts';
 const messages = (findings: ReadonlyArray<{ message: string }>) => findings.map((finding) => finding.message);
@@ -18,10 +19,11 @@ describe('the boundary check', () => {
     expect(judge(EXTENSION, text)).to.deep.equal([]);
   });
 
-  it('refuses the values of a contract, the platform and an undeclared package', () => {
-    const found = judge(EXTENSION, "import { agent } from '@svc/ext-agents/contract';\nimport { log } from '@svc/platform/log';\nconst koa = await import('koa');\n");
+  it('refuses what another area holds beside its contract, the platform and an undeclared package', () => {
+    expect(judge(EXTENSION, "import { Agents } from '@svc/ext-agents/contract';\n")).to.deep.equal([]);
+    const found = judge(EXTENSION, "import { createStore } from '@svc/ext-agents/store';\nimport { log } from '@svc/platform/log';\nconst koa = await import('koa');\n");
     expect(found).to.have.length(3);
-    expect(found[0]).to.contain('types only');
+    expect(found[0]).to.contain('@svc/ext-agents/store');
     expect(found[1]).to.contain('"@svc/platform/log"');
     expect(found[2]).to.contain('package.json');
   });
@@ -32,6 +34,17 @@ describe('the boundary check', () => {
 
   it('refuses a relative import that leaves its package', () => {
     expect(judge(EXTENSION, "import { x } from '../../runs/src/service.js';\n")[0]).to.contain('leaves extensions/system');
+  });
+
+  it('holds an area among the fixtures to what an extension may', () => {
+    const inFixture = (text: string) => judge('fixtures/areas/notes/src/index.ts', text);
+    expect(inFixture("import { reply } from '@svc/api';\nimport type { Note } from './contract.js';\n")).to.deep.equal([]);
+    expect(inFixture("import { log } from '@svc/platform/log';\n")).to.have.length(1);
+    expect(inFixture("import { startOpenAiServer } from '../../../providers/openai-server.js';\n")[0]).to.contain('leaves fixtures/areas/notes');
+    expect(messages(checkDoors([readSource('fixtures/areas/notes/src/index.ts', 'const at = Date.now();\n')]))).to.have.length(1);
+    expect(readSources().map(({ file }: { file: string }) => file))
+      .to.include('fixtures/areas/notes/src/index.ts')
+      .and.not.include('fixtures/providers/openai-server.ts');
   });
 
   it('does not take the examples in a comment for imports', () => {
@@ -92,5 +105,27 @@ describe('the other checks', () => {
     expect(bare.split('\n')[0]).to.equal("const a = '      ';     ");
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text under test holds a template
     expect(blankOut('x(`a ${now("b")} c`)').bare).to.equal('x(`    now(" ")   `)');
+  });
+});
+
+describe('the check of tables in SQL', () => {
+  const judge = (text: string, file = 'extensions/loop-guard/src/store.ts') =>
+    checkSqlTables([readSource(file, text.replaceAll('#{', '${'))]).map((finding: { line: number; message: string }) => `${finding.line} ${finding.message.split(' is ')[0]}`);
+
+  it('refuses a literal table of another area, wherever it stands in a text', () => {
+    const text = [
+      "const a = 'SELECT id FROM agents__agents WHERE id = ?';",
+      'const b = `SELECT 1 FROM #{own} JOIN sessions__entries AS e ON 1 = 1`;',
+      "const c = 'select 1 from journal__runs';",
+      "const d = 'UPDATE kernel_events SET n = 1';",
+      'const e = `DELETE FROM main.loop_guard__seen`;',
+    ].join('\n');
+    expect(new Set(judge(text))).to.deep.equal(new Set(['1 "agents__agents"', '2 "sessions__entries"', '3 "journal__runs"', '4 "kernel_events"', '5 "main.loop_guard__seen"']));
+  });
+
+  it('lets own tables, names that WITH gives, comments and the kernel through', () => {
+    const text = 'const a = `WITH t AS (SELECT id FROM #{own}) SELECT * FROM t JOIN loop_guard__seen ON 1 = 1`;\n// FROM agents__agents\nconst agents__agents = 1;\n';
+    expect(judge(text)).to.deep.equal([]);
+    expect(judge("const a = 'SELECT 1 FROM kernel_events';", 'kernel/daemon/src/relay/durable-relay.ts')).to.deep.equal([]);
   });
 });

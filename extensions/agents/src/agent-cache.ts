@@ -4,11 +4,16 @@
  * A change is announced after its commit; in between, the agent may already
  * differ from what is kept. So whoever prepares a change says so beforehand,
  * and until the announcement (or a few seconds) the agent is read anew.
+ *
+ * Another process announces its changes too, but what it says can be lost on
+ * the way: so no agent is kept for longer than a few seconds.
  */
 import type { Clock } from '@svc/api';
 import type { Agent } from './contract.js';
 
 const MAX_KEPT = 500;
+/** A change of another process that was not heard of is seen after this long. */
+const MAX_AGE_MS = 3_000;
 const UNSETTLED_MS = 5_000;
 const MAX_UNSETTLED = 1_000;
 
@@ -23,7 +28,7 @@ export interface AgentCache {
 }
 
 export const createAgentCache = (clock: Clock): AgentCache => {
-  const kept = new Map<string, Agent>();
+  const kept = new Map<string, { readonly agent: Agent; readonly readAt: number }>();
   const unsettled = new Map<string, number>();
   let changes = 0;
   const isUnsettled = (id: string): boolean => {
@@ -32,21 +37,23 @@ export const createAgentCache = (clock: Clock): AgentCache => {
     unsettled.delete(id);
     return false;
   };
-  const keep = (id: string, agent: Agent): void => {
+  const keep = (id: string, agent: Agent, readAt: number): void => {
     kept.delete(id);
-    kept.set(id, agent);
+    kept.set(id, { agent, readAt });
     dropOldest(kept, MAX_KEPT);
   };
   return {
     get: (id) => {
-      const agent = kept.get(id);
-      if (agent) keep(id, agent);
-      return agent;
+      const known = kept.get(id);
+      if (!known || clock.mono() - known.readAt >= MAX_AGE_MS) return undefined;
+      keep(id, known.agent, known.readAt);
+      return known.agent;
     },
     load: async (id, load) => {
       const before = changes;
+      const readAt = clock.mono();
       const agent = await load();
-      if (agent && before === changes && !isUnsettled(id)) keep(id, agent);
+      if (agent && before === changes && !isUnsettled(id)) keep(id, agent, readAt);
       return agent;
     },
     willChange: (id) => {

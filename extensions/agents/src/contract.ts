@@ -1,118 +1,111 @@
-/** What agents offers to other areas: who the agents are. */
-import type { Actor, Capabilities, GatherHook, VetoHook, Write } from '@svc/api';
+/** What agents declares to other areas: who the agents are. */
+import { Actor, Capabilities, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, Uuid, defineEvent, defineGather, defineService, defineVeto, method } from '@svc/api';
 
-export type AgentState = 'Created' | 'Running' | 'Suspended' | 'Crashed' | 'Terminated';
+export const AgentState = OneOf(['Created', 'Running', 'Suspended', 'Crashed', 'Terminated']);
+export type AgentState = Plain<typeof AgentState>;
 
-export interface ModelChoice {
-  /** `default` takes the daemon's default provider. */
-  readonly provider: string;
-  readonly model: string;
-}
+export const ModelChoice = Type.Object({ provider: Type.String({ description: "`default` takes the daemon's default provider" }), model: Type.String() });
+export type ModelChoice = Plain<typeof ModelChoice>;
+
+/** Beside the tokens per hour, which stand in the capabilities. 0 is no limit. */
+export const AgentLimits = Type.Object({
+  burst_ratio: Type.Number(),
+  max_cost_per_hour_usd: Type.Number(),
+  max_cost_per_day_usd: Type.Number(),
+  max_cost_per_month_usd: Type.Number(),
+  max_concurrent_tools: Type.Number(),
+});
+export type AgentLimits = Plain<typeof AgentLimits>;
+
+const AgentModel = Type.Object({
+  ...ModelChoice.properties,
+  max_tokens: Type.Number(),
+  temperature: Type.Number(),
+  system_prompt: Type.String(),
+  request_timeout_secs: Nullable(Type.Number()),
+  context_window: Nullable(Type.Number(), { description: 'Narrows what the catalog says of the model' }),
+  max_output_tokens: Nullable(Type.Number(), { description: 'Narrows what the catalog says of the model' }),
+});
 
 /** The manifest as validated, every default filled in. What becomes of each key: manifest-keys.ts. */
-export interface AgentManifest {
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly author: string;
-  readonly tags: readonly string[];
-  /** False: the agent begins suspended. */
-  readonly enabled: boolean;
-  readonly model: ModelChoice & {
-    readonly max_tokens: number;
-    readonly temperature: number;
-    readonly system_prompt: string;
-    readonly request_timeout_secs: number | null;
-    /** Narrow what the catalog says of the model. */
-    readonly context_window: number | null;
-    readonly max_output_tokens: number | null;
-  };
-  /** Set where the model shall think before it answers. */
-  readonly thinking: { readonly budget_tokens: number } | null;
-  readonly fallback_models: readonly ModelChoice[];
-  readonly max_history_messages: number | null;
-  readonly capabilities: Capabilities;
-  /** 0 is no limit. */
-  readonly resources: AgentLimits;
-  readonly tool_allowlist: readonly string[];
-  readonly tool_blocklist: readonly string[];
-  readonly tools_disabled: boolean;
-  /** The set of tools it was given by name; shown, and already unfolded in the capabilities. */
-  readonly profile?: string;
-  readonly autonomous: {
-    readonly max_iterations: number;
-    /** What becomes of a run that nobody watches; left out, the door and [runs] decide. */
-    readonly unwatched?: 'finish' | 'cancel';
-  };
-  /** Keys that only describe, or wait for their area: as they were written. */
-  readonly kept: Readonly<Record<string, unknown>>;
-}
+export const AgentManifest = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  description: Type.String(),
+  author: Type.String(),
+  tags: Type.Array(Type.String()),
+  enabled: Type.Boolean({ description: 'False: the agent begins suspended' }),
+  model: AgentModel,
+  thinking: Nullable(Type.Object({ budget_tokens: Type.Number() }), { description: 'Set where the model shall think before it answers' }),
+  fallback_models: Type.Array(ModelChoice),
+  max_history_messages: Nullable(Type.Number()),
+  capabilities: Capabilities,
+  resources: AgentLimits,
+  tool_allowlist: Type.Array(Type.String()),
+  tool_blocklist: Type.Array(Type.String()),
+  tools_disabled: Type.Boolean(),
+  profile: Type.Optional(Type.String({ description: 'The set of tools it was given by name; shown, and already unfolded in the capabilities' })),
+  autonomous: Type.Object({
+    max_iterations: Type.Number(),
+    unwatched: Type.Optional(OneOf(['finish', 'cancel'], { description: 'What becomes of a run that nobody watches; left out, the door and [runs] decide' })),
+  }),
+  kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys that only describe, or wait for their area: as they were written' }),
+});
+export type AgentManifest = Plain<typeof AgentManifest>;
 
-/** Beside the tokens per hour, which stand in the capabilities. */
-export interface AgentLimits {
-  readonly burst_ratio: number;
-  readonly max_cost_per_hour_usd: number;
-  readonly max_cost_per_day_usd: number;
-  readonly max_cost_per_month_usd: number;
-  readonly max_concurrent_tools: number;
-}
+export const Agent = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  ownerId: Type.String(),
+  state: AgentState,
+  mode: Type.String(),
+  parentId: Nullable(Type.String()),
+  sessionId: Type.String({ description: 'The session that messages without a session id go to' }),
+  manifest: AgentManifest,
+  createdAt: Type.String(),
+  lastActiveAt: Nullable(Type.String()),
+});
+export type Agent = Plain<typeof Agent>;
 
-export interface Agent {
-  readonly id: string;
-  readonly name: string;
-  readonly ownerId: string;
-  readonly state: AgentState;
-  readonly mode: string;
-  readonly parentId: string | null;
-  /** The session that messages without a session id go to. */
-  readonly sessionId: string;
-  readonly manifest: AgentManifest;
-  readonly createdAt: string;
-  readonly lastActiveAt: string | null;
-}
+export const SpawnRequest = Type.Object({
+  manifestToml: Type.Optional(Type.String()),
+  manifest: Type.Optional(Type.Unknown()),
+  name: Type.Optional(Type.String({ description: "Instead of the manifest's name" })),
+  model: Type.Optional(ModelChoice),
+  parentId: Type.Optional(Type.String()),
+  key: Type.Optional(Type.String({ description: 'The same key gives the same agent' })),
+});
+export type SpawnRequest = Plain<typeof SpawnRequest>;
 
-export interface SpawnRequest {
-  readonly manifestToml?: string;
-  readonly manifest?: unknown;
-  /** Instead of the manifest's name. */
-  readonly name?: string;
-  /** Instead of the manifest's model. */
-  readonly model?: ModelChoice;
-  readonly parentId?: string;
-  /** The same key gives the same agent. */
-  readonly key?: string;
-}
-
-export interface AgentsService {
+export const Agents = defineService('agents', '1.0.0', {
   /** Only agents the actor may see. Throws `agent_not_found`, `invalid_agent_id`. */
-  get(actor: Actor, agentId: string): Promise<Agent>;
+  get: method([Actor, Type.String()], Agent),
   /** By id, else by name. */
-  find(actor: Actor, idOrName: string): Promise<Agent | undefined>;
-  list(actor: Actor): Promise<Agent[]>;
+  find: method([Actor, Type.String()], Type.Union([Agent, Type.Undefined()])),
+  list: method([Actor], Type.Array(Agent)),
   /** What each answers with now, in the same order: `default` as the gateway would resolve it. */
-  modelsOf(agents: readonly Agent[]): Promise<ModelChoice[]>;
-  spawn(actor: Actor, request: SpawnRequest): Promise<Agent>;
-  kill(actor: Actor, agentId: string): Promise<void>;
-  setModel(actor: Actor, agentId: string, model: ModelChoice): Promise<Agent>;
+  modelsOf: method([Type.Array(Agent)], Type.Array(ModelChoice)),
+  spawn: method([Actor, SpawnRequest], Agent),
+  kill: method([Actor, Type.String()], Type.Void()),
+  setModel: method([Actor, Type.String(), ModelChoice], Agent),
   /** A suspended agent takes no messages until it is resumed. */
-  setSuspended(actor: Actor, agentId: string, isSuspended: boolean): Promise<Agent>;
+  setSuspended: method([Actor, Type.String(), Type.Boolean()], Agent),
   /** Writes that make this session the agent's current one; join another's commit. */
-  setSession(agentId: string, sessionId: string): Promise<Write[]>;
-}
+  setSession: method([Actor, Type.String(), Type.String({ description: 'Session id' })], SealedWrites),
+});
+export type AgentsService = Service<typeof Agents>;
 
-declare module '@svc/api' {
-  interface ServiceMap {
-    agents: AgentsService;
-  }
-  interface HookMap {
-    /** Before an agent is created: capabilities judges inheritance here. */
-    'agent.spawning': VetoHook<{ readonly actor: Actor; readonly manifest: AgentManifest; readonly parent: Agent | null }>;
-    /** After nobody objected: what the person who spawns it should know. */
-    'agent.review': GatherHook<{ readonly manifest: AgentManifest }, readonly string[]>;
-  }
-  interface EventMap {
-    'agent.spawned': { readonly agentId: string; readonly name: string; readonly ownerId: string };
-    'agent.killed': { readonly agentId: string; readonly name: string; readonly ownerId: string };
-    'agent.changed': { readonly agentId: string };
-  }
-}
+/** Before an agent is created: capabilities judges inheritance here. */
+export const AgentSpawning = defineVeto('agent.spawning', '1.0.0', {
+  policy: 'closed',
+  budgetMs: 2_000,
+  subject: Type.Object({ actor: Actor, manifest: AgentManifest, parent: Nullable(Agent) }),
+});
+
+/** After nobody objected: what the person who spawns it should know. */
+export const AgentReview = defineGather('agent.review', '1.0.0', { policy: 'observe', budgetMs: 500, subject: Type.Object({ manifest: AgentManifest }), answer: Type.Array(Type.String()) });
+
+const AgentFact = Type.Object({ agentId: Type.String(), name: Type.String(), ownerId: Type.String() });
+export const AgentSpawned = defineEvent('agent.spawned', '1.0.0', AgentFact);
+export const AgentKilled = defineEvent('agent.killed', '1.0.0', AgentFact);
+export const AgentChanged = defineEvent('agent.changed', '1.0.0', Type.Object({ agentId: Type.String() }));

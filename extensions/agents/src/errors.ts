@@ -69,12 +69,6 @@ export const agentErrors = defineErrors('', {
     message: () => 'The Idempotency-Key must have 1 to 255 printable ASCII characters.',
     hint: 'A UUID does well.',
   },
-  agents_key_reused: {
-    status: 409,
-    retry: false,
-    message: () => 'The Idempotency-Key was used before with another request.',
-    hint: 'Use a new key for a new request; the same key only repeats the same request.',
-  },
   agents_spawn_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Ask for less, or ask an owner or admin of this daemon.' },
   agents_spawned_agent_gone: {
     status: 409,

@@ -1,7 +1,8 @@
 /** The agent that is there at the first start, so that a person can talk before they have read anything. */
+import { AgentSpawned } from './contract.js';
 import type { Clock, Events, Ids } from '@svc/api';
 import { isSvcError } from '@svc/api';
-import { manifestFrom } from './manifest-reader.js';
+import { manifestFrom } from './manifest/manifest-reader.js';
 import type { AgentStore } from './store.js';
 
 const MARK = 'first-agent';
@@ -42,7 +43,7 @@ export const ensureFirstAgent = async (deps: { store: AgentStore; ids: Ids; cloc
     lastActiveAt: null,
   } as const;
   try {
-    await deps.store.commit([deps.store.insertMark(MARK, at), deps.store.insert(agent), deps.events.event('agent.spawned', { agentId: agent.id, name: agent.name, ownerId: agent.ownerId })]);
+    await deps.store.commit([deps.store.insertMark(MARK, at), deps.store.insert(agent), deps.events.event(AgentSpawned, { agentId: agent.id, name: agent.name, ownerId: agent.ownerId })]);
   } catch (error) {
     // Another replica was first.
     if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;

@@ -1,29 +1,34 @@
 // For the event run.started.
-import type {} from '@svc/ext-runs/contract';
-import { type Actor, defineExtension, type ExtensionContext } from '@svc/api';
+import { Sessions } from '@svc/ext-sessions/contract';
+import { Llm } from '@svc/ext-llm/contract';
+import { Models } from '@svc/ext-models/contract';
+import { Providers } from '@svc/ext-providers/contract';
+import { RunStarted } from '@svc/ext-runs/contract';
+import { type Actor, type ExtensionContext, KernelReady, StoragePurge, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { createAgentCache } from './agent-cache.js';
-import type { SpawnRequest } from './contract.js';
+import { AgentChanged, AgentKilled, AgentReview, AgentSpawning, Agents, type SpawnRequest } from './contract.js';
+import * as contract from './contract.js';
 import { ensureFirstAgent } from './first-agent.js';
-import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './last-active.js';
-import { shownModels } from './model-shown.js';
+import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './shown/last-active.js';
+import { shownModels } from './shown/model-shown.js';
 import { agentRoutes } from './routes.js';
-import { type AgentsDeps, createAgentsService, finishKills, purgeOwner } from './service.js';
+import { type AgentsDeps, createAgentsService, finishKills } from './service.js';
 import { spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
+import { AgentRows, Marks } from './tables.js';
 import { agentTools } from './tools.js';
 
-const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
-const FORGET_KEYS_EVERY_MS = 60 * 60 * 1000;
-
 export default defineExtension({
+  contract,
+  tables: [AgentRows, Marks],
   migrations: [init],
   activate(ctx) {
     const store = createStore(ctx.db);
     const cache = createAgentCache(ctx.clock);
-    const spawning = ctx.hooks.define('agent.spawning', { kind: 'veto', policy: 'closed', budgetMs: 2_000 });
-    const review = ctx.hooks.define('agent.review', { kind: 'gather', policy: 'observe', budgetMs: 500 });
-    const about = { providers: ctx.services.optional('providers'), models: ctx.services.optional('models'), llm: ctx.services.optional('llm') };
+    const spawning = ctx.hooks.define(AgentSpawning);
+    const review = ctx.hooks.define(AgentReview);
+    const about = { providers: ctx.services.optional(Providers), models: ctx.services.optional(Models), llm: ctx.services.optional(Llm) };
     const modelsOf: AgentsDeps['modelsOf'] = (listed) =>
       shownModels(
         about,
@@ -36,7 +41,9 @@ export default defineExtension({
       review,
       providers: about.providers,
       modelsOf,
-      purge: ctx.hooks.use('storage.purge'),
+      purge: (agentId) => ctx.purge({ agentId }),
+      journal: ctx.journal,
+      schemas: ctx.schemas,
       ids: ctx.ids,
       clock: ctx.clock,
       events: ctx.events,
@@ -50,26 +57,27 @@ export default defineExtension({
       store,
       lastActive,
       clock: ctx.clock,
-      sessions: ctx.services.optional('sessions'),
+      sessions: ctx.services.optional(Sessions),
       spawn: (actor: Actor, request: SpawnRequest) => spawnAgent(deps, actor, request),
     };
 
-    ctx.services.provide('agents', agents);
+    ctx.services.provide(Agents, agents);
     ctx.routes.add(...agentRoutes(surface));
     ctx.tools.add(...agentTools(surface));
-    ctx.hooks.tap('kernel.ready', () => finishKills(deps));
-    ctx.hooks.tap('storage.purge', ({ ownerId, agentId }) => (ownerId !== undefined && agentId === undefined ? purgeOwner(deps, ownerId) : undefined));
-    ctx.events.on('agent.changed', ({ agentId }) => cache.changed(agentId));
-    ctx.events.on('agent.killed', ({ agentId }) => cache.changed(agentId));
-    ctx.timers.every(FORGET_KEYS_EVERY_MS, () => store.commit([store.forgetKeysBefore(new Date(ctx.clock.now() - KEY_KEPT_MS).toISOString())]));
+    ctx.hooks.tap(KernelReady, () => finishKills(deps));
+    ctx.hooks.tap(StoragePurge, ({ ownerId }) => {
+      if (ownerId !== undefined) cache.clear();
+    });
+    ctx.events.on(AgentChanged, ({ agentId }) => cache.changed(agentId));
+    ctx.events.on(AgentKilled, ({ agentId }) => cache.changed(agentId));
   },
   start: (ctx) => ensureFirstAgent({ store: createStore(ctx.db), ids: ctx.ids, clock: ctx.clock, events: ctx.events }),
 });
 
 const rememberActivity = (ctx: ExtensionContext, store: AgentStore): LastActive => {
   const active = createLastActive(store, ctx.clock);
-  ctx.events.on('run.started', ({ agentId }) => active.touch(agentId));
-  ctx.timers.every(FLUSH_EVERY_MS, () => active.flush());
+  ctx.events.on(RunStarted, ({ agentId }) => active.touch(agentId));
+  ctx.timers.every('write-last-active', FLUSH_EVERY_MS, () => active.flush());
   ctx.onDispose('write when agents were last active', () => active.flush());
   return active;
 };

@@ -1,12 +1,14 @@
-import { type Actor, defineRoute, ErrorBody, OneOf, reply, type RouteDecl, type Static, Type, Uuid, UuidText } from '@svc/api';
-import { AgentSummary, type SummaryDeps, summariesOf } from './agent-summary.js';
+import { type Actor, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid, UuidText } from '@svc/api';
+import { AgentSummary, type SummaryDeps, summariesOf } from './shown/agent-summary.js';
 import type { AgentsService, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
-import type { LastActive } from './last-active.js';
-import { shownModels } from './model-shown.js';
+import type { LastActive } from './shown/last-active.js';
+import { shownModels } from './shown/model-shown.js';
 import type { Spawned } from './spawning.js';
 import type { AgentStore } from './store.js';
-import { AgentDetail, detailOf } from './views.js';
+import { AgentDetail, detailOf } from './shown/views.js';
+
+const route = routeGroup({ area: 'agents' });
 
 const MAX_PAGE = 500;
 /** A whole manifest (1 MiB) as a JSON string, where quotes and line ends take two bytes. */
@@ -49,13 +51,11 @@ type SpawnBody = Static<typeof SpawnBody>;
 export const agentRoutes = (deps: AgentRouteDeps): RouteDecl[] => [listAgents(deps), spawnAgent(deps), getAgent(deps), killAgent(deps), suspendAgent(deps), resumeAgent(deps)];
 
 const listAgents = (deps: AgentRouteDeps): RouteDecl =>
-  defineRoute({
+  route({
     id: 'listAgents',
     method: 'GET',
     path: '/api/agents',
     summary: 'Agents that the caller may see',
-    auth: 'bearer',
-    permission: 'agents.read',
     cost: 2,
     query: ListQuery,
     responses: {
@@ -66,7 +66,6 @@ const listAgents = (deps: AgentRouteDeps): RouteDecl =>
         offset: Type.Integer(),
         limit: Type.Integer(),
       }),
-      400: ErrorBody,
     },
     handler: async ({ actor, query }) => {
       const limit = Math.min(query.limit ?? MAX_PAGE, MAX_PAGE);
@@ -82,28 +81,22 @@ const listAgents = (deps: AgentRouteDeps): RouteDecl =>
   });
 
 const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
-  defineRoute({
+  route({
     id: 'spawnAgent',
     method: 'POST',
     path: '/api/agents',
     summary: 'Spawn an agent',
-    auth: 'bearer',
-    permission: 'agents.write',
     cost: 50,
     audit: 'agent_spawned',
     body: SpawnBody,
     maxBodyBytes: MAX_SPAWN_BODY_BYTES,
+    errors: [403, 404, 409, 413],
     responses: {
       201: Type.Object({
         agent_id: Uuid,
         name: Type.String(),
         warnings: Type.Optional(Type.Array(Type.String(), { description: 'Keys of the manifest that do nothing here, and grants that are worth more than they look' })),
       }),
-      400: ErrorBody,
-      403: ErrorBody,
-      404: ErrorBody,
-      409: ErrorBody,
-      413: ErrorBody,
     },
     handler: async ({ actor, body, headers }) => {
       const key = headers['idempotency-key'];
@@ -128,16 +121,15 @@ const requestOf = (body: SpawnBody): SpawnRequest => {
 };
 
 const getAgent = (deps: AgentRouteDeps): RouteDecl =>
-  defineRoute({
+  route({
     id: 'getAgent',
     method: 'GET',
     path: '/api/agents/{id}',
     summary: 'One agent with its manifest',
-    auth: 'bearer',
-    permission: 'agents.read',
     cost: 2,
     params: AgentParams,
-    responses: { 200: AgentDetail, 400: ErrorBody, 404: ErrorBody },
+    errors: [404],
+    responses: { 200: AgentDetail },
     handler: async ({ actor, params }) => {
       const agent = await deps.agents.get(actor, params.id);
       const [[summary], fallbacks] = await Promise.all([summariesOf(deps, actor, [agent]), shownModels(deps, agent.manifest.fallback_models)]);
@@ -147,17 +139,15 @@ const getAgent = (deps: AgentRouteDeps): RouteDecl =>
   });
 
 const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
-  defineRoute({
+  route({
     id: 'killAgent',
     method: 'DELETE',
     path: '/api/agents/{id}',
     summary: 'Kill an agent: its runs end, its sessions and rows go',
-    auth: 'bearer',
-    permission: 'agents.write',
-    cost: 5,
     audit: 'agent_killed',
     params: AgentParams,
-    responses: { 200: Type.Object({ status: OneOf(['killed']), agent_id: Uuid }), 400: ErrorBody, 404: ErrorBody },
+    errors: [404],
+    responses: { 200: Type.Object({ status: OneOf(['killed']), agent_id: Uuid }) },
     handler: async ({ actor, params }) => {
       await agents.kill(actor, params.id);
       return reply(200, { status: 'killed', agent_id: params.id.toLowerCase() });
@@ -165,17 +155,16 @@ const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
   });
 
 const switched = (deps: AgentRouteDeps, isSuspended: boolean, words: { id: string; path: string; summary: string; audit: string; status: 'suspended' | 'running' }): RouteDecl =>
-  defineRoute({
+  route({
     id: words.id,
     method: 'PUT',
     path: words.path,
     summary: words.summary,
-    auth: 'bearer',
-    permission: 'agents.write',
     cost: 10,
     audit: words.audit,
     params: AgentParams,
-    responses: { 200: Type.Object({ status: OneOf(['suspended', 'running']), agent_id: Uuid }), 400: ErrorBody, 404: ErrorBody },
+    errors: [404],
+    responses: { 200: Type.Object({ status: OneOf(['suspended', 'running']), agent_id: Uuid }) },
     handler: async ({ actor, params }) => {
       const agent = await deps.agents.setSuspended(actor, params.id, isSuspended);
       return reply(200, { status: words.status, agent_id: agent.id });

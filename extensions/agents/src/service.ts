@@ -4,9 +4,9 @@
  * A5  An agent of somebody else looks like one that does not exist.
  * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
  */
-import { type Actor, type Events, type HookHandle, type HookMap, isSvcError, type Logger, seesAll, type Write } from '@svc/api';
+import { type Actor, type Events, type Logger, type Write, isSvcError, seesAll } from '@svc/api';
 import type { AgentCache } from './agent-cache.js';
-import type { Agent, AgentsService, ModelChoice } from './contract.js';
+import { type Agent, AgentChanged, AgentKilled, type AgentsService, type ModelChoice } from './contract.js';
 import { agentErrors } from './errors.js';
 import { spawnAgent, type SpawnDeps, type Spawned } from './spawning.js';
 
@@ -15,7 +15,8 @@ const MAX_LISTED = 1_000;
 
 export interface AgentsDeps extends SpawnDeps {
   readonly cache: AgentCache;
-  readonly purge: HookHandle<HookMap['storage.purge']>;
+  /** Erases what every area holds of the agent. */
+  purge(agentId: string): Promise<unknown>;
   readonly modelsOf: AgentsService['modelsOf'];
   readonly log: Logger;
 }
@@ -33,9 +34,10 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
   kill: (actor, agentId) => killAgent(deps, actor, agentId),
   setModel: (actor, agentId, model) => setModel(deps, actor, agentId, model),
   setSuspended: (actor, agentId, isSuspended) => setSuspended(deps, actor, agentId, isSuspended),
-  setSession: async (agentId, sessionId) => {
-    deps.cache.willChange(agentId);
-    return [deps.store.update(agentId, { session_id: sessionId }), changedFact(deps.events, agentId)];
+  setSession: async (actor, agentId, sessionId) => {
+    const { id } = await getAgent(deps, actor, agentId);
+    deps.cache.willChange(id);
+    return [deps.store.update(id, { session_id: sessionId }), changedFact(deps.events, id)];
   },
 });
 
@@ -74,9 +76,9 @@ const killAgent = async (deps: AgentsDeps, actor: Actor, agentId: string): Promi
 };
 
 const finishKill = async (deps: AgentsDeps, agent: Agent): Promise<void> => {
-  await deps.purge.call({ agentId: agent.id });
+  await deps.purge(agent.id);
   try {
-    await deps.store.commit([deps.store.remove(agent.id), deps.events.event('agent.killed', { agentId: agent.id, name: agent.name, ownerId: agent.ownerId })]);
+    await deps.store.commit([deps.store.remove(agent.id), deps.events.event(AgentKilled, { agentId: agent.id, name: agent.name, ownerId: agent.ownerId })]);
   } catch (error) {
     // Two kills at once: the other one has removed it and said so.
     if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
@@ -117,10 +119,4 @@ const setSuspended = async (deps: AgentsDeps, actor: Actor, agentId: string, isS
   return { ...agent, state };
 };
 
-const changedFact = (events: Events, agentId: string): Write => events.event('agent.changed', { agentId });
-
-/** Forgets an owner altogether; the areas that keep rows of their agents hear the same purge. */
-export const purgeOwner = async (deps: AgentsDeps, ownerId: string): Promise<void> => {
-  await deps.store.commit(deps.store.removeOwner(ownerId));
-  deps.cache.clear();
-};
+const changedFact = (events: Events, agentId: string): Write => events.event(AgentChanged, { agentId });

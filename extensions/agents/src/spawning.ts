@@ -7,24 +7,28 @@
  * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, isSvcError, type OptionalHandle } from '@svc/api';
+import { type Actor, type Clock, type Events, type HookHandle, type Ids, isSvcError, type Journal, type OptionalHandle, type Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import type { Agent, AgentManifest, SpawnRequest } from './contract.js';
+import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
-import { readManifest } from './manifest-reader.js';
-import { checkManifestSize, parseManifestToml, plainManifest } from './manifest-toml.js';
-import { withoutOwnEndpoints } from './model-endpoints.js';
-import type { AgentStore, SpawnKey } from './store.js';
+import type { ManifestSchemas } from './manifest/manifest-judge.js';
+import { readManifest } from './manifest/manifest-reader.js';
+import { checkManifestSize, parseManifestToml, plainManifest } from './manifest/manifest-toml.js';
+import { withoutOwnEndpoints } from './manifest/model-endpoints.js';
+import type { AgentStore } from './store.js';
 
 const MAX_CHILDREN = 50;
+const SPAWN_KIND = 'agents.spawn';
 
 export interface SpawnDeps {
+  readonly journal: Pick<Journal, 'once'>;
   readonly store: AgentStore;
+  readonly schemas: ManifestSchemas;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly events: Events;
-  readonly spawning: HookHandle<HookMap['agent.spawning']>;
-  readonly review: HookHandle<HookMap['agent.review']>;
+  readonly spawning: HookHandle<typeof AgentSpawning>;
+  readonly review: HookHandle<typeof AgentReview>;
   readonly providers: OptionalHandle<ProvidersService>;
 }
 
@@ -34,29 +38,36 @@ export interface Spawned {
   readonly warnings: readonly string[];
 }
 
-/** Throws the errors of the manifest, `agent_already_exists`, `agents_key_reused`, `agents_spawn_denied`, `agents_too_many_children`. */
+/** What whoever sends the request again is told. */
+type Kept = Pick<Spawned, 'agentId' | 'name'>;
+
+/** Throws the errors of the manifest, `agent_already_exists`, `journal_key_conflict`, `agents_spawn_denied`, `agents_too_many_children`. */
 export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest): Promise<Spawned> => {
   const parent = request.parentId === undefined ? null : await parentOf(deps, actor, request.parentId);
   const ownerId = parent?.ownerId ?? actor.ownerId;
-  const fingerprint = fingerprintOf(request);
-  const earlier = await replay(deps, ownerId, request.key, fingerprint);
-  if (earlier) return earlier;
+  const asked = { actor: { ...actor, ownerId }, kind: SPAWN_KIND, fingerprint: fingerprintOf(request), ...(request.key === undefined ? {} : { key: request.key }) };
+  const { result } = await deps.journal.once<Kept>(asked, (receipt) => spawnOnce(deps, actor, request, { parent, ownerId }, receipt));
+  return { warnings: [], ...result };
+};
+
+const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, place: { parent: Agent | null; ownerId: string }, receipt: (kept: Kept) => readonly Write[]): Promise<Spawned> => {
   const { manifest, warnings } = await manifestOf(deps, request);
-  const veto = deps.spawning.isEmpty() ? undefined : await deps.spawning.call({ actor, manifest, parent });
+  const veto = deps.spawning.isEmpty() ? undefined : await deps.spawning.call({ actor, manifest, parent: place.parent });
   if (veto) throw agentErrors.agents_spawn_denied('deny' in veto ? veto.deny : `Spawning this agent needs a decision first: ${veto.suspend.reason}`);
   const agent: Agent = {
     id: deps.ids.uuid(),
     name: manifest.name,
-    ownerId,
+    ownerId: place.ownerId,
     state: manifest.enabled ? 'Running' : 'Suspended',
     mode: 'Normal',
-    parentId: parent?.id ?? null,
+    parentId: place.parent?.id ?? null,
     sessionId: deps.ids.uuid(),
     manifest,
     createdAt: deps.clock.iso(),
     lastActiveAt: null,
   };
-  return commitSpawn(deps, agent, request.key, fingerprint, [...warnings, ...(await reviewOf(deps, manifest))]);
+  await commitSpawn(deps, agent, receipt);
+  return { agentId: agent.id, name: agent.name, warnings: [...warnings, ...(await reviewOf(deps, manifest))] };
 };
 
 const reviewOf = async ({ review }: SpawnDeps, manifest: AgentManifest): Promise<readonly string[]> => (review.isEmpty() ? [] : (await review.call({ manifest })).flatMap(({ value }) => value ?? []));
@@ -68,29 +79,15 @@ const parentOf = async (deps: SpawnDeps, actor: Actor, parentId: string): Promis
   return parent;
 };
 
-const replay = async (deps: SpawnDeps, ownerId: string, key: string | undefined, fingerprint: string): Promise<Spawned | undefined> => {
-  const record = key === undefined ? undefined : await deps.store.spawnKey(ownerId, key);
-  if (!record) return undefined;
-  if (record.fingerprint !== fingerprint) throw agentErrors.agents_key_reused();
-  return { agentId: record.agentId, name: record.name, warnings: [] };
-};
-
-const commitSpawn = async (deps: SpawnDeps, agent: Agent, key: string | undefined, fingerprint: string, warnings: readonly string[]): Promise<Spawned> => {
-  const record: SpawnKey = { fingerprint, agentId: agent.id, name: agent.name };
+const commitSpawn = async (deps: SpawnDeps, agent: Agent, receipt: (kept: Kept) => readonly Write[]): Promise<void> => {
+  const { id: agentId, name, ownerId } = agent;
   try {
-    await deps.store.commit([
-      ...(key === undefined ? [] : [deps.store.insertKey(agent.ownerId, key, record, agent.createdAt)]),
-      deps.store.insert(agent),
-      deps.events.event('agent.spawned', { agentId: agent.id, name: agent.name, ownerId: agent.ownerId }),
-    ]);
+    // The receipt first: the same request sent twice at once is a repetition, and not a name that is taken.
+    await deps.store.commit([...receipt({ agentId, name }), deps.store.insert(agent), deps.events.event(AgentSpawned, { agentId, name, ownerId })]);
   } catch (error) {
     if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
-    // Somebody was first: the same request sent twice at once, or another one with this name.
-    const earlier = await replay(deps, agent.ownerId, key, fingerprint);
-    if (earlier) return earlier;
-    throw agentErrors.agent_already_exists(agent.name).with({ cause: error });
+    throw agentErrors.agent_already_exists(name).with({ cause: error });
   }
-  return { agentId: agent.id, name: agent.name, warnings };
 };
 
 /** The manifest of a request: its text, else its table, else all defaults; then what the request says beside it. */
@@ -99,9 +96,9 @@ const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<{ man
   if (text === undefined && request.manifest === undefined && request.name === undefined) throw agentErrors.agents_nothing_to_spawn();
   if (text === undefined) checkManifestSize(JSON.stringify(request.manifest ?? {}));
   const raw = text === undefined ? plainManifest(request.manifest ?? {}) : await parseManifestToml(text);
-  const read = await readManifest(await withoutOwnEndpoints(raw, deps.providers), text);
+  const read = await readManifest(deps.schemas, await withoutOwnEndpoints(raw, deps.providers), text);
   // What the request says goes through the same rules as what a manifest says.
-  const { name } = request.name === undefined ? read.manifest : (await readManifest({ name: request.name })).manifest;
+  const { name } = request.name === undefined ? read.manifest : (await readManifest(deps.schemas, { name: request.name })).manifest;
   const model = request.model === undefined ? read.manifest.model : { ...read.manifest.model, ...request.model };
   return { manifest: { ...read.manifest, name, model }, warnings: read.warnings };
 };

@@ -1,5 +1,5 @@
-/** All SQL of agents. Every read for somebody filters by `ownerScope`. An agent on its way out (`Terminated`) is seen by no reader. */
-import { type Actor, type Db, idGroups, ownerScope, type Scalar, type Write } from '@svc/api';
+/** All that agents keep. Every read for somebody filters by the actor. An agent on its way out (`Terminated`) is seen by no reader. */
+import { type Actor, type Db, idGroups, ownerScope, type Scalar, type Select, seesAll, type Where, type Write } from '@svc/api';
 import type { Agent, AgentLimits, AgentManifest, AgentState } from './contract.js';
 
 export type SortField = 'name' | 'created_at' | 'last_active' | 'state';
@@ -13,12 +13,6 @@ export interface AgentFilter {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   readonly offset: number;
-}
-
-export interface SpawnKey {
-  readonly fingerprint: string;
-  readonly agentId: string;
-  readonly name: string;
 }
 
 interface AgentRow {
@@ -49,72 +43,61 @@ export interface AgentStore {
   children(actor: Actor, parentIds: readonly string[]): Promise<Map<string, string[]>>;
   countChildren(parentId: string): Promise<number>;
   hasMark(name: string): Promise<boolean>;
-  spawnKey(ownerId: string, key: string): Promise<SpawnKey | undefined>;
   insert(agent: Agent): Write;
-  insertKey(ownerId: string, key: string, record: SpawnKey, at: string): Write;
   insertMark(name: string, at: string): Write;
   update(id: string, changes: { session_id?: string; manifest?: AgentManifest; state?: AgentState }): Write;
   touch(at: ReadonlyMap<string, string>): Write;
   /** Conflicts when the row is gone already. */
   remove(id: string): Write;
-  removeOwner(ownerId: string): Write[];
-  forgetKeysBefore(at: string): Write;
   commit(writes: readonly Write[]): Promise<void>;
 }
 
+const LIVING: Where = { state: { not: 'Terminated' } };
+
 export const createStore = (db: Db): AgentStore => {
-  const agents = db.table('agents');
-  const keys = db.table('spawn_keys');
-  const marks = db.table('marks');
-  const one = async (where: string, args: readonly Scalar[]): Promise<Agent | undefined> => {
-    const row = await db.readOne<AgentRow>(`SELECT * FROM ${agents} WHERE ${where}`, args);
+  const one = async (where: Where, rest: Pick<Select, 'actor' | 'order'>): Promise<Agent | undefined> => {
+    const row = await db.first<AgentRow>({ from: 'agents', where, ...rest });
     return row && toAgent(row);
   };
-  const many = async (tail: string, args: readonly Scalar[]): Promise<Agent[]> => (await db.read<AgentRow>(`SELECT * FROM ${agents} ${tail}`, args)).map(toAgent);
-  const mine = '(? = 1 OR owner_id = ?)';
   return {
-    get: (actor, id) => one(`${mine} AND id = ? AND state <> 'Terminated'`, [...ownerScope(actor), id]),
+    get: (actor, id) => one({ ...LIVING, id }, { actor }),
     // One who sees several owners' agents of this name gets their own before others', then the oldest.
-    byName: (actor, name) => one(`${mine} AND name = ? AND state <> 'Terminated' ORDER BY CASE WHEN owner_id = ? THEN 0 ELSE 1 END, created_at LIMIT 1`, [...ownerScope(actor), name, actor.ownerId]),
-    forKill: (actor, id) => one(`${mine} AND id = ?`, [...ownerScope(actor), id]),
-    page: (actor, filter) => page(db, agents, actor, filter),
-    all: (actor, limit) => many(`WHERE ${mine} AND state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [...ownerScope(actor), limit]),
-    terminated: () => many(`WHERE state = 'Terminated'`, []),
-    children: async (actor, parentIds) => {
-      const reads = idGroups(parentIds).map((group) =>
-        db.read<{ id: string; parent_id: string }>(
-          `SELECT id, parent_id FROM ${agents} WHERE parent_id IN (${group.map(() => '?').join(', ')}) AND ${mine} AND state <> 'Terminated' ORDER BY created_at, id`,
-          [...group, ...ownerScope(actor)],
-        ),
-      );
-      const below = new Map<string, string[]>();
-      for (const { id, parent_id } of (await Promise.all(reads)).flat()) below.set(parent_id, [...(below.get(parent_id) ?? []), id]);
-      return below;
+    byName: async (actor, name) => {
+      const own = await one({ ...LIVING, name, owner_id: actor.ownerId }, {});
+      return own ?? (seesAll(actor) ? one({ ...LIVING, name }, { order: [{ column: 'created_at' }] }) : undefined);
     },
-    countChildren: async (parentId) => (await db.readOne<{ n: number }>(`SELECT count(*) AS n FROM ${agents} WHERE parent_id = ?`, [parentId]))?.n ?? 0,
-    hasMark: async (name) => (await db.readOne(`SELECT name FROM ${marks} WHERE name = ?`, [name])) !== undefined,
-    spawnKey: (ownerId, key) =>
-      db.readOne<{ fingerprint: string; agentId: string; name: string }>(`SELECT fingerprint, agent_id AS "agentId", name FROM ${keys} WHERE owner_id = ? AND spawn_key = ?`, [ownerId, key]),
-    insert: (agent) => ({ insert: agents, rows: [toRow(agent)] }),
-    insertKey: (ownerId, key, record, at) => ({
-      insert: keys,
-      rows: [{ owner_id: ownerId, spawn_key: key, fingerprint: record.fingerprint, agent_id: record.agentId, name: record.name, created_at: at }],
-    }),
-    insertMark: (name, at) => ({ insert: marks, rows: [{ name, at }] }),
-    update: (id, { manifest, ...columns }) => ({
-      update: agents,
-      key: ['id'],
-      rows: [{ id, ...columns, ...(manifest ? { manifest: JSON.stringify(manifest), description: manifest.description } : {}) }],
-    }),
-    touch: (at) => ({ update: agents, key: ['id'], rows: [...at].map(([id, last]) => ({ id, last_active_at: last })) }),
-    remove: (id) => ({ sql: `DELETE FROM ${agents} WHERE id = ?`, args: [id], expect: 1 }),
-    removeOwner: (ownerId) => [
-      { sql: `DELETE FROM ${agents} WHERE owner_id = ?`, args: [ownerId] },
-      { sql: `DELETE FROM ${keys} WHERE owner_id = ?`, args: [ownerId] },
-    ],
-    forgetKeysBefore: (at) => ({ sql: `DELETE FROM ${keys} WHERE created_at < ?`, args: [at] }),
+    forKill: (actor, id) => one({ id }, { actor }),
+    page: (actor, filter) => page(db, db.table('agents'), actor, filter),
+    all: async (actor, limit) =>
+      (await db.read<AgentRow>(`SELECT * FROM ${db.table('agents')} WHERE (? = 1 OR owner_id = ?) AND state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [...ownerScope(actor), limit])).map(
+        toAgent,
+      ),
+    terminated: async () => (await db.select<AgentRow>({ from: 'agents', where: { state: 'Terminated' } })).map(toAgent),
+    children: (actor, parentIds) => children(db, actor, parentIds),
+    countChildren: (parentId) => db.count('agents', { parent_id: parentId }),
+    hasMark: async (name) => (await db.first({ from: 'marks', where: { name } })) !== undefined,
+    insert: (agent) => db.insert('agents', [toRow(agent)]),
+    insertMark: (name, at) => db.insert('marks', [{ name, at }]),
+    update: (id, { manifest, ...columns }) => db.update('agents', ['id'], [{ id, ...columns, ...(manifest ? { manifest: JSON.stringify(manifest), description: manifest.description } : {}) }]),
+    touch: (at) =>
+      db.update(
+        'agents',
+        ['id'],
+        [...at].map(([id, last]) => ({ id, last_active_at: last })),
+      ),
+    remove: (id) => db.remove('agents', { id }, { expect: 1 }),
     commit: async (writes) => void (await db.commit(writes)),
   };
+};
+
+const children = async (db: Db, actor: Actor, parentIds: readonly string[]): Promise<Map<string, string[]>> => {
+  const order = [{ column: 'created_at' }, { column: 'id' }];
+  const reads = idGroups(parentIds).map((group) =>
+    db.select<{ id: string; parent_id: string }>({ from: 'agents', columns: ['id', 'parent_id'], where: { ...LIVING, parent_id: group }, actor, order }),
+  );
+  const below = new Map<string, string[]>();
+  for (const { id, parent_id } of (await Promise.all(reads)).flat()) below.set(parent_id, [...(below.get(parent_id) ?? []), id]);
+  return below;
 };
 
 const page = async (db: Db, agents: string, actor: Actor, filter: AgentFilter): Promise<{ agents: Agent[]; total: number }> => {
@@ -134,7 +117,8 @@ const page = async (db: Db, agents: string, actor: Actor, filter: AgentFilter): 
     args.push(filter.owner);
   }
   const where = conditions.join(' AND ');
-  const direction = filter.order === 'desc' ? 'DESC' : 'ASC';
+  // Where those stand that have no value is said, because engines differ.
+  const direction = filter.order === 'desc' ? 'DESC NULLS LAST' : 'ASC NULLS FIRST';
   const [rows, count] = await Promise.all([
     // The id breaks ties, so that pages neither repeat nor skip an agent.
     db.read<AgentRow>(`SELECT * FROM ${agents} WHERE ${where} ORDER BY ${SORT_COLUMNS[filter.sort]} ${direction}, id LIMIT ? OFFSET ?`, [...args, filter.limit, filter.offset]),

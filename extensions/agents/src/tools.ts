@@ -26,12 +26,13 @@ const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
       shell: Texts('Patterns of shell commands it may run; none when left out'),
     }),
     risk: 'agent',
+    capabilities: ['agent_spawn'],
     replay: 'keyed',
     parallel: false,
     run: async (args, call) => {
       const parent = await agents.get(call.actor, call.agentId);
-      // callId is the same after a restart: the call made again finds the agent it already made.
-      const spawned = await spawn(call.actor, { manifest: childManifest(parent, args), parentId: parent.id, key: `call:${call.callId}` });
+      // The same after a restart: the call made again finds the agent it already made. Small servers number their calls anew in each run.
+      const spawned = await spawn(call.actor, { manifest: childManifest(parent, args), parentId: parent.id, key: `call:${call.runId}:${call.callId}` });
       return JSON.stringify({ agent_id: spawned.agentId, name: spawned.name });
     },
   });

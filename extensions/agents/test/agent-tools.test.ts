@@ -14,10 +14,10 @@ describe('agent tools', () => {
   });
   afterEach(() => kit.close());
 
-  const use = async (name: string, agentId: string, args: Record<string, unknown>, callId = 'c1'): Promise<Record<string, unknown>> => {
+  const use = async (name: string, agentId: string, args: Record<string, unknown>, callId = 'c1', runId = 'r'): Promise<Record<string, unknown>> => {
     const tool = tools.find((one) => one.name === name);
     const { manifest } = await kit.agents.get(alice, agentId);
-    const call: ToolCall = { callId, runId: 'r', agentId, sessionId: 's', actor: alice, depth: 0, capabilities: manifest.capabilities, signal: new AbortController().signal, log: kit.deps.log };
+    const call: ToolCall = { callId, runId, agentId, sessionId: 's', actor: alice, depth: 0, capabilities: manifest.capabilities, signal: new AbortController().signal, log: kit.deps.log };
     const output: ToolOutput | string | undefined = await tool?.run(args as never, call);
     return JSON.parse(typeof output === 'string' ? output : (output?.content ?? 'null'));
   };
@@ -28,6 +28,14 @@ describe('agent tools', () => {
     const again = await use('agent_spawn', parent.id, { name: 'child', system_prompt: 'Help.' });
     expect(again).to.deep.equal(first);
     expect((await kit.agents.get(alice, String(first.agent_id))).parentId).to.equal(parent.id);
+  });
+
+  it('agent_spawn takes a call of another run for another call, though a small server numbers both alike', async () => {
+    const parent = await kit.agents.spawn(alice, { name: 'parent' });
+    const first = await use('agent_spawn', parent.id, { name: 'one', system_prompt: 'Help.' }, 'call_0', 'r1');
+    const second = await use('agent_spawn', parent.id, { name: 'two', system_prompt: 'Help.' }, 'call_0', 'r2');
+    expect(second).to.deep.include({ name: 'two' });
+    expect(second.agent_id).to.not.equal(first.agent_id);
   });
 
   it('agent_spawn asks for no more than the parent has, whatever narrows it', async () => {

@@ -3,6 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Actor, actorOf, type Events, type Logger, type Verdict } from '@svc/api';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
+import { systemIds } from '@svc/platform/clock/ids';
+import { virtualClock } from '@svc/platform/clock/clock';
+import { createJournal } from '@svc/platform/journal/journal';
+import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
 import { createAgentCache } from '../src/agent-cache.js';
@@ -21,9 +26,20 @@ export const openAgents = async () => {
   let ticks = Date.parse('2026-01-01T00:00:00Z');
   const clock = { now: () => ticks++, iso: () => new Date(ticks++).toISOString(), mono: () => ticks++, sleep: async () => undefined };
   const storage: Storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: (events) => said.push(...events) });
-  const tables = { id: 'agents', tables: ['agents', 'spawn_keys', 'marks'] };
+  const tables = { id: 'agents', tables: ['agents', 'marks'] };
   await storage.migrate(tables, [init]);
-  const events: Events = { event: (name, data) => ({ event: name, data }), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
+  const events: Events = { event: ({ name }, data) => storage.event('agents', name, data), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
+  await storage.migrate(journalOwner, journalMigrations);
+  const journal = createJournal({
+    db: storage.dbFor(journalOwner),
+    clock: virtualClock(ticks),
+    ids: systemIds(),
+    log: silent,
+    instanceId: 'kit',
+    leaseMs: 30_000,
+    soleWriter: true,
+    nowSql: storage.nowSql,
+  });
   let nextId = 1;
   const ids = { uuid: () => `00000000-0000-4000-8000-${String(nextId++).padStart(12, '0')}`, hex: () => '', bytes: () => new Uint8Array(), random: () => 0 };
   const taps: { veto: Verdict | undefined; review: string[]; spawning: unknown[]; purged: unknown[]; purgeFails: boolean } = {
@@ -41,15 +57,13 @@ export const openAgents = async () => {
     },
   };
   const review: AgentsDeps['review'] = { isEmpty: () => false, call: async () => [{ owner: 'test', value: taps.review }] };
-  const purge = {
-    isEmpty: () => false,
-    call: async (subject: unknown) => {
-      taps.purged.push(subject);
-      if (taps.purgeFails) throw new Error('an area could not let go');
-    },
+  const purge = async (agentId: string): Promise<void> => {
+    taps.purged.push(agentId);
+    if (taps.purgeFails) throw new Error('the purge could not be stored');
   };
   const providers = { value: undefined, onChange: () => ({ dispose: () => undefined }) };
   const deps: AgentsDeps = {
+    journal,
     store: createStore(storage.dbFor(tables)),
     cache: createAgentCache(clock),
     spawning,
@@ -57,6 +71,7 @@ export const openAgents = async () => {
     providers,
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,
+    schemas: createValueChecks(),
     ids,
     clock,
     events,
@@ -68,6 +83,7 @@ export const openAgents = async () => {
     said,
     taps,
     close: async () => {
+      await journal.close();
       await storage.close();
       await rm(home, { recursive: true });
     },

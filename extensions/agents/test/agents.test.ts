@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ensureFirstAgent } from '../src/first-agent.js';
-import { createLastActive } from '../src/last-active.js';
-import { finishKills, purgeOwner } from '../src/service.js';
+import { createLastActive } from '../src/shown/last-active.js';
+import { finishKills } from '../src/service.js';
 import { spawnAgent } from '../src/spawning.js';
 import { alice, bob, codeOf, type OpenAgents, openAgents, owner } from './agents-kit.js';
 
@@ -30,7 +30,7 @@ describe('agents', () => {
 
   it('A2 refuses the same key with another request, and keeps the keys of two owners apart', async () => {
     await spawnAgent(kit.deps, alice, { name: 'helper', key: 'k' });
-    expect(await codeOf(spawnAgent(kit.deps, alice, { name: 'other', key: 'k' }))).to.equal('agents_key_reused');
+    expect(await codeOf(spawnAgent(kit.deps, alice, { name: 'other', key: 'k' }))).to.equal('journal_key_conflict');
     expect((await spawnAgent(kit.deps, bob, { name: 'other', key: 'k' })).name).to.equal('other');
   });
 
@@ -80,7 +80,7 @@ describe('agents', () => {
   it('A6 lets every area drop its rows before the agent is gone', async () => {
     const agent = await kit.agents.spawn(owner, { name: 'helper' });
     await kit.agents.kill(owner, agent.id);
-    expect(kit.taps.purged).to.deep.equal([{ agentId: agent.id }]);
+    expect(kit.taps.purged).to.deep.equal([agent.id]);
     expect(kit.said.map(({ event }) => event)).to.deep.equal(['agent.spawned', 'agent.changed', 'agent.killed']);
     expect(await codeOf(kit.agents.kill(owner, agent.id))).to.equal('agent_not_found');
   });
@@ -102,11 +102,16 @@ describe('agents', () => {
     expect(kit.said.at(-1)?.event).to.equal('agent.killed');
   });
 
+  it('sets the session of an agent for whoever sees it', async () => {
+    const agent = await kit.agents.spawn(owner, { name: 'helper' });
+    expect(await codeOf(kit.agents.setSession(bob, agent.id, agent.sessionId))).to.equal('agent_not_found');
+  });
+
   it('shows a new session as soon as the commit that set it is through', async () => {
     const agent = await kit.agents.spawn(owner, { name: 'helper' });
     await kit.agents.get(owner, agent.id);
     const session = '11111111-0000-4000-8000-000000000000';
-    await kit.deps.store.commit(await kit.agents.setSession(agent.id, session));
+    await kit.deps.store.commit(await kit.agents.setSession(owner, agent.id, session));
     expect((await kit.agents.get(owner, agent.id)).sessionId).to.equal(session);
   });
 
@@ -143,13 +148,5 @@ describe('agents', () => {
     expect((await kit.deps.store.get(owner, agent.id))?.lastActiveAt).to.equal(null);
     await active.flush();
     expect((await kit.deps.store.get(owner, agent.id))?.lastActiveAt).to.match(/^2026-01-01T/);
-  });
-
-  it('forgets an owner altogether', async () => {
-    await kit.agents.spawn(alice, { name: 'hers', key: 'k' });
-    await kit.agents.spawn(bob, { name: 'his' });
-    await purgeOwner(kit.deps, 'user:alice');
-    expect((await kit.agents.list(owner)).map(({ name }) => name)).to.deep.equal(['his']);
-    expect(await kit.deps.store.spawnKey('user:alice', 'k')).to.equal(undefined);
   });
 });

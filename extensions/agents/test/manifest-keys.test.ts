@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { TSchema } from '@svc/api';
 import { expect } from 'chai';
-import { CAPABILITY_KEYS, type KeyNotes, MODEL_KEYS, RESOURCE_KEYS, AUTONOMOUS_KEYS, THINKING_KEYS, TOP_KEYS, manifestSchema } from '../src/manifest-keys.js';
+import { CAPABILITY_KEYS, type KeyNotes, MODEL_KEYS, RESOURCE_KEYS, AUTONOMOUS_KEYS, THINKING_KEYS, TOP_KEYS, manifestSchema } from '../src/manifest/manifest-keys.js';
 
 /** Every key that the format of agent.toml knows. */
 const FORMAT: Readonly<Record<string, readonly string[]>> = {

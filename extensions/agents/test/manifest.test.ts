@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { FIRST_MANIFEST } from '../src/first-agent.js';
-import { readManifest } from '../src/manifest-reader.js';
-import { MAX_MANIFEST_BYTES, parseManifestToml, plainManifest } from '../src/manifest-toml.js';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
+import { readManifest } from '../src/manifest/manifest-reader.js';
+import { MAX_MANIFEST_BYTES, parseManifestToml, plainManifest } from '../src/manifest/manifest-toml.js';
 import { codeOf } from './agents-kit.js';
 
-const readText = async (text: string) => readManifest(await parseManifestToml(text), text);
+const schemas = createValueChecks();
+const readText = async (text: string) => readManifest(schemas, await parseManifestToml(text), text);
 const readFixture = async (name: string) => readText(await readFile(`fixtures/manifests/${name}.toml`, 'utf8'));
-const readJson = (manifest: unknown) => readManifest(plainManifest(manifest));
+const readJson = (manifest: unknown) => readManifest(schemas, plainManifest(manifest));
 
 const messageOf = async (work: Promise<unknown>): Promise<string> => work.then(String, (error: Error) => error.message);
 

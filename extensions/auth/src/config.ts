@@ -1,4 +1,4 @@
-import { OneOf, type Static, Type } from '@svc/api';
+import { OneOf, Type, defineConfig } from '@svc/api';
 
 export const ApiKey = Type.String({
   default: '',
@@ -6,25 +6,29 @@ export const ApiKey = Type.String({
   description: 'When not empty, every route but GET / and GET /api/health needs it as a bearer token; sha256:<hex> of the key serves as well',
   'x-secret': true,
   'x-hash-serves': true,
+  'x-caller-key': true,
+  'x-env': 'SVC_API_KEY',
   'x-security': true,
 });
-export const ApiKeyHash = Type.String({ default: '', pattern: '^\\s*$|^sha256:[0-9a-fA-F]{64}$', description: 'sha256:<hex> of the key, so that the file need not hold it', 'x-security': true });
+export const ApiKeyHash = Type.String({
+  default: '',
+  pattern: '^\\s*$|^sha256:[0-9a-fA-F]{64}$',
+  description: 'sha256:<hex> of the key, so that the file need not hold it',
+  'x-caller-key': true,
+  'x-security': true,
+});
 export const Users = Type.Array(
   Type.Object(
     {
       name: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }),
       role: OneOf(['owner', 'admin', 'user', 'viewer'], { default: 'user' }),
-      api_key_hash: Type.String({ pattern: '^sha256:[0-9a-fA-F]{64}$', description: 'sha256:<hex> of this person’s key' }),
+      api_key_hash: Type.String({ pattern: '^sha256:[0-9a-fA-F]{64}$', description: 'sha256:<hex> of this person’s key', 'x-caller-key': true }),
     },
     { additionalProperties: false },
   ),
   { default: [], maxItems: 1_000, description: 'People with keys of their own; each sees only their own rows unless admin or owner', 'x-security': true },
 );
 
-declare module '@svc/api' {
-  interface ConfigMap {
-    api_key: string;
-    api_key_hash: string;
-    users: Static<typeof Users>;
-  }
-}
+export const ApiKeySetting = defineConfig('/api_key', ApiKey);
+export const ApiKeyHashSetting = defineConfig('/api_key_hash', ApiKeyHash);
+export const UsersSetting = defineConfig('/users', Users);

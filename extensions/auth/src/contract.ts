@@ -1,13 +1,7 @@
-/** What auth offers to other areas: who somebody is, when no request of theirs is at hand. */
-import type { Role } from '@svc/api';
+/** What auth declares to other areas: who somebody is, when no request of theirs is at hand. */
+import { Role, Type, defineService, method } from '@svc/api';
 
-export interface AuthService {
-  /** The role of whoever owns these rows, by the keys of now; undefined for nobody we know (any more). */
-  roleOf(ownerId: string): Promise<Role | undefined>;
-}
-
-declare module '@svc/api' {
-  interface ServiceMap {
-    auth: AuthService;
-  }
-}
+export const Auth = defineService('auth', '1.0.0', {
+  /** The role of whoever owns these rows, by the keys of now; nothing for nobody we know (any more). */
+  roleOf: method([Type.String({ description: 'Owner id' })], Type.Union([Role, Type.Undefined()])),
+});

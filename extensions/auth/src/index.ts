@@ -1,7 +1,7 @@
-// For the service auth.
-import type {} from './contract.js';
-import { type Admission, defineExtension, type DoctorFinding, textThatIsSet } from '@svc/api';
-import { ApiKey, ApiKeyHash, Users } from './config.js';
+import { Auth } from './contract.js';
+import * as contract from './contract.js';
+import { type Admission, AuthChanged, DoctorCheck, type DoctorFinding, HttpAuthenticate, HttpAuthorize, KernelGreet, KernelReady, defineExtension, textThatIsSet } from '@svc/api';
+import { ApiKeyHashSetting, ApiKeySetting, UsersSetting } from './config.js';
 import { authErrors } from './errors.js';
 import { type Keyring, OWNER, createKeyring } from './keyring.js';
 import { mayDo } from './roles.js';
@@ -11,20 +11,20 @@ const HASH_COMMAND = 'svc key hash --write';
 const WWW_AUTHENTICATE = { 'www-authenticate': 'Bearer' };
 
 export default defineExtension({
-  config: { '/api_key': ApiKey, '/api_key_hash': ApiKeyHash, '/users': Users },
+  contract,
+  config: [ApiKeySetting, ApiKeyHashSetting, UsersSetting],
   activate(ctx) {
-    const build = (): Keyring => createKeyring({ environment: ctx.env('SVC_API_KEY'), apiKey: ctx.config.get('api_key'), apiKeyHash: ctx.config.get('api_key_hash'), users: ctx.config.get('users') });
+    const build = (): Keyring =>
+      createKeyring({ environment: ctx.env('SVC_API_KEY'), apiKey: ctx.config.get(ApiKeySetting), apiKeyHash: ctx.config.get(ApiKeyHashSetting), users: ctx.config.get(UsersSetting) });
     let keyring = build();
     const rebuild = () => {
       keyring = build();
-      ctx.events.publish('auth.changed', {});
+      ctx.events.publish(AuthChanged, {});
     };
-    ctx.config.onChange('api_key', rebuild);
-    ctx.config.onChange('api_key_hash', rebuild);
-    ctx.config.onChange('users', rebuild);
+    for (const setting of [ApiKeySetting, ApiKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, rebuild);
 
-    ctx.services.provide('auth', { roleOf: async (ownerId) => keyring.roleOf(ownerId) });
-    ctx.hooks.tap('http.authenticate', (request) => {
+    ctx.services.provide(Auth, { roleOf: async (ownerId) => keyring.roleOf(ownerId) });
+    ctx.hooks.tap(HttpAuthenticate, (request) => {
       if (keyring.isOpen) return OWNER;
       const key = presentedKey(request);
       if (key === undefined) throw authErrors.key_missing().with({ headers: WWW_AUTHENTICATE });
@@ -32,18 +32,18 @@ export default defineExtension({
       if (!actor) throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
       return actor;
     });
-    ctx.hooks.tap('http.authorize', ({ actor, permission }) => {
+    ctx.hooks.tap(HttpAuthorize, ({ actor, permission }) => {
       if (mayDo(actor.role, permission)) return undefined;
       return { deny: `The role ${actor.role} may not do this (${permission}). Ask an owner or admin of this daemon.`, code: 'auth_role_refused' };
     });
-    ctx.hooks.tap('kernel.ready', () => {
+    ctx.hooks.tap(KernelReady, () => {
       if (keyring.isPlainInFile) ctx.log.warn(PLAIN_KEY, { fix: HASH_COMMAND });
     });
-    ctx.hooks.tap('kernel.greet', () => (keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: `npx ${HASH_COMMAND}` }] : []));
-    ctx.hooks.tap('doctor.check', () => findingsOf(keyring));
+    ctx.hooks.tap(KernelGreet, () => (keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: `npx ${HASH_COMMAND}` }] : []));
+    ctx.hooks.tap(DoctorCheck, () => findingsOf(keyring));
   },
   /** This generation may know other keys than the one before it. */
-  start: (ctx) => ctx.events.publish('auth.changed', {}),
+  start: (ctx) => ctx.events.publish(AuthChanged, {}),
 });
 
 const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {

@@ -5,7 +5,8 @@
  * U2  With no key and no user configured the API is open, and whoever calls is the owner.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type Actor, type KeySettings, type KnownKey, keysOf, type Role } from '@svc/api';
+import type { Actor, Role } from '@svc/api';
+import { hasKey, type KeySettings, type KnownKey, keysOf } from './known-keys.js';
 
 export interface Keyring {
   readonly isOpen: boolean;
@@ -27,7 +28,7 @@ export const createKeyring = (settings: KeySettings): Keyring => {
   const keys = keysOf(settings);
   const known: Known[] = keys.map((key) => ({ digest: key.isHash ? fromHex(key.text) : sha256(key.text), actor: actorOf(key) }));
   return {
-    isOpen: known.length === 0,
+    isOpen: !hasKey(settings),
     isPlainInFile: keys.some((key) => key.source === 'api_key' && !key.isHash),
     find: (key) => {
       const digest = sha256(key);

@@ -3,47 +3,91 @@
  * model to read: what is missing, and where a person could grant it.
  *
  * C1  A call whose tool the manifest does not list is refused.
- * C2  A tool that can do harm needs its grant beside its name: shell, network, agent_spawn, agent_message, file_system.
+ * C2  What a call needs must be granted beside the tool's name: shell, network, agent_spawn, agent_message, file_system…
  * C3  An empty list of tools means every tool that needs no grant; an empty list of anything else means none.
  * C4  What is listed to a model is never more than what would be allowed.
+ * C5  A need without a target is one of everything: only a grant of everything covers it. One that nobody knows is refused.
  */
-import { type AnyTool, type Capabilities, isHostGranted, matchesAny, targetOf } from '@svc/api';
+import { type Capabilities, isHostGranted, matchesAny, mayUseShell, type Need, targetOf, type ToolFacts } from '@svc/api';
 import { commandRefusal, listed } from './shell-command.js';
 
+/** A need with every name of what it means: an agent has its id and its name. */
+export type NamedNeed = Need & { readonly names?: readonly string[] };
+
+type JudgedTool = Pick<ToolFacts, 'name' | 'risk' | 'capabilities'>;
+
 export interface CallToJudge {
-  readonly tool: Pick<AnyTool, 'name' | 'risk' | 'workspace'>;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly tool: JudgedTool;
+  readonly needs: readonly NamedNeed[];
   readonly capabilities: Capabilities;
-  /** Every name of the agent that `agent_send` writes to: its id and its name. */
-  readonly receivers: readonly string[];
 }
 
 /** Why the call is refused, or undefined. */
-export const refusalOf = ({ tool, args, capabilities, receivers }: CallToJudge): string | undefined => {
+export const refusalOf = ({ tool, needs, capabilities }: CallToJudge): string | undefined => {
   const never = neverReason(tool, capabilities);
   if (never !== undefined) return never;
-  if (tool.risk === 'exec' && typeof args.command === 'string') return commandRefusal(args.command, capabilities);
-  if (tool.risk === 'network' && typeof args.url === 'string') return hostRefusal(args.url, capabilities.network);
-  if (tool.name === 'agent_send' && !receivers.some((name) => matchesAny(capabilities.agent_message, name))) {
-    return `This agent may not write to ${receivers[0] ?? 'that agent'}: [capabilities] agent_message allows ${listed(capabilities.agent_message)}.`;
+  for (const need of needs) {
+    // One that not every call has is not in the tool's own list.
+    const refusal = lacking(tool, need.capability, capabilities) ?? RULES.get(need.capability)?.refusal?.(need, capabilities);
+    if (refusal !== undefined) return refusal;
   }
   return undefined;
 };
 
 /** Why this agent can never run the tool, whatever the arguments; undefined when it may depend on them. */
-export const neverReason = (tool: Pick<AnyTool, 'name' | 'risk' | 'workspace'>, capabilities: Capabilities): string | undefined => {
+export const neverReason = (tool: JudgedTool, capabilities: Capabilities): string | undefined => {
   const { tools } = capabilities;
   if (tools.length > 0 && !matchesAny(tools, tool.name)) return `This agent may not use ${tool.name}: [capabilities] tools allows ${listed(tools)}.`;
-  if (tool.workspace === true && !capabilities.file_system) return `This agent may not use ${tool.name}: [capabilities] file_system is false.`;
   if (tool.risk === 'exec' && capabilities.exec?.mode === 'deny') return `This agent may not use ${tool.name}: exec_policy of its manifest is "deny".`;
-  if (tool.risk === 'exec' && capabilities.shell.length === 0) return missing(tool.name, 'shell');
-  if (tool.risk === 'network' && capabilities.network.length === 0) return missing(tool.name, 'network');
-  if (tool.name === 'agent_spawn' && !capabilities.agent_spawn) return missing(tool.name, 'agent_spawn');
-  if (tool.name === 'agent_send' && capabilities.agent_message.length === 0) return missing(tool.name, 'agent_message');
+  for (const capability of tool.capabilities) {
+    const why = lacking(tool, capability, capabilities);
+    if (why !== undefined) return why;
+  }
   return undefined;
 };
 
+const lacking = (tool: JudgedTool, capability: string, capabilities: Capabilities): string | undefined => {
+  const rule = RULES.get(capability);
+  if (!rule) return `This agent may not use ${tool.name}: it needs "${capability.slice(0, 100)}", which is no capability of this daemon.`;
+  return rule.isGranted(capabilities) ? undefined : (rule.missing?.(tool.name) ?? missing(tool.name, capability));
+};
+
+interface Rule {
+  /** Whether the manifest grants anything of it. */
+  isGranted(capabilities: Capabilities): boolean;
+  missing?(tool: string): string;
+  /** Why this need is not covered by what is granted. A capability that is there or not has none. */
+  refusal?(need: NamedNeed, capabilities: Capabilities): string | undefined;
+}
+
+type ListKey = 'agent_message' | 'memory_read' | 'memory_write';
+
+const byPattern = (key: ListKey, verb: string, what: string): Rule => ({
+  isGranted: (capabilities) => capabilities[key].length > 0,
+  refusal: ({ target, names = target === undefined ? [] : [target] }, capabilities) => {
+    const granted = capabilities[key];
+    if (names.length === 0 ? granted.includes('*') : names.some((name) => matchesAny(granted, name))) return undefined;
+    return `This agent may not ${verb} ${names[0] ?? what}: [capabilities] ${key} allows ${listed(granted)}.`;
+  },
+});
+
+const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ['file_system', { isGranted: ({ file_system }) => file_system, missing: (tool) => `This agent may not use ${tool}: [capabilities] file_system is false.` }],
+  ['agent_spawn', { isGranted: ({ agent_spawn }) => agent_spawn }],
+  ['shell', { isGranted: ({ shell }) => shell.length > 0, refusal: ({ target }, capabilities) => (target === undefined ? anyCommandRefusal(capabilities) : commandRefusal(target, capabilities)) }],
+  ['network', { isGranted: ({ network }) => network.length > 0, refusal: ({ target }, { network }) => (target === undefined ? anyHostRefusal(network) : hostRefusal(target, network)) }],
+  ['agent_message', byPattern('agent_message', 'write to', 'that agent')],
+  ['memory_read', byPattern('memory_read', 'read', 'all memory')],
+  ['memory_write', byPattern('memory_write', 'write', 'all memory')],
+]);
+
 const missing = (tool: string, grant: string): string => `This agent may not use ${tool}: its manifest grants nothing under [capabilities] ${grant}. Do without it, or ask a person to grant it.`;
+
+const anyCommandRefusal = (capabilities: Capabilities): string | undefined =>
+  mayUseShell(capabilities) ? undefined : `This call does not say which command it runs, and this agent may not run any: [capabilities] shell allows ${listed(capabilities.shell)}.`;
+
+const anyHostRefusal = (hosts: readonly string[]): string | undefined =>
+  hosts.includes('*') ? undefined : `This call does not say which host it reaches, and this agent may not reach any: [capabilities] network allows ${listed(hosts)}.`;
 
 const hostRefusal = (address: string, hosts: readonly string[]): string | undefined => {
   if (!URL.canParse(address)) return `"${address.slice(0, 200)}" is not an address: https://host/path was expected.`;

@@ -1,5 +1,5 @@
 /** What the extension hangs on the hooks of others, asked as those would ask. */
-import type { AnyTool, Capabilities, ExtensionContext } from '@svc/api';
+import type { AnyTool, Capabilities, ExtensionContext, Need } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import capabilities from '../src/index.js';
@@ -34,9 +34,9 @@ describe('what capabilities hangs on the hooks of others', () => {
       clock: virtualClock(0),
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
       config: { get: () => ({ admin: ['shell'], user: ['network', 'agent_message'], viewer: [] }) },
-      services: { optional: (name: string) => ({ value: services[name] }) },
+      services: { optional: ({ name }: { readonly name: string }) => ({ value: services[name] }) },
       hooks: {
-        tap: (name: string, tap: Tap, options?: { stage?: number }) => {
+        tap: ({ name }: { readonly name: string }, tap: Tap, options?: { stage?: number }) => {
           taps.set(name, tap);
           stages.set(name, options?.stage);
         },
@@ -48,8 +48,13 @@ describe('what capabilities hangs on the hooks of others', () => {
     return { ask, taps, stages };
   };
   const auth = { roleOf: async (id: string) => (id === 'user:ann' ? 'user' : undefined) };
-  const tool = (name: string, risk: AnyTool['risk']) => ({ name, risk });
-  const request = (name: string, args: object, ownerId = 'owner') => ({ tool: tool(name, 'agent'), args, call: { agentId: 'a', actor: { id: ownerId, role: 'user', ownerId }, capabilities: ALL } });
+  const tool = (name: string, risk: AnyTool['risk'], capabilities: readonly string[] = []) => ({ name, risk, capabilities });
+  const request = (name: string, needs: readonly Need[], ownerId = 'owner') => ({
+    tool: tool(name, 'agent'),
+    needs,
+    call: { agentId: 'a', actor: { id: ownerId, role: 'user', ownerId }, capabilities: ALL },
+  });
+  const to = (target?: string): Need[] => [{ capability: 'agent_message', ...(target === undefined ? {} : { target }) }];
   const textOf = (verdict: unknown): string => JSON.stringify(verdict ?? 'nothing');
 
   it('stands before everything else that judges a call', () => {
@@ -60,11 +65,11 @@ describe('what capabilities hangs on the hooks of others', () => {
   it('finds a receiver by its name and its id, and takes one that nobody knows for what it is called', async () => {
     const agents = { find: async (_actor: unknown, named: string) => (['writer', 'id-7'].includes(named) ? { name: 'writer', id: 'id-7' } : undefined) };
     const { ask } = open({ agents });
-    for (const agent_id of ['writer', 'id-7']) expect(await ask('tool.before', request('agent_send', { agent_id })), agent_id).to.equal(undefined);
-    expect(textOf(await ask('tool.before', request('agent_send', { agent_id: 'reader' })))).to.contain('may not write to reader');
-    expect(textOf(await ask('tool.before', request('agent_send', { agent_id: 7 })))).to.contain('may not write to that agent');
-    expect(await ask('tool.before', request('agent_list', { agent_id: 'reader' }))).to.equal(undefined);
-    expect(await open().ask('tool.before', request('agent_send', { agent_id: 'writer' })), 'while agents is off').to.equal(undefined);
+    for (const agent_id of ['writer', 'id-7']) expect(await ask('tool.before', request('agent_send', to(agent_id))), agent_id).to.equal(undefined);
+    expect(textOf(await ask('tool.before', request('agent_send', to('reader'))))).to.contain('may not write to reader');
+    expect(textOf(await ask('tool.before', request('agent_send', to())))).to.contain('may not write to that agent');
+    expect(await ask('tool.before', request('agent_list', []))).to.equal(undefined);
+    expect(await open().ask('tool.before', request('agent_send', to('writer'))), 'while agents is off').to.equal(undefined);
   });
 
   it('leaves an owner and the daemon all, a person what their role may grant, and a stranger nothing', async () => {
@@ -76,7 +81,7 @@ describe('what capabilities hangs on the hooks of others', () => {
   });
 
   it('lists the tools that could ever run, and changes no list that is for nobody', async () => {
-    const tools = [tool('shell_exec', 'exec'), tool('web_fetch', 'network'), tool('system_time', 'read')];
+    const tools = [tool('shell_exec', 'exec', ['shell']), tool('web_fetch', 'network', ['network']), tool('system_time', 'read')];
     const { ask } = open({ auth });
     const names = (listed: unknown) => (listed as typeof tools).map(({ name }) => name);
     expect(names(await ask('tool.list', tools, { capabilities: ALL, ownerId: 'user:ann', agentId: 'a' }))).to.deep.equal(['web_fetch', 'system_time']);

@@ -1,10 +1,10 @@
-import type { Capabilities, Role, ToolRequest, ToolRisk } from '@svc/api';
+import type { Capabilities, Need, Role, ToolRequest, ToolRisk } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import { createCallRate } from '../src/call-rate.js';
 import { createJudge } from '../src/call-verdict.js';
 import { bound, GRANTS, type Grant, grantsOf, reviewOf, whyWithheld } from '../src/grants.js';
-import { type CallToJudge, neverReason, refusalOf } from '../src/judge.js';
+import { type CallToJudge, neverReason } from '../src/judge.js';
 import { listed } from '../src/shell-command.js';
 
 const RICH: Capabilities = {
@@ -19,12 +19,15 @@ const RICH: Capabilities = {
   max_llm_tokens_per_hour: null,
 };
 
+const command = (target: string): Need[] => [{ capability: 'shell', target }];
+const address = (target: string): Need[] => [{ capability: 'network', target }];
+const files: readonly Need[] = [{ capability: 'file_system', target: 'a.txt' }];
+
 describe('the verdict on one call', () => {
   interface Asked {
     readonly name?: string;
     readonly risk?: ToolRisk;
-    readonly workspace?: boolean;
-    readonly args?: Record<string, unknown>;
+    readonly needs?: readonly Need[];
     readonly capabilities?: Partial<Capabilities>;
     readonly agentId?: string;
   }
@@ -39,9 +42,13 @@ describe('the verdict on one call', () => {
       async () => receivers,
       createCallRate(clock),
     );
-    const ask = async ({ name = 'x', risk = 'read', workspace = false, args = {}, capabilities = {}, agentId = 'a' }: Asked) => {
+    const ask = async ({ name = 'x', risk = 'read', needs = [], capabilities = {}, agentId = 'a' }: Asked) => {
       // What a verdict reads of a request.
-      const request = { tool: { name, risk, workspace }, args, call: { agentId, actor: { id: 'user:ann', role: 'user', ownerId: 'user:ann' }, capabilities: { ...RICH, ...capabilities } } };
+      const request = {
+        tool: { name, risk, capabilities: needs.map(({ capability }) => capability) },
+        needs,
+        call: { agentId, actor: { id: 'user:ann', role: 'user', ownerId: 'user:ann' }, capabilities: { ...RICH, ...capabilities } },
+      };
       return judge(request as unknown as ToolRequest);
     };
     const denied = async (asked: Asked): Promise<string> => {
@@ -54,40 +61,40 @@ describe('the verdict on one call', () => {
   it('is none where nothing speaks against the call', async () => {
     const { ask, owners } = open(GRANTS);
     expect(await ask({})).to.equal(undefined);
-    expect(await ask({ risk: 'exec', args: { command: 'ls -l' } })).to.equal(undefined);
+    expect(await ask({ risk: 'exec', needs: command('ls -l') })).to.equal(undefined);
     expect(owners).to.deep.equal(['user:ann', 'user:ann']);
   });
 
   it('is that of the manifest where the manifest refuses', async () => {
     const { denied } = open([]);
     expect(await denied({ name: 'y', capabilities: { tools: ['x'] } })).to.match(/^capability_denied: This agent may not use y/);
-    expect(await open(GRANTS).denied({ risk: 'exec', args: { command: 'rm x' } })).to.match(/^capability_denied: .*shell allows ls/);
+    expect(await open(GRANTS).denied({ risk: 'exec', needs: command('rm x') })).to.match(/^capability_denied: .*shell allows ls/);
   });
 
   it('G1 names the grant that the owner may not give, where that alone is the reason', async () => {
     const { denied } = open([]);
-    expect(await denied({ risk: 'exec', args: { command: 'ls -l' } })).to.match(/^capability_denied: This call is refused: .*shell = "ls \*" needs the permission shell,/);
-    expect(await denied({ risk: 'network', args: { url: 'https://example.org' } })).to.match(/network = "\*" needs the permission network/);
-    expect(await denied({ risk: 'network', args: { url: 'http://10.0.0.1/' }, capabilities: { network: ['10.0.0.1'] } })).to.match(/needs the permission private_network/);
-    expect(await denied({ risk: 'exec', args: { command: 'x' }, capabilities: { shell: ['*'] } })).to.match(/needs the permission full_shell/);
-    expect(await denied({ name: 'agent_spawn', risk: 'agent' })).to.match(/needs the permission agent_(message|spawn)/);
-    for (const risk of ['read', 'write'] as const) expect(await denied({ risk, workspace: true }), risk).to.match(/needs the permission file_system/);
-    expect(await open([], 'nobody').denied({ risk: 'write', workspace: true })).to.match(/not known to this daemon/);
+    expect(await denied({ risk: 'exec', needs: command('ls -l') })).to.match(/^capability_denied: This call is refused: .*shell = "ls \*" needs the permission shell,/);
+    expect(await denied({ risk: 'network', needs: address('https://example.org') })).to.match(/network = "\*" needs the permission network/);
+    expect(await denied({ risk: 'network', needs: address('http://10.0.0.1/'), capabilities: { network: ['10.0.0.1'] } })).to.match(/needs the permission private_network/);
+    expect(await denied({ risk: 'exec', needs: command('x'), capabilities: { shell: ['*'] } })).to.match(/needs the permission full_shell/);
+    expect(await denied({ name: 'agent_spawn', risk: 'agent', needs: [{ capability: 'agent_spawn' }] })).to.match(/needs the permission agent_spawn/);
+    for (const risk of ['read', 'write'] as const) expect(await denied({ risk, needs: files }), risk).to.match(/needs the permission file_system/);
+    expect(await open([], 'nobody').denied({ risk: 'write', needs: files })).to.match(/not known to this daemon/);
   });
 
   it('G1 names a grant of the right kind, and any that is withheld where none is', async () => {
-    expect(await open(['shell', 'file_system', 'agent_spawn', 'agent_message']).denied({ risk: 'network', args: { url: 'https://example.org' } })).to.match(/permission network/);
+    expect(await open(['shell', 'file_system', 'agent_spawn', 'agent_message']).denied({ risk: 'network', needs: address('https://example.org') })).to.match(/permission network/);
     // A workspace behind a tool of another risk.
-    expect(await open(['shell', 'network', 'agent_spawn', 'agent_message']).denied({ risk: 'exec', workspace: true, args: { command: 'ls -l' } })).to.match(/permission file_system/);
+    expect(await open(['shell', 'network', 'agent_spawn', 'agent_message']).denied({ risk: 'exec', needs: [...command('ls -l'), ...files] })).to.match(/permission file_system/);
   });
 
   it('G3 lets through what needs nothing of what is withheld', async () => {
     expect(await open([]).denied({})).to.equal('nothing');
-    expect(await open(['file_system']).denied({ risk: 'write', workspace: true })).to.equal('nothing');
+    expect(await open(['file_system']).denied({ risk: 'write', needs: files })).to.equal('nothing');
   });
 
   it('knows a receiver by every name of it', async () => {
-    const send = { name: 'agent_send', risk: 'agent', capabilities: { agent_message: ['writer'] } } as const;
+    const send: Asked = { name: 'agent_send', risk: 'agent', needs: [{ capability: 'agent_message', target: 'whoever' }], capabilities: { agent_message: ['writer'] } };
     expect(await open(GRANTS, 'owner', ['writer', 'id-7']).denied(send)).to.equal('nothing');
     expect(await open(GRANTS, 'owner', ['reader']).denied(send)).to.match(/may not write to reader/);
   });
@@ -147,34 +154,17 @@ describe('the memory of calls', () => {
 });
 
 describe('what a manifest allows', () => {
-  const refusal = (tool: CallToJudge['tool'], capabilities: Partial<Capabilities>, args: Record<string, unknown> = {}, receivers: string[] = []) =>
-    refusalOf({ tool, args, capabilities: { ...RICH, ...capabilities }, receivers });
-
-  it('C2 looks at a command of any tool that runs one, and at an address of any that fetches', () => {
-    expect(refusal({ name: 'x', risk: 'exec' }, {}, { command: 'rm a' })).to.match(/shell allows/);
-    expect(refusal({ name: 'x', risk: 'exec' }, {}, { command: 7 })).to.equal(undefined);
-    expect(refusal({ name: 'x', risk: 'read' }, {}, { command: 'rm a', url: 'no address' })).to.equal(undefined);
-    expect(refusal({ name: 'x', risk: 'network' }, { network: ['example.org'] }, { url: 'https://other.test' })).to.match(/may not reach other\.test: .*allows example\.org/);
-    expect(refusal({ name: 'x', risk: 'network' }, {}, {})).to.equal(undefined);
-  });
-
   it('C2 gives the first reason for which a tool can never run', () => {
     const never = (tool: CallToJudge['tool'], capabilities: Partial<Capabilities>) => neverReason(tool, { ...RICH, ...capabilities });
     const exec = { mode: 'deny', programs: null, env: null, timeout_secs: null, no_output_timeout_secs: null, max_output_bytes: null } as const;
-    expect(never({ name: 'x', risk: 'exec' }, { exec })).to.match(/exec_policy of its manifest is "deny"/);
-    expect(never({ name: 'x', risk: 'read' }, { exec })).to.equal(undefined);
-    expect(never({ name: 'x', risk: 'exec' }, { exec: { ...exec, mode: 'full' } })).to.equal(undefined);
-    expect(never({ name: 'x', risk: 'read', workspace: false }, { file_system: false })).to.equal(undefined);
-    expect(never({ name: 'x', risk: 'read', workspace: true }, { file_system: false, tools: ['y'] })).to.match(/tools allows y/);
-    expect(never({ name: 'x', risk: 'agent' }, { agent_spawn: false, agent_message: [] })).to.equal(undefined);
-    expect(never({ name: 'agent_send', risk: 'agent' }, { agent_spawn: false })).to.equal(undefined);
-    expect(never({ name: 'agent_spawn', risk: 'agent' }, { agent_message: [] })).to.equal(undefined);
-  });
-
-  it('C2 names the receiver that may not be written to, or says that one', () => {
-    const send = { name: 'agent_send', risk: 'agent' } as const;
-    expect(refusal(send, { agent_message: ['a'] }, {}, [])).to.match(/may not write to that agent: .*allows a\./);
-    expect(refusal({ name: 'agent_list', risk: 'agent' }, { agent_message: ['a'] }, {}, ['b'])).to.equal(undefined);
+    expect(never({ name: 'x', risk: 'exec', capabilities: ['shell'] }, { exec })).to.match(/exec_policy of its manifest is "deny"/);
+    expect(never({ name: 'x', risk: 'read', capabilities: [] }, { exec })).to.equal(undefined);
+    expect(never({ name: 'x', risk: 'exec', capabilities: ['shell'] }, { exec: { ...exec, mode: 'full' } })).to.equal(undefined);
+    expect(never({ name: 'x', risk: 'read', capabilities: [] }, { file_system: false })).to.equal(undefined);
+    expect(never({ name: 'x', risk: 'read', capabilities: ['file_system'] }, { file_system: false, tools: ['y'] })).to.match(/tools allows y/);
+    expect(never({ name: 'x', risk: 'agent', capabilities: [] }, { agent_spawn: false, agent_message: [] })).to.equal(undefined);
+    expect(never({ name: 'agent_send', risk: 'agent', capabilities: ['agent_message'] }, { agent_spawn: false })).to.equal(undefined);
+    expect(never({ name: 'agent_spawn', risk: 'agent', capabilities: ['agent_spawn'] }, { agent_message: [] })).to.equal(undefined);
   });
 
   it('G2 is for the daemon itself what it is for an owner', () => {

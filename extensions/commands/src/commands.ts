@@ -61,7 +61,7 @@ function helpText(): string {
 
 async function newSession(deps: CommandDeps, { actor, agent, sessionId }: Asked) {
   const { ref, writes } = await deps.sessions.create({ ...actor, ownerId: agent.ownerId }, agent.id);
-  await deps.commit([...writes, ...(await deps.agents.setSession(agent.id, ref.id))]);
+  await deps.commit([...writes, ...(await deps.agents.setSession(actor, agent.id, ref.id))]);
   return { message: `A fresh session has begun. The previous one is kept as ${sessionId}.`, data: { session_id: ref.id, previous_session_id: sessionId } };
 }
 
@@ -94,7 +94,7 @@ async function toggleThinking(deps: CommandDeps, { actor, agent, sessionId, args
   const target = await deps.llm.resolve(agent.manifest.model);
   const name = `${target.provider}/${target.model}`;
   if (isOn && !target.canThink) throw commandErrors.cannot_think(name);
-  await deps.commit(await deps.sessions.setThinking(session, isOn));
+  await deps.commit(await deps.sessions.setThinking(actor, session, isOn));
   return { message: isOn ? `${name} thinks before it answers, in this session.` : `${name} answers at once, in this session.`, data: { thinking: isOn } };
 }
 

@@ -1,3 +1,9 @@
+import { Providers } from '@svc/ext-providers/contract';
+import { Models } from '@svc/ext-models/contract';
+import { Llm } from '@svc/ext-llm/contract';
+import { MessageIntercept, Runs } from '@svc/ext-runs/contract';
+import { Sessions } from '@svc/ext-sessions/contract';
+import { Agents } from '@svc/ext-agents/contract';
 import { defineExtension, nearest } from '@svc/api';
 import { COMMANDS, type CommandDeps } from './commands.js';
 import { commandErrors } from './errors.js';
@@ -5,17 +11,17 @@ import { commandErrors } from './errors.js';
 export default defineExtension({
   activate(ctx) {
     const deps: CommandDeps = {
-      agents: ctx.services.require('agents'),
-      sessions: ctx.services.require('sessions'),
-      runs: ctx.services.require('runs'),
-      llm: ctx.services.require('llm'),
-      models: ctx.services.require('models'),
-      providers: ctx.services.require('providers'),
+      agents: ctx.services.require(Agents),
+      sessions: ctx.services.require(Sessions),
+      runs: ctx.services.require(Runs),
+      llm: ctx.services.require(Llm),
+      models: ctx.services.require(Models),
+      providers: ctx.services.require(Providers),
       commit: (writes) => ctx.db.commit(writes),
       clock: ctx.clock,
       log: ctx.log,
     };
-    ctx.hooks.tap('message.intercept', async ({ actor, agent, sessionId, text }) => {
+    ctx.hooks.tap(MessageIntercept, async ({ actor, agent, sessionId, text }) => {
       const match = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/i.exec(text.trim());
       if (!match) return undefined;
       const name = (match[1] as string).toLowerCase();

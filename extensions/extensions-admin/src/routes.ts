@@ -57,7 +57,7 @@ const DONE = { enable: 'enabled', disable: 'disabled', reset: 'reset', reload: '
 
 export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
   defineRoute({
-    id: 'extensions.list',
+    id: 'listExtensions',
     method: 'GET',
     path: '/api/extensions',
     summary: 'All extensions and their states',
@@ -72,7 +72,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     },
   }),
   defineRoute({
-    id: 'extensions.get',
+    id: 'getExtension',
     method: 'GET',
     path: '/api/extensions/{name}',
     summary: 'One extension',
@@ -85,7 +85,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     handler: async (req) => reply(200, toPublic(find(kernel, req.params.name))),
   }),
   defineRoute({
-    id: 'extensions.graph',
+    id: 'getExtensionGraph',
     method: 'GET',
     path: '/api/extensions-graph',
     summary: 'Who needs, uses and waits for whom',
@@ -97,7 +97,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     handler: async () => reply(200, { nodes: kernel.graph() }),
   }),
   defineRoute({
-    id: 'extensions.plan',
+    id: 'planExtensionChange',
     method: 'POST',
     path: '/api/extensions/{name}/plan',
     summary: 'What a change would start, stop and degrade',
@@ -112,14 +112,14 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
   }),
   ...ACTIONS.map((action) =>
     defineRoute({
-      id: `extensions.${action}`,
+      id: `${action}Extension`,
       method: 'POST',
       path: `/api/extensions/{name}/${action}`,
       summary: `${action[0]?.toUpperCase()}${action.slice(1)} an extension`,
       auth: 'bearer',
       permission: 'extensions.admin',
       cost: 50,
-      audit: `extension.${DONE[action]}`,
+      audit: `extension_${DONE[action]}`,
       params: ByName,
       query: Force,
       responses: { 200: Type.Object({ status: Type.String(), extension: Extension, plan: Plan }), 404: ErrorBody, 409: ErrorBody },

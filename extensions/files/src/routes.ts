@@ -1,6 +1,8 @@
-import { defineRoute, ErrorBody, OneOf, reply, type RouteDecl, Type, UuidText } from '@svc/api';
+import { OneOf, reply, type RouteDecl, routeGroup, Type, UuidText } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { FilesService } from './service.js';
+
+const route = routeGroup({ area: 'files' });
 
 const Id = UuidText('Agent id');
 
@@ -16,37 +18,31 @@ const File = Type.Object(
 );
 
 export const fileRoutes = (agents: AgentsService, files: FilesService): RouteDecl[] => [
-  defineRoute({
+  route({
     id: 'listAgentFiles',
     method: 'GET',
     path: '/api/agents/{id}/files',
     summary: "Files of an agent's workspace, at most 1,000",
-    auth: 'bearer',
-    permission: 'files.read',
     cost: 2,
     params: Type.Object({ id: Id }),
-    responses: { 200: Type.Object({ files: Type.Array(File), total: Type.Integer() }), 400: ErrorBody, 404: ErrorBody },
+    errors: [404],
+    responses: { 200: Type.Object({ files: Type.Array(File), total: Type.Integer() }) },
     handler: async ({ actor, params }) => {
       const agent = await agents.get(actor, params.id);
       const found = await files.list(agent.id);
       return reply(200, { files: found, total: found.length });
     },
   }),
-  defineRoute({
+  route({
     id: 'getAgentFile',
     method: 'GET',
     path: '/api/agents/{id}/files/{*filename}',
     summary: "One file of an agent's workspace",
-    auth: 'bearer',
-    permission: 'files.read',
     cost: 2,
     params: Type.Object({ id: Id, filename: Type.String() }),
+    errors: [403, 404, 413],
     responses: {
       200: Type.Object({ name: Type.String(), content: Type.String(), encoding: OneOf(['utf-8', 'base64']), size_bytes: Type.Integer() }),
-      400: ErrorBody,
-      403: ErrorBody,
-      404: ErrorBody,
-      413: ErrorBody,
     },
     handler: async ({ actor, params }) => {
       const agent = await agents.get(actor, params.id);

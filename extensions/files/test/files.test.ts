@@ -1,7 +1,7 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDir } from '@svc/platform/doors/files-door';
+import { openDir } from '@svc/platform/doors/files/files-door';
 import { expect } from 'chai';
 import { createFilesService, workspacePath } from '../src/service.js';
 

@@ -1,6 +1,6 @@
-import { type Static, Type } from '@svc/api';
+import { type Plain, Type, defineConfig } from '@svc/api';
 
-export const LlmConfig = Type.Object(
+const LlmConfig = Type.Object(
   {
     request_timeout_secs: Type.Integer({ default: 120, minimum: 1, maximum: 3_600, description: 'One exchange with a model, from request to the end of its answer' }),
     idle_timeout_secs: Type.Integer({ default: 60, minimum: 1, maximum: 3_600, description: 'A stream without a byte for this long is given up' }),
@@ -10,10 +10,6 @@ export const LlmConfig = Type.Object(
   },
   { additionalProperties: false },
 );
-export type LlmConfig = Static<typeof LlmConfig>;
+export type LlmConfig = Plain<typeof LlmConfig>;
 
-declare module '@svc/api' {
-  interface ConfigMap {
-    llm: LlmConfig;
-  }
-}
+export const LlmSection = defineConfig('llm', LlmConfig);

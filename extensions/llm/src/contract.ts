@@ -1,146 +1,149 @@
-/** What llm offers: one gateway to every model. It owns retries, fallback, usage and cost. */
-import type { Actor, AskHook, NoteHook, PipeHook, Write } from '@svc/api';
+/** What llm declares to other areas: one gateway to every model. It owns retries, fallback, usage and cost. */
+import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineEvent, defineService, method, named, streamMethod } from '@svc/api';
 
-export type ContentPart =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image'; readonly mediaType: string; readonly data: string }
-  | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly args: unknown }
-  | { readonly type: 'tool_result'; readonly id: string; readonly name: string; readonly content: string; readonly isError: boolean };
+export const ContentPart = Type.Union([
+  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  Type.Object({ type: Type.Literal('image'), mediaType: Type.String(), data: Type.String({ description: 'Base64' }) }),
+  Type.Object({ type: Type.Literal('tool_call'), id: Type.String(), name: Type.String(), args: Type.Unknown() }),
+  Type.Object({ type: Type.Literal('tool_result'), id: Type.String(), name: Type.String(), content: Type.String(), isError: Type.Boolean() }),
+]);
+export type ContentPart = Plain<typeof ContentPart>;
 
 /** Provider-neutral. `tool_call` parts stand only in assistant messages, `tool_result` parts only in the user message straight after. */
-export interface ModelMessage {
-  readonly role: 'user' | 'assistant';
-  readonly parts: readonly ContentPart[];
-}
+export const ModelMessage = Type.Object({ role: OneOf(['user', 'assistant']), parts: Type.Array(ContentPart) });
+export type ModelMessage = Plain<typeof ModelMessage>;
 
-export interface ToolSchema {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the arguments, an object schema. */
-  readonly parameters: unknown;
-}
+export const ToolSchema = Type.Object({ name: Type.String(), description: Type.String(), parameters: Type.Unknown({ description: 'JSON Schema of the arguments, an object schema' }) });
+export type ToolSchema = Plain<typeof ToolSchema>;
 
-export interface ModelRequest {
-  readonly provider: string;
-  readonly model: string;
-  readonly fallbacks: ReadonlyArray<{ readonly provider: string; readonly model: string }>;
-  readonly system: string;
-  readonly messages: readonly ModelMessage[];
-  readonly tools: readonly ToolSchema[];
-  readonly maxTokens: number;
-  readonly temperature?: number;
-  readonly timeoutMs?: number;
-  /** Tokens that the model may think beforehand, beside `maxTokens`. Models that cannot think are asked without. */
-  readonly thinking?: { readonly budgetTokens: number };
-}
+const Choice = Type.Object({ provider: Type.String(), model: Type.String() });
 
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costMicros: number;
-  /** True where the provider sent no numbers and tokens were counted from the text. */
-  readonly estimated?: boolean;
-}
+export const ModelRequest = Type.Object({
+  ...Choice.properties,
+  fallbacks: Type.Array(Choice),
+  system: Type.String(),
+  messages: Type.Array(ModelMessage),
+  tools: Type.Array(ToolSchema),
+  maxTokens: Type.Number(),
+  temperature: Type.Optional(Type.Number()),
+  timeoutMs: Type.Optional(Type.Number()),
+  thinking: Type.Optional(Type.Object({ budgetTokens: Type.Number() }, { description: 'What the model may think beforehand, beside `maxTokens`. Models that cannot think are asked without' })),
+});
+export type ModelRequest = Plain<typeof ModelRequest>;
 
-export interface Attempt {
-  readonly provider: string;
-  readonly model: string;
-  readonly status: 'ok' | 'error';
-  readonly errorClass?: ModelErrorClass;
-  readonly message?: string;
-  readonly httpStatus?: number;
-  readonly latencyMs: number;
-  /** Milliseconds waited before the next attempt. */
-  readonly waitedMs: number;
-}
+export const Usage = Type.Object({
+  inputTokens: Type.Number(),
+  outputTokens: Type.Number(),
+  costMicros: Type.Number(),
+  estimated: Type.Optional(Type.Boolean({ description: 'True where the provider sent no numbers and tokens were counted from the text' })),
+});
+export type Usage = Plain<typeof Usage>;
 
-export type ModelErrorClass =
-  | 'auth'
-  | 'rate_limit'
-  | 'overloaded'
-  | 'context_too_long'
-  | 'bad_request'
-  | 'model_not_found'
-  | 'credit'
-  | 'timeout'
-  | 'network'
-  | 'server'
-  | 'half_stream'
-  | 'garbage'
-  | 'cancelled';
+export const ModelErrorClass = OneOf([
+  'auth',
+  'rate_limit',
+  'overloaded',
+  'context_too_long',
+  'bad_request',
+  'model_not_found',
+  'credit',
+  'timeout',
+  'network',
+  'server',
+  'half_stream',
+  'garbage',
+  'cancelled',
+]);
+export type ModelErrorClass = Plain<typeof ModelErrorClass>;
 
-export interface ModelAnswer {
-  readonly text: string;
-  readonly calls: ReadonlyArray<{ readonly id: string; readonly name: string; readonly args: unknown; readonly argsError?: string }>;
-  readonly stop: 'end' | 'tool_calls' | 'length' | 'content_filter';
-  readonly usage: Usage;
-  /** Who answered, after `default` and fallbacks were resolved. */
-  readonly provider: string;
-  readonly model: string;
-  readonly attempts: readonly Attempt[];
-  /** Usage rows; they join the commit of the step's outcome. */
-  readonly settle: readonly Write[];
-}
+export const Attempt = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  status: OneOf(['ok', 'error']),
+  errorClass: Type.Optional(ModelErrorClass),
+  message: Type.Optional(Type.String()),
+  httpStatus: Type.Optional(Type.Integer()),
+  latencyMs: Type.Number(),
+  waitedMs: Type.Number({ description: 'Milliseconds waited before the next attempt' }),
+});
+export type Attempt = Plain<typeof Attempt>;
 
-export interface CallContext {
-  readonly actor: Actor;
-  readonly agentId: string;
-  readonly runId: string;
-  readonly purpose: 'run' | 'compaction' | 'probe';
-  /** Text deltas are published here as `{type: 'chunk', data: {content, done: false}}`, merged by the platform. */
-  readonly topic?: string;
-  readonly signal: AbortSignal;
-}
+const StopReason = OneOf(['end', 'tool_calls', 'length', 'content_filter']);
 
-/** What a driver speaks: one wire protocol of one family of providers. Plain in, a stream of plain events out. */
-export interface DriverTarget {
-  readonly provider: string;
-  readonly model: string;
-  readonly baseUrl: string;
-  readonly secret?: { readonly secret: string; readonly env?: string };
-  readonly timeoutMs: number;
-  /** No byte for this long ends the exchange. */
-  readonly idleTimeoutMs?: number;
-}
+export const ModelAnswer = Type.Object({
+  text: Type.String(),
+  calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown(), argsError: Type.Optional(Type.String()) })),
+  stop: StopReason,
+  usage: Usage,
+  provider: Type.String({ description: 'Who answered, after `default` and fallbacks were resolved' }),
+  model: Type.String(),
+  attempts: Type.Array(Attempt),
+  settle: SealedWrites,
+});
+export type ModelAnswer = Plain<typeof ModelAnswer>;
 
-export type DriverEvent =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly argsText: string }
-  | { readonly type: 'usage'; readonly inputTokens?: number; readonly outputTokens?: number }
-  | { readonly type: 'stop'; readonly reason: ModelAnswer['stop'] };
+export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe']) });
+export type CallContext = Plain<typeof CallContext>;
 
-export interface Driver {
-  readonly wire: 'openai' | 'anthropic' | 'builtin';
-  stream(target: DriverTarget, request: ModelRequest, signal: AbortSignal): AsyncIterable<DriverEvent>;
-}
+/** What a call says while it goes on: pieces of text, and at the end the whole answer. */
+export const AnswerPiece = Type.Union([Type.Object({ text: Type.String() }), Type.Object({ answer: ModelAnswer })]);
+export type AnswerPiece = Plain<typeof AnswerPiece>;
 
-export interface LlmService {
+/** What a driver is asked: the model, where it is, and how long it may take. */
+export const DriverTarget = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  baseUrl: Type.String(),
+  secret: Type.Optional(Type.Object({ secret: Type.String(), env: Type.Optional(Type.String()) })),
+  timeoutMs: Type.Number(),
+  idleTimeoutMs: Type.Optional(Type.Number({ description: 'No byte for this long ends the exchange' })),
+});
+export type DriverTarget = Plain<typeof DriverTarget>;
+
+export const DriverEvent = Type.Union([
+  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String() }),
+  Type.Object({ type: Type.Literal('usage'), inputTokens: Type.Optional(Type.Number()), outputTokens: Type.Optional(Type.Number()) }),
+  Type.Object({ type: Type.Literal('stop'), reason: StopReason }),
+]);
+export type DriverEvent = Plain<typeof DriverEvent>;
+
+/** What a driver throws as `details` of its error, so that the gateway knows whether to ask again. */
+export const DriverFailure = Type.Object({ errorClass: ModelErrorClass, retryAfterMs: Type.Optional(Nullable(Type.Number())) });
+export type DriverFailure = Plain<typeof DriverFailure>;
+
+const Driver = defineService('model-driver', '1.0.0', {
+  /** One exchange with one model. Cancelled by the call's signal. Ends with `stop`, or throws. */
+  stream: streamMethod([DriverTarget, ModelRequest], DriverEvent),
+});
+
+/** The driver of one wire: `openai`, `anthropic` and `builtin` are llm's own, any other name an extension may provide. */
+export const ModelDriver = (wire: string): typeof Driver => named(Driver, wire);
+
+export const Llm = defineService('llm', '1.0.0', {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
-  resolve(choice: { provider: string; model: string }): Promise<{ provider: string; model: string; contextWindow: number; canThink: boolean; why: string }>;
+  resolve: method([Choice], Type.Object({ ...Choice.properties, contextWindow: Type.Number(), canThink: Type.Boolean(), why: Type.String() })),
   /** Whether a model can be told to think before it answers, key or no key; null where its provider is not known. */
-  canThink(choice: { provider: string; model: string }): Promise<boolean | null>;
+  canThink: method([Choice], Nullable(Type.Boolean())),
   /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */
-  admit(agentId: string): Promise<void>;
+  admit: method([Type.String({ description: 'Agent id' })], Type.Void()),
   /** The ceiling of what a call may cost, as a row to commit with the intent. Throws what `admit` throws. */
-  reserve(request: ModelRequest, context: { actor: Actor; agentId: string; runId: string }): Promise<{ reservation: string; ceilingMicros: number; writes: Write[] }>;
+  reserve: method(
+    [ModelRequest, Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String() })],
+    Type.Object({ reservation: Type.String(), ceilingMicros: Type.Number(), writes: SealedWrites }),
+  ),
   /** One model call with retries and fallback, within what the agent may use. Every attempt stands in the answer, and in the error's `details.attempts`. */
-  complete(request: ModelRequest, context: CallContext): Promise<ModelAnswer>;
+  complete: method([ModelRequest, CallContext], ModelAnswer),
+  /** The same, with each piece of text as it comes. */
+  stream: streamMethod([ModelRequest, CallContext], AnswerPiece),
   /** An estimate of tokens. */
-  count(text: string): Promise<number>;
-  /** Micro-dollars that these agents' calls have cost since then; agents without a call are left out. */
-  spending(actor: Actor, agentIds: readonly string[], since: string): Promise<ReadonlyMap<string, number>>;
+  count: method([Type.String()], Type.Number()),
+  /** Micro-dollars that these agents' calls have cost since then, by agent; agents without a call are left out. */
+  spending: method([Actor, Type.Array(Type.String()), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), Type.Number())),
   /** Tokens and cost so far, of an agent or a session's runs. */
-  usage(actor: Actor, filter: { agentId?: string; runIds?: readonly string[] }): Promise<Usage & { requests: number }>;
-}
+  usage: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), runIds: Type.Optional(Type.Array(Type.String())) })], Type.Object({ ...Usage.properties, requests: Type.Number() })),
+});
+export type LlmService = Service<typeof Llm>;
 
-declare module '@svc/api' {
-  interface ServiceMap {
-    llm: LlmService;
-  }
-  interface HookMap {
-    /** Another area may choose the model for a call. */
-    'model.resolve': AskHook<{ readonly provider: string; readonly model: string; readonly agentId: string }, { readonly provider: string; readonly model: string }>;
-    'llm.request': PipeHook<ModelRequest, { readonly agentId: string; readonly runId: string }>;
-    'llm.delta': NoteHook<{ readonly runId: string; readonly text: string }>;
-  }
-}
+/** Usage rows of an agent with limits were committed, by the generation of this name. */
+export const LlmUsed = defineEvent('llm.used', '1.0.0', Type.Object({ agentId: Type.String(), by: Type.String() }));

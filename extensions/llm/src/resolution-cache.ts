@@ -6,9 +6,8 @@
  * R4  Only answers are kept, never failures.
  */
 import type { Clock } from '@svc/api';
-import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import { type Choice, type Resolved, resolveChoice } from './resolution.js';
+import { type Choice, type ResolutionDeps, type Resolved, resolveChoice } from './resolution.js';
 
 const KEEP_MS = 1_000;
 const MAX_KEPT = 500;
@@ -25,7 +24,7 @@ interface Kept<T> {
   readonly untilMs: number;
 }
 
-export const createResolutionCache = (deps: { models: ModelsService; providers: ProvidersService; clock: Pick<Clock, 'mono'> }): ResolutionCache => {
+export const createResolutionCache = (deps: ResolutionDeps & { clock: Pick<Clock, 'mono'> }): ResolutionCache => {
   const resolved = new Map<string, Kept<Resolved>>();
   let fallbacks: Kept<Awaited<ReturnType<ProvidersService['fallbacks']>>> | undefined;
   let changes = 0;

@@ -6,9 +6,10 @@
  */
 import type { CatalogModel, ModelsService } from '@svc/ext-models/contract';
 import type { ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
+import type { Drivers } from './drivers/driver.js';
 import { llmErrors } from './errors.js';
-import { ASSUMED_PRICE, type Price } from './pricing.js';
-import { canThink } from './thinking.js';
+import { ASSUMED_PRICE, type Price } from './money/pricing.js';
+import { canThink } from './call/thinking.js';
 
 /** For models that the catalog does not know. */
 const UNKNOWN_CONTEXT_TOKENS = 128_000;
@@ -29,6 +30,7 @@ export interface Resolved {
 }
 
 export interface ResolutionDeps {
+  drivers: Drivers;
   models: ModelsService;
   providers: ProvidersService;
 }
@@ -43,7 +45,8 @@ export const resolveChoice = async (deps: ResolutionDeps, choice: Choice): Promi
   const named = isDefault(choice.provider) ? await placeOf(deps, choice.model) : { ...choice, why: `The agent names ${choice.provider}.` };
   const record = await deps.providers.get(named.provider);
   if (!record) throw llmErrors.provider_not_found(named.provider);
-  if (record.wire === 'unsupported') throw llmErrors.provider_unsupported(record.name);
+  // Throws for one that nobody here can speak to.
+  deps.drivers(record.wire, record.name);
   if (record.problem !== null && record.key_required) throw llmErrors.provider_key_unreadable(record.name, record.problem);
   if (record.auth_status === 'missing') throw llmErrors.provider_key_missing(record.name, record.env_var ?? 'its environment variable');
   const model = isDefault(named.model) ? await usualModel(deps, record) : withoutPrefix(named.model, record.name);

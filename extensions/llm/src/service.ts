@@ -1,33 +1,31 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
-import type { Actor, Clock, ConfigHandle, HookHandle, HookMap, Ids, Logger, Streams } from '@svc/api';
+import type { Actor, ConfigHandle, Clock, Events, Ids, Logger, Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './chain.js';
-import type {} from './config.js';
-import type { Attempt, CallContext, Driver, LlmService, ModelAnswer, ModelRequest, Usage } from './contract.js';
-import { ceilingInput, costMicros, estimateTokens } from './pricing.js';
-import type { Quota } from './quota.js';
-import type { Need } from './quota-ledger.js';
-import type { Choice, Resolved } from './resolution.js';
+import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
+import { LlmSection } from './config.js';
+import { type AnswerPiece, type Attempt, type CallContext, type LlmService, LlmUsed, type ModelAnswer, type ModelRequest, type Usage } from './contract.js';
+import type { Drivers } from './drivers/driver.js';
+import { createPieces } from './call/pieces.js';
+import { ceilingInput, costMicros, estimateTokens } from './money/pricing.js';
+import type { Quota } from './money/quota.js';
+import type { Need } from './money/quota-ledger.js';
 import type { ResolutionCache } from './resolution-cache.js';
 import type { UsageStore } from './store.js';
-import { canThink } from './thinking.js';
+import { canThink } from './call/thinking.js';
 
 export interface LlmDeps {
   resolution: ResolutionCache;
   providers: Pick<ProvidersService, 'get' | 'markKeyInvalid' | 'markKeyValid'>;
-  drivers: Readonly<Record<Driver['wire'], Driver>>;
+  drivers: Drivers;
   store: UsageStore;
   quota: Quota;
-  streams: Streams;
+  events: Pick<Events, 'event'>;
+  /** Names this generation among all processes. */
+  self: string;
   config: ConfigHandle;
   clock: Clock;
   ids: Ids;
   log: Logger;
-  hooks: {
-    readonly resolve: HookHandle<HookMap['model.resolve']>;
-    readonly request: HookHandle<HookMap['llm.request']>;
-    readonly delta: HookHandle<HookMap['llm.delta']>;
-  };
   /** Counts calls for metrics. */
   counters: CallCounters;
 }
@@ -40,7 +38,7 @@ export interface CallCounters {
 
 export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => {
-    const { provider, model, contextWindow, why, ...resolved } = await resolve(deps, choice, '');
+    const { provider, model, contextWindow, why, ...resolved } = await deps.resolution.resolve(choice);
     return { provider, model, contextWindow, canThink: resolved.canThink, why };
   },
   canThink: async ({ provider, model }) => {
@@ -49,27 +47,23 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   },
   admit: (agentId) => deps.quota.admit(agentId),
   reserve: (request, context) => reserve(deps, request, context),
-  complete: (request, context) => complete(deps, request, context),
+  complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined }),
+  stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
   count: async (text) => estimateTokens(text),
   spending: (actor, agentIds, since) => deps.store.spending(actor, agentIds, since),
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
 
-const resolve = async (deps: LlmDeps, choice: Choice, agentId: string): Promise<Resolved> => {
-  if (deps.hooks.resolve.isEmpty()) return deps.resolution.resolve(choice);
-  return deps.resolution.resolve((await deps.hooks.resolve.call({ ...choice, agentId })) ?? choice);
-};
-
 /**
  * The dearest model of the chain, asked once with all the tokens it may use. Models that cannot be called
  * cost nothing; a model that the catalog does not know has the assumed price, as in its bill.
  */
-const ceilingOf = async (deps: LlmDeps, request: ModelRequest, agentId: string): Promise<Need> => {
+const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Need> => {
   const inputTokens = ceilingInput(request);
   const maxTokens = request.maxTokens + (request.thinking?.budgetTokens ?? 0);
   let ceilingMicros = 0;
   for (const choice of [request, ...request.fallbacks, ...(await deps.resolution.fallbacks())]) {
-    const { info, price } = await resolve(deps, choice, agentId).catch(() => ({ info: undefined, price: undefined }));
+    const { info, price } = await deps.resolution.resolve(choice).catch(() => ({ info: undefined, price: undefined }));
     const outputTokens = info === undefined ? maxTokens : Math.min(maxTokens, info.max_output_tokens);
     ceilingMicros = Math.max(ceilingMicros, costMicros(price, inputTokens, outputTokens));
   }
@@ -78,27 +72,50 @@ const ceilingOf = async (deps: LlmDeps, request: ModelRequest, agentId: string):
 
 const reserve = async (deps: LlmDeps, request: ModelRequest, context: { agentId: string; runId: string }): ReturnType<LlmService['reserve']> => {
   await deps.quota.admit(context.agentId);
-  const { costMicros: ceilingMicros } = await ceilingOf(deps, request, context.agentId);
+  const { costMicros: ceilingMicros } = await ceilingOf(deps, request);
   return { reservation: `${context.runId}.${deps.ids.hex(6)}`, ceilingMicros, writes: [] };
 };
 
-const complete = async (deps: LlmDeps, asked: ModelRequest, context: CallContext): Promise<ModelAnswer> => {
-  const { hooks } = deps;
-  const request = hooks.request.isEmpty() ? asked : await hooks.request.call(asked, { agentId: context.agentId, runId: context.runId });
-  const place = await deps.quota.reserve(context.agentId, () => ceilingOf(deps, request, context.agentId), context.signal);
+/** How a call is heard and ended. */
+interface Listening {
+  readonly signal: AbortSignal;
+  readonly onText: ((text: string) => void) | undefined;
+}
+
+const NEVER = new AbortController().signal;
+
+const complete = async (deps: LlmDeps, request: ModelRequest, context: CallContext, listening: Listening): Promise<ModelAnswer> => {
+  const place = await deps.quota.reserve(context.agentId, () => ceilingOf(deps, request), listening.signal);
   try {
-    const result = await callChain(deps, request, context);
+    const result = await callChain(deps, request, listening);
     place.settle(usedBy(result.bills));
-    return await answerOf(deps, context, result);
+    return await answerOf(deps, context, result, place.counts);
   } finally {
     // A call that ended some other way has used nothing that anybody knows of.
     place.settle({ tokens: 0, costMicros: 0 });
   }
 };
 
-const callChain = async (deps: LlmDeps, request: ModelRequest, context: CallContext): Promise<ChainResult> => {
+/** Each piece goes out as it comes. Whoever stops listening ends the call. */
+async function* streamed(deps: LlmDeps, request: ModelRequest, context: CallContext, signal: AbortSignal): AsyncGenerator<AnswerPiece> {
+  const left = new AbortController();
+  const pieces = createPieces();
+  const done = complete(deps, request, context, { signal: AbortSignal.any([signal, left.signal]), onText: pieces.put });
+  done.then(pieces.end, pieces.end);
+  let isWhole = false;
+  try {
+    for await (const text of pieces.taken()) yield { text };
+    const answer = await done;
+    isWhole = true;
+    yield { answer };
+  } finally {
+    if (!isWhole) left.abort();
+  }
+}
+
+const callChain = async (deps: LlmDeps, request: ModelRequest, listening: Listening): Promise<ChainResult> => {
   deps.counters.calls++;
-  const result = await runChain(chainDeps(deps, context), { request, config: deps.config.get('llm'), signal: context.signal, onText: listener(deps, context) });
+  const result = await runChain(chainDeps(deps), { request, config: deps.config.get(LlmSection), ...listening });
   deps.counters.retries += result.attempts.length - 1;
   return result;
 };
@@ -108,8 +125,10 @@ const usedBy = (bills: readonly Bill[]): Need => {
   return { tokens: inputTokens + outputTokens, costMicros: cost };
 };
 
-const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult): Promise<ModelAnswer> => {
-  const settle = deps.store.insert(result.bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? result.attempts : [])));
+const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult, isLimited: boolean): Promise<ModelAnswer> => {
+  const rows = deps.store.insert(result.bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? result.attempts : [])));
+  // Other processes keep a ledger of the agent too.
+  const settle = isLimited && rows.length > 0 ? [...rows, deps.events.event(LlmUsed, { agentId: context.agentId, by: deps.self })] : rows;
   if (!result.ok) {
     deps.counters.failures++;
     await settleFailure(deps, settle);
@@ -128,11 +147,11 @@ const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult
   };
 };
 
-const chainDeps = (deps: LlmDeps, context: CallContext): ChainDeps => ({
+const chainDeps = (deps: LlmDeps): ChainDeps => ({
   drivers: deps.drivers,
   clock: deps.clock,
   ids: deps.ids,
-  resolve: (choice) => resolve(deps, choice, context.agentId),
+  resolve: (choice) => deps.resolution.resolve(choice),
   fallbacks: () => deps.resolution.fallbacks(),
   keyRefused: async (provider) => {
     try {
@@ -146,16 +165,6 @@ const chainDeps = (deps: LlmDeps, context: CallContext): ChainDeps => ({
   keyTaken: (provider) => deps.providers.markKeyValid(provider),
 });
 
-/** Each piece goes out as it comes; joining later ones is the platform's business. */
-const listener = ({ streams, hooks }: LlmDeps, { topic, runId }: CallContext): ((text: string) => void) | undefined => {
-  const notes = !hooks.delta.isEmpty();
-  if (topic === undefined && !notes) return undefined;
-  return (text) => {
-    if (topic !== undefined) streams.publish(topic, { type: 'chunk', data: { content: text, done: false }, merge: 'content' });
-    if (notes) hooks.delta.call({ runId, text });
-  };
-};
-
 const recordOf = (deps: LlmDeps, context: CallContext, { provider, model, usage }: Bill, attempts: readonly Attempt[]) => ({
   id: deps.ids.uuid(),
   context,
@@ -167,7 +176,7 @@ const recordOf = (deps: LlmDeps, context: CallContext, { provider, model, usage 
 });
 
 /** A failed call has no outcome to join: what it used is kept at once. */
-const settleFailure = async (deps: LlmDeps, settle: ReturnType<UsageStore['insert']>): Promise<void> => {
+const settleFailure = async (deps: LlmDeps, settle: readonly Write[]): Promise<void> => {
   if (settle.length === 0) return;
   try {
     await deps.store.commit(settle);

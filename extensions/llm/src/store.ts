@@ -21,8 +21,7 @@ export interface UsageStore {
   /** What an agent's calls used, by minute and by day (UTC), whoever's they are. */
   spent(agentId: string, since: { minutesSince: string; daysSince: string }): Promise<Spent>;
   /** Of each of these agents since then, as far as the actor may see. */
-  spending(actor: Actor, agentIds: readonly string[], since: string): Promise<Map<string, number>>;
-  purgeOwner(ownerId: string): Promise<void>;
+  spending(actor: Actor, agentIds: readonly string[], since: string): Promise<Record<string, number>>;
 }
 
 export interface Spent {
@@ -49,7 +48,7 @@ export const createUsageStore = (db: Db): UsageStore => {
     return row ?? { requests: 0, input_tokens: 0, output_tokens: 0, cost_micros: 0 };
   };
   return {
-    insert: (records) => (records.length === 0 ? [] : [{ insert: table, rows: records.map(rowOf) }]),
+    insert: (records) => (records.length === 0 ? [] : [db.insert('usage', records.map(rowOf))]),
     commit: async (writes) => {
       await db.commit(writes);
     },
@@ -85,10 +84,7 @@ export const createUsageStore = (db: Db): UsageStore => {
         ),
       );
       // PostgreSQL gives sums as text.
-      return new Map((await Promise.all(reads)).flat().map(({ agent_id, cost }) => [agent_id, Number(cost)]));
-    },
-    purgeOwner: async (ownerId) => {
-      await db.commit([{ sql: `DELETE FROM ${table} WHERE owner_id = ?`, args: [ownerId] }]);
+      return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, cost }) => [agent_id, Number(cost)]));
     },
   };
 };

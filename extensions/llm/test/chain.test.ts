@@ -4,10 +4,11 @@ import type { ProviderRecord } from '@svc/ext-providers/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { seededIds } from '@svc/platform/clock/ids';
 import { expect } from 'chai';
-import { type ChainDeps, type ChainResult, callsOf, runChain } from '../src/chain.js';
-import type { Driver, DriverEvent, DriverTarget, ModelErrorClass, ModelRequest } from '../src/contract.js';
+import { type ChainDeps, type ChainResult, callsOf, runChain } from '../src/call/chain.js';
+import type { DriverEvent, DriverTarget, ModelErrorClass, ModelRequest } from '../src/contract.js';
+import type { Driver } from '../src/drivers/driver.js';
 import { llmErrors } from '../src/errors.js';
-import { ModelFailure } from '../src/model-failure.js';
+import { ModelFailure } from '../src/call/model-failure.js';
 import type { Choice, Resolved } from '../src/resolution.js';
 import { request } from './gateway-rig.js';
 
@@ -77,7 +78,6 @@ describe('the chain of one call', () => {
     const refused: string[] = [];
     const taken: string[] = [];
     const driver: Driver = {
-      wire: 'openai',
       async *stream(target, given) {
         targets.push(target);
         asked.push(given);
@@ -89,7 +89,7 @@ describe('the chain of one call', () => {
       },
     };
     const deps: ChainDeps = {
-      drivers: { openai: driver, anthropic: driver, builtin: driver },
+      drivers: () => driver,
       clock,
       ids: { ...seededIds('chain'), random: () => 0.5 },
       resolve,

@@ -2,25 +2,26 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Actor, Clock, Db, FrameDraft, SecretRef, Streams } from '@svc/api';
+import type { Actor, CallOptions, Clock, Db, SecretRef, Service } from '@svc/api';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import type { Agent, AgentLimits, AgentsService } from '@svc/ext-agents/contract';
 import type { DefaultModel, ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createFetchDoor } from '@svc/platform/doors/fetch-door';
+import { createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
 import type { LlmConfig } from '../src/config.js';
-import type { CallContext, LlmService, ModelRequest } from '../src/contract.js';
+import type { CallContext, LlmService, ModelAnswer, ModelDriver, ModelRequest } from '../src/contract.js';
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';
 import { createBuiltinDriver } from '../src/drivers/builtin.js';
+import { createDrivers } from '../src/drivers/driver.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
-import { createQuota } from '../src/quota.js';
-import { type CallCounters, createLlmService, type LlmDeps } from '../src/service.js';
+import { createQuota } from '../src/money/quota.js';
+import { type CallCounters, createLlmService } from '../src/service.js';
 import { createUsageStore } from '../src/store.js';
 
 export const CANARY = 'sk-canary-0f9e8d7c6b5a4f3e2d1c';
@@ -40,8 +41,10 @@ export const request = (fields: Partial<ModelRequest> = {}): ModelRequest => ({
 export interface Rig {
   readonly llm: LlmService;
   readonly db: Db;
-  /** Text that watchers of the topic `t` heard. */
+  /** Text that came by `listen`. */
   readonly heard: string[];
+  /** As `llm.stream` says it, down to the answer. */
+  listen(request: ModelRequest, context: CallContext, options?: CallOptions): Promise<ModelAnswer>;
   /** Waits that the gateway asked of its clock; they pass at once. */
   readonly waits: number[];
   readonly invalid: string[];
@@ -68,8 +71,10 @@ export interface RigOptions {
   readonly home?: string;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
-  /** Instead of hooks that nobody taps. */
-  readonly hooks?: Partial<LlmDeps['hooks']>;
+  /** Drivers that other extensions provide, by wire or provider. */
+  readonly foreign?: Readonly<Record<string, Service<ReturnType<typeof ModelDriver>>>>;
+  /** Instead of taking note of a key that was taken. */
+  readonly keyTaken?: ProvidersService['markKeyValid'];
   /** Instead of waits that pass at once. */
   readonly sleep?: Clock['sleep'];
 }
@@ -79,7 +84,7 @@ export type AgentRights = Partial<AgentLimits> & { readonly max_llm_tokens_per_h
 /** The egress door as the daemon has it, with these secrets. */
 export const realFetch = (keys: Readonly<Record<string, string>>, log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false })) => {
   const resolve = async (ref: SecretRef) => keys[ref.secret];
-  return createFetchDoor({ config: { get: () => undefined }, secrets: { resolve }, clock: systemClock(), log: log.logger('fetch') });
+  return createFetchDoor({ config: { get: () => undefined }, secrets: { resolve }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: () => true });
 };
 
 export const startRig = async (options: RigOptions): Promise<Rig> => {
@@ -97,36 +102,44 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const heard: string[] = [];
   const invalid: string[] = [];
   const exchange = { fetch: door.fetch, now: () => clock.now() };
-  const none = { isEmpty: () => true };
   const counters = { calls: 0, failures: 0, retries: 0 };
   const providers = playedProviders(options, invalid);
   const store = createUsageStore(db);
+  const services = { optional: ({ name }: { readonly name: string }) => ({ value: options.foreign?.[name.replace('model-driver:', '')] as never, onChange: () => ({ dispose: () => undefined }) }) }; // only drivers are asked for
+  const drivers = createDrivers({ openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), builtin: createBuiltinDriver() }, services);
   const llm = createLlmService({
     quota: createQuota({ agents: playedAgents(options.limits ?? {}), store, clock }),
-    resolution: createResolutionCache({ models: createModelsService({ load: loadCatalog }), providers, clock }),
+    resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, clock }),
     providers,
-    drivers: { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), builtin: createBuiltinDriver() },
+    drivers,
     store,
-    // Only `publish` is used by the gateway.
-    streams: { publish: (_topic: string, frame: FrameDraft) => void heard.push((frame.data as { content: string }).content) } as Partial<Streams> as Streams,
     config: {
       get: () => ({ request_timeout_secs: 5, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000, ...options.config }) as never,
       onChange: () => ({ dispose: () => undefined }),
     },
+    events: { event: ({ name }, data) => storage.event('llm', name, data) },
+    self: 'this-process',
     clock,
     ids: seededIds(options.home ?? 'llm'),
     log: log.logger('llm'),
-    hooks: { resolve: { ...none, call: async () => undefined }, request: { ...none, call: async (value) => value }, delta: { ...none, call: () => undefined }, ...options.hooks },
     counters,
   });
+  const listen: Rig['listen'] = async (asked, context, callOptions) => {
+    for await (const piece of llm.stream(asked, context, callOptions)) {
+      if ('answer' in piece) return piece.answer;
+      heard.push(piece.text);
+    }
+    throw new Error('the stream ended without an answer');
+  };
   return {
     llm,
+    listen,
     db,
     heard,
     waits,
     invalid,
     logged: () => JSON.stringify(log.recent(2_000)),
-    context: (fields = {}) => ({ actor: owner, agentId: 'agent-1', runId: 'run-1', purpose: 'run', signal: new AbortController().signal, ...fields }),
+    context: (fields = {}) => ({ actor: owner, agentId: 'agent-1', runId: 'run-1', purpose: 'run', ...fields }),
     home,
     counters,
     passes: (ms) => {
@@ -147,7 +160,7 @@ const playedAgents = ({ max_llm_tokens_per_hour = 0, ...resources }: AgentRights
 
 const NO_LIMITS: AgentLimits = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0, max_concurrent_tools: 0 };
 
-const playedProviders = ({ urls, keys, defaultModel, fallbacks = [] }: RigOptions, invalid: string[]): ProvidersService => {
+const playedProviders = ({ urls, keys, defaultModel, fallbacks = [], keyTaken }: RigOptions, invalid: string[]): ProvidersService => {
   const record = (name: string): ProviderRecord | undefined => {
     const wire = name === 'anthropic' ? 'anthropic' : name === 'builtin' ? 'builtin' : name === 'bedrock' ? 'unsupported' : 'openai';
     const isKnown = name in urls || ['openai', 'anthropic', 'groq', 'builtin', 'bedrock'].includes(name);
@@ -170,11 +183,11 @@ const playedProviders = ({ urls, keys, defaultModel, fallbacks = [] }: RigOption
   return {
     list: async () => [],
     get: async (name) => record(name),
-    usable: async () => new Set(),
+    usable: async () => [],
     defaultModel: async () => chosen,
     shownDefault: async () => ({ ...chosen, problem: null }),
     fallbacks: async () => fallbacks,
     markKeyInvalid: async (name) => void invalid.push(name),
-    markKeyValid: (name) => void invalid.splice(0, invalid.length, ...invalid.filter((one) => one !== name)),
+    markKeyValid: keyTaken ?? (async (name) => void invalid.splice(0, invalid.length, ...invalid.filter((one) => one !== name))),
   };
 };

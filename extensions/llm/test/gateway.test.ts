@@ -39,12 +39,12 @@ describe('the model gateway', () => {
 
   it('answers with text, usage, cost from the catalog and the row that settles it', async () => {
     openai.script({ deltas: ['Hel', 'lo'], usage: { input: 1_000, output: 100 } });
-    const { llm, db, heard, context } = await start();
-    const answer = await llm.complete(request(), context({ topic: 't' }));
+    const { llm, listen, db, heard, context } = await start();
+    const answer = await listen(request(), context());
     expect(answer).to.include({ text: 'Hello', stop: 'end', provider: 'openai', model: 'gpt-5-mini' });
     // 0.25 and 2 USD per million.
     expect(answer.usage).to.deep.equal({ inputTokens: 1_000, outputTokens: 100, costMicros: 450 });
-    expect(heard).to.deep.equal(['Hel', 'lo']);
+    expect(heard.join('')).to.equal('Hello');
     await db.commit(answer.settle);
     expect(await llm.usage(owner, { agentId: 'agent-1' })).to.deep.equal({ requests: 1, inputTokens: 1_000, outputTokens: 100, costMicros: 450 });
     expect(await llm.usage(owner, { runIds: ['run-0', 'run-1', 'run-2'] })).to.include({ requests: 1 });
@@ -174,8 +174,8 @@ describe('the model gateway', () => {
 
   it('L3 L4 makes half a stream an error, bills it, and lets no other model finish it', async () => {
     openai.script({ deltas: ['The answer ', 'is'], halfStream: true });
-    const { llm, heard, context } = await start();
-    const error = await errorOf(llm.complete(request({ fallbacks: [claude] }), context({ topic: 't' })));
+    const { llm, listen, heard, context } = await start();
+    const error = await errorOf(listen(request({ fallbacks: [claude] }), context()));
     expect(error.code).to.equal('llm_half_stream');
     expect(heard.join('')).to.equal('The answer is');
     expect(openai.requests).to.have.length(1);
@@ -201,7 +201,7 @@ describe('the model gateway', () => {
     openai.script({ hang: true });
     const { llm, context } = await start();
     const cancel = new AbortController();
-    const failed = errorOf(llm.complete(request({ fallbacks: [claude] }), context({ signal: cancel.signal })));
+    const failed = errorOf(llm.complete(request({ fallbacks: [claude] }), context(), { signal: cancel.signal }));
     setTimeout(() => cancel.abort(), 20);
     const error = await failed;
     expect(error.code).to.equal('llm_cancelled');

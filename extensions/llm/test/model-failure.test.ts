@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ModelErrorClass } from '../src/contract.js';
 import { transportFailure } from '../src/drivers/exchange.js';
-import { classify, failureOfAnswer, isPassing, ModelFailure, retryAfter, withoutSecrets } from '../src/model-failure.js';
+import { classify, failureOfAnswer, isPassing, ModelFailure, retryAfter, withoutSecrets } from '../src/call/model-failure.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const said = (body: unknown, status = 400): string => failureOfAnswer(status, {}, typeof body === 'string' ? body : JSON.stringify(body), NOW).message;

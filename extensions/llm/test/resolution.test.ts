@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { isSvcError } from '@svc/api';
 import type { CatalogModel } from '@svc/ext-models/contract';
 import type { DefaultModel, ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
@@ -5,7 +6,8 @@ import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
-import { ASSUMED_PRICE } from '../src/pricing.js';
+import { createDrivers, type Driver } from '../src/drivers/driver.js';
+import { ASSUMED_PRICE } from '../src/money/pricing.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
 import { type Resolved, resolveChoice } from '../src/resolution.js';
 
@@ -25,25 +27,29 @@ const provider = (name: string, more: Partial<ProviderRecord> = {}): ProviderRec
 const LOCAL = provider('local', { key_required: false, auth_status: 'no_key_needed' });
 const STAND_IN: DefaultModel = { provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true, chosen_by: 'start', chosen_at: null, trouble: null };
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 describe('from what an agent names to what is called', () => {
   const models = createModelsService({ load: loadCatalog });
+  const mute: Driver = { stream: () => Readable.from([]) };
+  const drivers = createDrivers({ openai: mute, anthropic: mute, builtin: mute }, { optional: () => ({ value: undefined, onChange: () => ({ dispose: () => undefined }) }) });
   /** The catalog is the shipped one; who serves it stands here. */
   const providersOf = (records: readonly ProviderRecord[], chosen: Partial<DefaultModel> = {}, fallbacks: Array<{ provider: string; model: string }> = []) => {
     const asked: string[] = [];
     // What resolution asks of providers, and no more.
-    const service = {
+    const service: Pick<Mutable<ProvidersService>, 'get' | 'defaultModel' | 'fallbacks'> = {
       get: async (name: string) => {
         asked.push(name);
         return records.find((record) => record.name === name);
       },
       defaultModel: async () => ({ ...STAND_IN, ...chosen }),
       fallbacks: async () => fallbacks,
-    } as Partial<ProvidersService> as ProvidersService;
-    return { service, asked };
+    };
+    return { service: service as Mutable<ProvidersService>, asked };
   };
   const usual = [provider('openai'), provider('anthropic'), provider('groq'), LOCAL];
   const resolve = (named: string, model: string, records = usual, chosen: Partial<DefaultModel> = {}): Promise<Resolved> =>
-    resolveChoice({ models, providers: providersOf(records, chosen).service }, { provider: named, model });
+    resolveChoice({ drivers, models, providers: providersOf(records, chosen).service }, { provider: named, model });
   const codeOf = async (work: Promise<unknown>): Promise<string> => {
     const error = await work.catch((caught: unknown) => caught);
     return isSvcError(error) ? error.code : 'nothing';
@@ -118,8 +124,8 @@ describe('from what an agent names to what is called', () => {
   const withCatalog = (entries: readonly CatalogModel[], model: string, records = [LOCAL, provider('paid')]) => {
     const find = async (name: string, of?: string) => entries.find(({ id, provider: by }) => id === name && (of === undefined || by === of));
     // What resolution asks of models.
-    const played = { list: async () => [...entries], find, alias: async () => undefined, aliases: async () => new Map<string, string>() };
-    return resolveChoice({ models: played, providers: providersOf(records).service }, { provider: entries[0]?.provider ?? 'paid', model });
+    const played = { list: async () => [...entries], find, alias: async () => undefined, aliases: async () => ({}) };
+    return resolveChoice({ drivers, models: played, providers: providersOf(records).service }, { provider: entries[0]?.provider ?? 'paid', model });
   };
 
   it('calls a model by what its provider calls it, and shows it by its id', async () => {
@@ -146,7 +152,7 @@ describe('from what an agent names to what is called', () => {
       const clock = virtualClock(0);
       const fallbacks = [{ provider: 'groq', model: 'a' }];
       const { service, asked } = providersOf(records, {}, fallbacks);
-      return { clock, asked, fallbacks, service, cache: createResolutionCache({ models, providers: service, clock }) };
+      return { clock, asked, fallbacks, service, cache: createResolutionCache({ drivers, models, providers: service, clock }) };
     };
 
     it('R3 asks once in a second, for each choice', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { waitBefore } from '../src/backoff.js';
-import { canThink, effortOf, withRoom } from '../src/thinking.js';
+import { waitBefore } from '../src/call/backoff.js';
+import { canThink, effortOf, withRoom } from '../src/call/thinking.js';
 import { request } from './gateway-rig.js';
 
 describe('the wait before a model is asked again', () => {

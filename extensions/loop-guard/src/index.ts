@@ -1,13 +1,13 @@
-import { defineExtension, type ToolOutput, type ToolRequest, type Verdict } from '@svc/api';
+import { SecurityReport, ToolAfter, ToolBefore, type ToolOutput, type ToolRequest, type Verdict, defineExtension } from '@svc/api';
 import { BLOCK_AT, BREAK_AT_BLOCKED, judgeRepetition, WARN_AT } from './repetition.js';
 
 const STAGE = -50;
 
 export default defineExtension({
   activate(ctx) {
-    ctx.hooks.tap('tool.before', judge, { stage: STAGE });
-    ctx.hooks.tap('tool.after', warn);
-    ctx.hooks.tap('security.report', () => ({ name: 'loop_guard', state: guardHolds() ? 'active' : 'degraded' }));
+    ctx.hooks.tap(ToolBefore, judge, { stage: STAGE });
+    ctx.hooks.tap(ToolAfter, warn);
+    ctx.hooks.tap(SecurityReport, () => ({ name: 'loop_guard', state: guardHolds() ? 'active' : 'degraded' }));
   },
 });
 

@@ -1,5 +1,5 @@
 /** The loop guard inside runs: it counts what the run did before, from whichever life. */
-import { Type, defineTool } from '@svc/api';
+import { SecurityReport, Type, defineTool } from '@svc/api';
 import { OPEN_RATE, OWNER, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { type AskedModel, type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
@@ -112,7 +112,7 @@ describe('the loop guard in a run', () => {
 
   it('reports what it would do to calls that repeat themselves', async () => {
     const kernel = await bootTestKernel();
-    const report = (await kernel.daemon.parts.hooks.slot('security.report')?.call(undefined)) as Array<{ owner: string; value: unknown }>;
+    const report = (await kernel.daemon.parts.hooks.slot(SecurityReport)?.call(undefined)) as Array<{ owner: string; value: unknown }>;
     expect(report.find(({ owner }) => owner === 'loop-guard')?.value).to.deep.equal({ name: 'loop_guard', state: 'active' });
   });
 

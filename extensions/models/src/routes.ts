@@ -62,8 +62,12 @@ export const modelRoutes = (deps: ModelRouteDeps): RouteDecl[] => [
 
 /** Without the area of providers no model can be asked. */
 const surroundingsOf = async ({ models, providers, llm }: ModelRouteDeps): Promise<ModelSurroundings> => {
-  const [usable, aliases] = await Promise.all([providers.value?.usable() ?? new Set<string>(), models.aliases()]);
+  const [usable, aliases] = await Promise.all([providers.value?.usable() ?? [], models.aliases()]);
   const byModel = new Map<string, string[]>();
-  for (const [alias, id] of aliases) byModel.set(id.toLowerCase(), [...(byModel.get(id.toLowerCase()) ?? []), alias]);
-  return { usable, canThink: async ({ provider, id }) => (await llm.value?.canThink({ provider, model: id })) ?? null, aliasesOf: (modelId) => byModel.get(modelId.toLowerCase()) ?? [] };
+  for (const [alias, id] of Object.entries(aliases)) byModel.set(id.toLowerCase(), [...(byModel.get(id.toLowerCase()) ?? []), alias]);
+  return {
+    usable: new Set(usable),
+    canThink: async ({ provider, id }) => (await llm.value?.canThink({ provider, model: id })) ?? null,
+    aliasesOf: (modelId) => byModel.get(modelId.toLowerCase()) ?? [],
+  };
 };

@@ -22,7 +22,7 @@ export const createModelsService = (deps: ModelsDeps): ModelsService => {
     list: async (filter = {}) => select((await catalog()).models, filter),
     find: async (model, provider) => findIn(await catalog(), model.toLowerCase(), provider),
     alias: async (name) => (await catalog()).aliases.get(name.toLowerCase()),
-    aliases: async () => (await catalog()).aliases,
+    aliases: async () => Object.fromEntries((await catalog()).aliases),
   };
 };
 

@@ -1,13 +1,10 @@
 /** The chat.completion object and its chunks. The agent's own tool calls stay inside: clients would try to run them. */
-import type { Frame, FrameEncoder } from '@svc/api';
-import type { RunFrames, RunResult } from '@svc/ext-runs/contract';
+import { type Plain, Type } from '@svc/api';
+import type { RunFrame, RunFrames, RunResult } from '@svc/ext-runs/contract';
 import { errorObject } from './error-object.js';
 
-export interface AnswerHead {
-  readonly id: string;
-  readonly created: number;
-  readonly model: string;
-}
+export const AnswerHead = Type.Object({ id: Type.String(), created: Type.Integer(), model: Type.String() });
+export type AnswerHead = Plain<typeof AnswerHead>;
 
 const usageOf = (result: RunResult) => ({ prompt_tokens: result.input_tokens, completion_tokens: result.output_tokens, total_tokens: result.input_tokens + result.output_tokens });
 /** A run that was stopped has said all it will: OpenAI knows no word for that. */
@@ -20,29 +17,22 @@ export const completionOf = (head: AnswerHead, result: RunResult): object => ({
   usage: usageOf(result),
 });
 
-/**
- * `data:` lines of chunks, the first with the role, the last with finish_reason, then [DONE]. The usage comes once:
- * in a chunk of its own without choices for whoever asked for that (`include_usage`), else with the finish_reason.
- */
-export const chunkEncoder = (head: AnswerHead, includeUsage: boolean): FrameEncoder => {
-  const line = (choices: readonly object[], extra: object = {}): string =>
-    `data: ${JSON.stringify({ id: head.id, object: 'chat.completion.chunk', created: head.created, model: head.model, choices, ...extra })}\n\n`;
-  const chunk = (delta: object, finish: string | null, extra: object = {}): string => line([{ index: 0, delta, finish_reason: finish }], extra);
-  const last = (result: RunResult): string => {
-    const usage = usageOf(result);
-    return includeUsage ? chunk({}, finishOf(result)) + line([], { usage }) : chunk({}, finishOf(result), { usage });
-  };
-  return {
-    contentType: 'text/event-stream',
-    preamble: chunk({ role: 'assistant', content: '' }, null),
-    epilogue: 'data: [DONE]\n\n',
-    encode: (frame: Frame) => {
-      if (frame.type === 'chunk') return chunk({ content: (frame.data as RunFrames['chunk']).content }, null);
-      if (frame.type === 'done') return last((frame.data as RunFrames['done']).result);
-      if (frame.type === 'error') return `data: ${JSON.stringify({ error: errorOf(frame.data as RunFrames['error']) })}\n\n`;
-      return undefined;
-    },
-  };
+const line = (head: AnswerHead, choices: readonly object[], extra: object = {}): string =>
+  `data: ${JSON.stringify({ id: head.id, object: 'chat.completion.chunk', created: head.created, model: head.model, choices, ...extra })}\n\n`;
+
+const chunk = (head: AnswerHead, delta: object, finish: string | null, extra: object = {}): string => line(head, [{ index: 0, delta, finish_reason: finish }], extra);
+
+/** The first chunk names the role. */
+export const firstChunk = (head: AnswerHead): string => chunk(head, { role: 'assistant', content: '' }, null);
+
+/** The usage comes once: in a chunk of its own without choices for whoever asked for that (`include_usage`), else with the finish_reason. */
+export const chunkOf = (frame: RunFrame, head: AnswerHead, includeUsage: boolean): string | undefined => {
+  if (frame.type === 'chunk') return chunk(head, { content: frame.data.content }, null);
+  if (frame.type === 'error') return `data: ${JSON.stringify({ error: errorOf(frame.data) })}\n\n`;
+  if (frame.type !== 'done') return undefined;
+  const { result } = frame.data;
+  const usage = usageOf(result);
+  return includeUsage ? chunk(head, {}, finishOf(result)) + line(head, [], { usage }) : chunk(head, {}, finishOf(result), { usage });
 };
 
 const errorOf = ({ status, error, code, hint }: RunFrames['error']): object => errorObject(status, { error, code, ...(hint === undefined ? {} : { hint }) });

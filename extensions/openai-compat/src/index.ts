@@ -1,8 +1,9 @@
-import { type Actor, type Clock, ErrorBody, type Frame, type FrameEncoder, type Headers, type Reply, type Req, SvcError, Type, defineExtension, defineRoute, follow, reply, waitFor } from '@svc/api';
-import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { RunFrames, RunsService } from '@svc/ext-runs/contract';
+import { type Actor, type Clock, ErrorBody, type Reply, type Req, Type, defineExtension, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { type Agent, Agents, type AgentsService } from '@svc/ext-agents/contract';
+import { Runs, type RunsService } from '@svc/ext-runs/contract';
 import { chunkStream, Completion } from './answer-schemas.js';
-import { type AnswerHead, chunkEncoder, completionOf } from './answer.js';
+import type { AnswerHead } from './answer.js';
+import { ChatAnswer, ChatBegin, ChatChunks, showChat } from './projections.js';
 import { openAiErrors } from './error-object.js';
 import { compatErrors } from './errors.js';
 import { ChatRequest, askedOf } from './request.js';
@@ -15,11 +16,12 @@ const MAX_BODY_BYTES = 32 * 1_048_576;
 
 export default defineExtension({
   activate(ctx) {
-    const agents = ctx.services.require('agents');
-    const runs = ctx.services.require('runs');
+    const agents = ctx.services.require(Agents);
+    const runs = ctx.services.require(Runs);
+    showChat(ctx.streams);
     ctx.routes.add(
       defineRoute({
-        id: 'openai.chat-completions',
+        id: 'createChatCompletion',
         errorShape: openAiErrors,
         method: 'POST',
         path: '/v1/chat/completions',
@@ -42,7 +44,7 @@ export default defineExtension({
         handler: (req) => complete({ agents, runs, clock: ctx.clock }, req),
       }),
       defineRoute({
-        id: 'openai.models',
+        id: 'listOpenaiModels',
         errorShape: openAiErrors,
         method: 'GET',
         path: '/v1/models',
@@ -54,7 +56,7 @@ export default defineExtension({
         handler: async (req) => reply(200, { object: 'list', data: (await agents.list(req.actor)).map(toModel) }),
       }),
       defineRoute({
-        id: 'openai.model',
+        id: 'getOpenaiModel',
         errorShape: openAiErrors,
         method: 'GET',
         path: '/v1/models/{id}',
@@ -92,31 +94,10 @@ async function complete(deps: { agents: AgentsService; runs: RunsService; clock:
   });
   const head: AnswerHead = { id: `chatcmpl-${submitted.runId}`, created: Math.floor(deps.clock.now() / 1_000), model: body.model };
   const headers = { 'x-svc-run': submitted.runId };
-  if (body.stream) return streamOf(submitted.topic, chunkEncoder(head, body.stream_options?.include_usage ?? false), headers);
-  return waitFor(submitted.topic, (frame) => answerOf(head, frame), { headers });
-}
-
-/** The stream begins when the run has something to show; what fails before that is an HTTP status. */
-function streamOf(topic: string, encoder: FrameEncoder, headers: Headers): Reply {
-  const begin = () => follow(topic, encoder, { headers });
-  const first = (frame: Frame): Reply => {
-    if (frame.type === 'error') throw failureOf(frame);
-    return begin();
-  };
-  return waitFor(topic, first, { until: showsSomething, headers, late: { afterMs: MAX_SILENCE_MS, reply: begin } });
-}
-
-const showsSomething = (frame: Frame): boolean => frame.type !== 'phase' || (frame.data as RunFrames['phase']).phase === 'waiting';
-
-function answerOf(head: AnswerHead, frame: Frame): Reply {
-  if (frame.type === 'done') return reply(200, completionOf(head, (frame.data as RunFrames['done']).result));
-  throw failureOf(frame);
-}
-
-function failureOf(frame: Frame): SvcError {
-  const { code, error, status, hint } = frame.data as RunFrames['error'];
-  // The run has begun and may have had effects: a client must not repeat it by itself.
-  return new SvcError(code, error, { status, hint, headers: { 'x-should-retry': 'false' } });
+  if (!body.stream) return waitFor(submitted.topic, ChatAnswer, head, { headers });
+  const shown = { head, includeUsage: body.stream_options?.include_usage ?? false };
+  // The stream begins when the run has something to show; what fails before that is an HTTP status.
+  return waitFor(submitted.topic, ChatBegin, { ...shown, topic: submitted.topic }, { headers, late: { afterMs: MAX_SILENCE_MS, reply: follow(submitted.topic, ChatChunks, shown) } });
 }
 
 /** interface.md, Model resolution: svc:<name>, id, name, else the first agent. */
@@ -124,7 +105,7 @@ async function resolveAgent(agents: AgentsService, actor: Actor, model: string):
   const name = model.startsWith('svc:') ? model.slice(4) : model;
   const found = UUID.test(name) || name !== '' ? await agents.find(actor, name) : undefined;
   if (found) return found;
-  const [first] = (await agents.list(actor)).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  const [first] = (await agents.list(actor)).toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
   if (!first) throw compatErrors.no_agent();
   return first;
 }

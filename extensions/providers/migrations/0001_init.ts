@@ -1,12 +1,4 @@
-import type { Migration } from '@svc/api';
+import { createTables } from '@svc/api';
+import { Settings } from '../src/tables.js';
 
-export const init: Migration = {
-  name: '0001_init',
-  up(m) {
-    m.createTable('settings', {
-      name: { kind: 'text', primaryKey: true },
-      base_url: { kind: 'text', notNull: true },
-      updated_at: { kind: 'text', notNull: true },
-    });
-  },
-};
+export const init = createTables('0001_init', [Settings]);

@@ -1,12 +1,12 @@
 /** The sections that say who answers for `default`, where providers are reached, and who is tried after them. */
-import { type Static, Type } from '@svc/api';
+import { type Plain, Type, defineConfig } from '@svc/api';
 
 const closed = { additionalProperties: false };
 
 /** An http or https URL without user name, query or fragment; empty where the usual place holds. */
 const BASE_URL = '^(https?://[^\\s@?#/][^\\s@?#]*)?$';
 
-export const DefaultModelConfig = Type.Object(
+const DefaultModelConfig = Type.Object(
   {
     provider: Type.String({ default: '', maxLength: 64, description: 'A provider name; empty or `auto` lets the daemon choose' }),
     model: Type.String({ default: '', maxLength: 200, description: "A model id; empty takes the provider's usual one" }),
@@ -20,12 +20,12 @@ export const DefaultModelConfig = Type.Object(
   },
   closed,
 );
-export type DefaultModelConfig = Static<typeof DefaultModelConfig>;
+export type DefaultModelConfig = Plain<typeof DefaultModelConfig>;
 
-export const ProviderUrls = Type.Record(Type.String(), Type.String({ pattern: BASE_URL, maxLength: 2000 }), { default: {}, description: 'Base URL by provider name' });
-export type ProviderUrls = Static<typeof ProviderUrls>;
+const ProviderUrls = Type.Record(Type.String(), Type.String({ pattern: BASE_URL, maxLength: 2000 }), { default: {}, description: 'Base URL by provider name' });
+export type ProviderUrls = Plain<typeof ProviderUrls>;
 
-export const FallbackProviders = Type.Array(
+const FallbackProviders = Type.Array(
   Type.Object(
     {
       provider: Type.String({ minLength: 1, maxLength: 64 }),
@@ -37,12 +37,8 @@ export const FallbackProviders = Type.Array(
   ),
   { default: [], maxItems: 10, description: 'Tried in this order when the chosen model fails' },
 );
-export type FallbackProviders = Static<typeof FallbackProviders>;
+export type FallbackProviders = Plain<typeof FallbackProviders>;
 
-declare module '@svc/api' {
-  interface ConfigMap {
-    default_model: DefaultModelConfig;
-    provider_urls: ProviderUrls;
-    fallback_providers: FallbackProviders;
-  }
-}
+export const DefaultModelSection = defineConfig('default_model', DefaultModelConfig);
+export const ProviderUrlsSection = defineConfig('provider_urls', ProviderUrls);
+export const FallbackProvidersSection = defineConfig('/fallback_providers', FallbackProviders);

@@ -1,63 +1,55 @@
-/** What providers offers: how each provider is reached, and which one answers for `default`. */
-import type { SecretRef } from '@svc/api';
+/** What providers declares to other areas: how each provider is reached, and which one answers for `default`. */
+import { Nullable, OneOf, type Plain, type Service, Type, defineEvent, defineService, method } from '@svc/api';
 
-export interface ProviderRecord {
-  readonly name: string;
-  readonly display_name: string;
-  readonly wire: 'openai' | 'anthropic' | 'builtin' | 'unsupported';
-  readonly base_url: string;
-  readonly env_var: string | null;
-  readonly key_required: boolean;
-  readonly auth_status: 'configured' | 'no_key_needed' | 'missing' | 'invalid_key' | 'auto_detected' | 'local_offline';
-  readonly secret: SecretRef | null;
-  /** The model that stands in for `default` at this provider, when one is known. */
-  readonly default_model: string | null;
-  /** Why nobody can tell whether there is a key: the store of secrets does not open. `auth_status` is then `missing`. */
-  readonly problem: string | null;
-}
+const Secret = Type.Object({ secret: Type.String(), env: Type.Optional(Type.String()) });
 
-export interface DefaultModel {
-  readonly provider: string;
-  readonly model: string;
-  /** One sentence for a person: why this one. */
-  readonly why: string;
-  /** True while the built-in stand-in answers. */
-  readonly isStandIn: boolean;
-  /** `config`: config.toml names it. `person`: by command. `key`: with a key that was set or removed. `start`: found when nothing was chosen yet. */
-  readonly chosen_by: 'config' | 'person' | 'key' | 'start';
-  /** When it was chosen and kept (ISO); null for what config.toml names and for the stand-in that waits for a choice. */
-  readonly chosen_at: string | null;
-  /** Why it cannot answer at the moment: its key is missing, was refused or cannot be read. */
-  readonly trouble: string | null;
-}
+export const ProviderRecord = Type.Object({
+  name: Type.String(),
+  display_name: Type.String(),
+  wire: Type.String({ description: 'What it speaks: `openai`, `anthropic`, `builtin`, the name of a driver that an extension provides, or `unsupported`' }),
+  base_url: Type.String(),
+  env_var: Nullable(Type.String()),
+  key_required: Type.Boolean(),
+  auth_status: OneOf(['configured', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline']),
+  secret: Nullable(Secret),
+  default_model: Nullable(Type.String(), { description: 'The model that stands in for `default` at this provider, when one is known' }),
+  problem: Nullable(Type.String(), { description: 'Why nobody can tell whether there is a key: the store of secrets does not open. `auth_status` is then `missing`' }),
+});
+export type ProviderRecord = Plain<typeof ProviderRecord>;
+
+export const DefaultModel = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  why: Type.String({ description: 'One sentence for a person: why this one' }),
+  isStandIn: Type.Boolean({ description: 'True while the built-in stand-in answers' }),
+  chosen_by: OneOf(['config', 'person', 'key', 'start'], {
+    description: '`config`: config.toml names it. `person`: by command. `key`: with a key that was set or removed. `start`: found when nothing was chosen yet',
+  }),
+  chosen_at: Nullable(Type.String(), { description: 'When it was chosen and kept (ISO); null for what config.toml names and for the stand-in that waits for a choice' }),
+  trouble: Nullable(Type.String(), { description: 'Why it cannot answer at the moment: its key is missing, was refused or cannot be read' }),
+});
+export type DefaultModel = Plain<typeof DefaultModel>;
 
 /** With a `problem`, provider and model are the word `default`. */
-export interface ShownDefault extends DefaultModel {
-  readonly problem: string | null;
-}
+export const ShownDefault = Type.Object({ ...DefaultModel.properties, problem: Nullable(Type.String()) });
+export type ShownDefault = Plain<typeof ShownDefault>;
 
-export interface ProvidersService {
-  list(): Promise<ProviderRecord[]>;
-  get(name: string): Promise<ProviderRecord | undefined>;
+export const Providers = defineService('providers', '1.0.0', {
+  list: method([], Type.Array(ProviderRecord)),
+  get: method([Type.String()], Type.Union([ProviderRecord, Type.Undefined()])),
   /** Names of those that can be asked now: they have their key, or need none and are not known to be off. */
-  usable(): Promise<ReadonlySet<string>>;
+  usable: method([], Type.Array(Type.String())),
   /** config's [default_model], else what was chosen before, else a choice now, which is kept unless it is the stand-in. */
-  defaultModel(): Promise<DefaultModel>;
+  defaultModel: method([], DefaultModel),
   /** The same for whoever only shows it: where nobody can tell, that is said in `problem` and `why` instead of thrown. */
-  shownDefault(): Promise<ShownDefault>;
+  shownDefault: method([], ShownDefault),
   /** Models tried after an agent's own, in order: config's [[fallback_providers]]. */
-  fallbacks(): Promise<ReadonlyArray<{ readonly provider: string; readonly model: string }>>;
+  fallbacks: method([], Type.Array(Type.Object({ provider: Type.String(), model: Type.String() }))),
   /** Told by the gateway: a provider refused the key. Only shown; it moves nobody to another provider. */
-  markKeyInvalid(name: string): Promise<void>;
+  markKeyInvalid: method([Type.String()], Type.Void()),
   /** Told by the gateway: a provider answered, so whatever it refused before, it takes the key now. */
-  markKeyValid(name: string): void;
-}
+  markKeyValid: method([Type.String()], Type.Void()),
+});
+export type ProvidersService = Service<typeof Providers>;
 
-declare module '@svc/api' {
-  interface ServiceMap {
-    providers: ProvidersService;
-  }
-  interface EventMap {
-    'provider.changed': { readonly name: string };
-  }
-}
+export const ProviderChanged = defineEvent('provider.changed', '1.0.0', Type.Object({ name: Type.String() }));

@@ -1,6 +1,6 @@
 /** Every provider there is: the shipped ones, and those a person named in config.toml. Where each is reached, and by which key. */
 import type { SecretRef } from '@svc/api';
-import { isLoopbackUrl, normalizeBaseUrl } from './base-url.js';
+import { isLoopbackUrl, normalizeBaseUrl } from './addresses/base-url.js';
 import type { DefaultModelConfig, FallbackProviders, ProviderUrls } from './config.js';
 import type { ProviderRecord } from './contract.js';
 

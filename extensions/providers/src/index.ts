@@ -1,20 +1,30 @@
-import { defineExtension } from '@svc/api';
+import { ProviderChanged, Providers } from './contract.js';
+import * as contract from './contract.js';
+import { Models } from '@svc/ext-models/contract';
+import { DoctorCheck, type ExtensionContext, KernelGreet, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
-import { DefaultModelConfig, FallbackProviders, ProviderUrls } from './config.js';
+import { createAllowedUrls } from './addresses/allowed-urls.js';
+import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
 import { loadKnownProviders } from './directory.js';
-import { createLocalServers } from './local-servers.js';
+import { createLocalServers } from './addresses/local-servers.js';
 import { providerRoutes } from './routes.js';
-import { createReach } from './reach.js';
+import { createReach } from './addresses/reach.js';
 import { createProvidersService, localAddresses, PROBED } from './service.js';
 import { createSettingsStore } from './store.js';
-import type {} from '@svc/ext-vault/contract';
+import { VaultReset } from '@svc/ext-vault/contract';
+import { Defaults, Settings } from './tables.js';
+
+/** What the start of a generation still has to do, by its context. */
+const starting = new WeakMap<ExtensionContext, () => Promise<void>>();
 
 export default defineExtension({
+  contract,
+  tables: [Settings, Defaults],
   migrations: [init, defaults],
-  config: { default_model: DefaultModelConfig, provider_urls: ProviderUrls, fallback_providers: FallbackProviders },
+  config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection],
   activate(ctx) {
-    const models = ctx.services.require('models');
+    const models = ctx.services.require(Models);
     const fetch: typeof ctx.fetch = (url, options) => ctx.fetch(url, options);
     const local = createLocalServers({ fetch, clock: ctx.clock, log: ctx.log, addresses: () => localAddresses(providers) });
     const providers = createProvidersService({
@@ -26,19 +36,22 @@ export default defineExtension({
       events: ctx.events,
       clock: ctx.clock,
       local,
+      allowed: createAllowedUrls(ctx.egress),
       log: ctx.log,
     });
-    ctx.services.provide('providers', providers);
+    starting.set(ctx, () => providers.allowUrls());
+    ctx.services.provide(Providers, providers);
     ctx.routes.add(...providerRoutes({ providers, models, local, reach: createReach({ fetch, clock: ctx.clock, local, probed: PROBED }), known: loadKnownProviders }));
-    ctx.events.on('vault.reset', () => providers.refresh());
-    for (const section of ['default_model', 'provider_urls', 'fallback_providers'] as const) ctx.config.onChange(section, () => providers.refresh());
-    ctx.hooks.tap('kernel.greet', async () => {
+    ctx.events.on(VaultReset, () => providers.refresh());
+    ctx.events.on(ProviderChanged, ({ name }) => providers.hearChange(name));
+    for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection]) ctx.config.onChange(section, () => providers.refresh());
+    ctx.hooks.tap(KernelGreet, async () => {
       const { provider, model, why, isStandIn, problem } = await providers.shownDefault();
       if (problem !== null) return [{ label: 'model', value: 'none', note: `${why} svc vault status says more.` }];
       const line = { label: 'model', value: `${provider}/${model}`, note: why };
       return isStandIn ? [line, { label: 'real model', value: 'svc providers set-key anthropic', note: 'or another provider: svc providers list' }] : [line];
     });
-    ctx.hooks.tap('doctor.check', async () => {
+    ctx.hooks.tap(DoctorCheck, async () => {
       const { why, isStandIn, problem, trouble } = await providers.shownDefault();
       if (problem !== null) return [{ check: 'providers.default', result: 'fail', message: why, fix: 'svc vault status' }];
       if (trouble !== null)
@@ -46,4 +59,11 @@ export default defineExtension({
       return [{ check: 'providers.default', result: isStandIn ? 'warn' : 'pass', message: why, ...(isStandIn ? { fix: 'svc providers set-key <provider>' } : {}) }];
     });
   },
+  // Before the generation that it follows, and the base URLs of that one, go.
+  start: (ctx) =>
+    starting
+      .get(ctx)?.()
+      .catch((error: unknown) => {
+        ctx.log.warn('the base URLs of the providers cannot be told; the next look at the providers tries again', { error: String(error) });
+      }),
 });

@@ -1,10 +1,10 @@
 import { defineRoute, ErrorBody, Nullable, OneOf, reply, type RouteDecl, Type } from '@svc/api';
 import type { CatalogModel, ModelsService } from '@svc/ext-models/contract';
-import type { LocalServers } from './local-servers.js';
+import type { LocalServers } from './addresses/local-servers.js';
 import type { DefaultModel, ProviderRecord } from './contract.js';
 import type { ProviderEntry } from './directory.js';
 import { providerErrors } from './errors.js';
-import type { Reach } from './reach.js';
+import type { Reach } from './addresses/reach.js';
 import type { ProvidersControl } from './service.js';
 import { Provider, ProviderDetail, viewOf } from './views.js';
 
@@ -51,7 +51,7 @@ const viewer = async ({ providers, models, known, reach }: RoutesDeps) => {
     viewOf(record, {
       models: modelsOf(record.name),
       isShipped: names.has(record.name),
-      isUsable: usable.has(record.name),
+      isUsable: usable.includes(record.name),
       isDefault: chosen?.provider === record.name,
       tested: reach.lastOf(record),
     });
@@ -104,7 +104,7 @@ const setKeyRoute = ({ providers }: RoutesDeps): RouteDecl =>
     auth: 'bearer',
     permission: 'providers.admin',
     cost: 5,
-    audit: 'provider.key_set',
+    audit: 'provider_key_set',
     params: Name,
     body: Type.Object({
       api_key: Type.Optional(Type.String({ maxLength: 8192, description: 'The key; never given back' })),
@@ -138,7 +138,7 @@ const removeKeyRoute = ({ providers }: RoutesDeps): RouteDecl =>
     auth: 'bearer',
     permission: 'providers.admin',
     cost: 5,
-    audit: 'provider.key_removed',
+    audit: 'provider_key_removed',
     params: Name,
     responses: { 200: Type.Object({ status: Type.Literal('removed'), provider: Type.String() }), 400: ErrorBody, 404: ErrorBody },
     handler: async ({ params }) => {
@@ -156,7 +156,7 @@ const setUrlRoute = ({ providers, reach }: RoutesDeps): RouteDecl =>
     auth: 'bearer',
     permission: 'providers.admin',
     cost: 5,
-    audit: 'provider.url_set',
+    audit: 'provider_url_set',
     params: Name,
     body: Type.Object({ url: Type.Optional(Type.String({ maxLength: 2000 })), base_url: Type.Optional(Type.String({ maxLength: 2000, description: 'The same, by its other name' })) }),
     responses: {
@@ -180,7 +180,7 @@ const setDefaultRoute = ({ providers }: RoutesDeps): RouteDecl =>
     auth: 'bearer',
     permission: 'providers.admin',
     cost: 5,
-    audit: 'provider.default_set',
+    audit: 'provider_default_set',
     params: Name,
     body: Type.Object({ model: Type.Optional(Type.String({ maxLength: 200, description: 'Its usual one when left out' })) }),
     bodyRule: 'optional',

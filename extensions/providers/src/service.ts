@@ -8,21 +8,23 @@
  * P4  What changes here (a key, a URL) holds for the next call.
  * P5  Who was kept stays, whatever fails, until a person says otherwise: only the stand-in, or one whose key is gone,
  *     gives way to a key that is set. Nobody's talks move to another vendor because of an error.
+ * P6  The door to models opens for the base URLs of this list, and each is allowed before anybody learns of it (allowed-urls.ts).
  */
 import { type Clock, type ConfigHandle, type Events, isSvcError, type Logger, type SecretRef, type Secrets } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
-import { isLoopbackUrl, normalizeBaseUrl } from './base-url.js';
-import type {} from './config.js';
-import type { DefaultModel, ProviderRecord, ProvidersService, ShownDefault } from './contract.js';
+import type { AllowedUrls } from './addresses/allowed-urls.js';
+import { isLoopbackUrl, normalizeBaseUrl } from './addresses/base-url.js';
+import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
+import { type DefaultModel, ProviderChanged, type ProviderRecord, type ProvidersService, type ShownDefault } from './contract.js';
 import { directory, type ProviderEntry, secretOf } from './directory.js';
-import { usualModel } from './default-choice.js';
+import { usualModel } from './default/default-choice.js';
 import { providerErrors } from './errors.js';
-import { type Choosing, chooseByPerson, currentDefault, giveUpWithKey, takeOverByKey } from './kept-default.js';
-import type { LocalServers } from './local-servers.js';
+import { type Choosing, chooseByPerson, currentDefault, giveUpWithKey, takeOverByKey } from './default/kept-default.js';
+import type { LocalServers } from './addresses/local-servers.js';
 import type { SettingsStore } from './store.js';
 
 const KEYS_UNREADABLE = 'providers_keys_unreadable';
-/** How long a look at keys and settings holds. Changes made here are seen at once; this bounds what another process changed. */
+/** How long a look at keys and settings holds. Changes made here are seen at once, those of another process as soon as it is heard; this bounds what was not heard. */
 const SNAPSHOT_FRESH_MS = 10_000;
 
 export interface ProvidersDeps {
@@ -34,6 +36,7 @@ export interface ProvidersDeps {
   events: Events;
   clock: Clock;
   local: LocalServers;
+  allowed: AllowedUrls;
   log: Logger;
 }
 
@@ -43,8 +46,12 @@ export interface ProvidersControl extends ProvidersService {
   setUrl(name: string, url: string): Promise<string>;
   /** From now on this provider answers for `default`, with this model or its usual one. */
   setDefault(name: string, model: string): Promise<DefaultModel>;
+  /** Allows every base URL; to be called before a generation takes over, whose predecessor's are taken back. */
+  allowUrls(): Promise<void>;
   /** Forgets what was looked up; the next question looks again. */
   refresh(): void;
+  /** Somebody changed this provider, perhaps in another process: its key may be a new one. */
+  hearChange(name: string): void;
 }
 
 interface Snapshot {
@@ -65,12 +72,12 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
   const state: State = { snapshot: undefined, snapshotAt: 0, chosen: undefined, chosenAt: 0, refused: new Set() };
   const changed = (name: string): void => {
     forget(state);
-    deps.events.publish('provider.changed', { name });
+    deps.events.publish(ProviderChanged, { name });
   };
   return {
     list: async () => [...(await current(deps, state)).records.values()].map((record) => withLocal(record, deps.local)),
     get: async (name) => (await current(deps, state)).records.get(name),
-    usable: async () => new Set([...(await current(deps, state)).records.values()].filter((record) => canBeAsked(withLocal(record, deps.local))).map(({ name }) => name)),
+    usable: async () => [...(await current(deps, state)).records.values()].filter((record) => canBeAsked(withLocal(record, deps.local))).map(({ name }) => name),
     defaultModel: () => defaultModel(deps, state),
     shownDefault: () => shownDefault(deps, state),
     fallbacks: () => fallbacks(deps, state),
@@ -81,7 +88,7 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
       // Nothing was changed by anybody, so nobody is told: the same call would fail again.
       forget(state);
     },
-    markKeyValid: (name) => {
+    markKeyValid: async (name) => {
       if (state.refused.delete(name)) forget(state);
     },
     setKey: (name, key) => setKey(deps, state, changed, name, key),
@@ -107,9 +114,15 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
       const entry = await named(deps, state, name);
       const baseUrl = normalizeBaseUrl(url, entry.wire);
       await deps.store.saveBaseUrl(name, baseUrl, deps.clock.iso());
+      await entriesNow(deps);
       deps.local.forget();
       changed(name);
       return baseUrl;
+    },
+    allowUrls: async () => void (await entriesNow(deps)),
+    hearChange: (name) => {
+      state.refused.delete(name);
+      forget(state);
     },
     refresh: () => {
       deps.local.forget();
@@ -137,15 +150,23 @@ const current = (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
 };
 
 const takeSnapshot = async (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
-  const [known, saved] = await Promise.all([deps.known(), deps.store.baseUrls()]);
-  const entries = directory(known, {
-    defaultModel: deps.config.get('default_model'),
-    urls: deps.config.get('provider_urls'),
-    fallbacks: deps.config.get('fallback_providers'),
-    saved,
-  });
+  const entries = await entriesNow(deps);
   const records = await Promise.all([...entries.values()].map((entry) => recordOf(deps, state, entry)));
   return { entries, records: new Map(records.map((record) => [record.name, record])) };
+};
+
+/** Every provider there is, its base URL allowed from here on. */
+const entriesNow = async (deps: ProvidersDeps): Promise<Map<string, ProviderEntry>> => {
+  const allow = deps.allowed.look();
+  const [known, saved] = await Promise.all([deps.known(), deps.store.baseUrls()]);
+  const entries = directory(known, {
+    defaultModel: deps.config.get(DefaultModelSection),
+    urls: deps.config.get(ProviderUrlsSection),
+    fallbacks: deps.config.get(FallbackProvidersSection),
+    saved,
+  });
+  allow([...entries.values()].filter(({ wire }) => wire === 'openai' || wire === 'anthropic').map(({ base_url }) => base_url));
+  return entries;
 };
 
 const recordOf = async (deps: ProvidersDeps, state: State, entry: ProviderEntry): Promise<ProviderRecord> => {
@@ -222,11 +243,11 @@ const shownDefault = async (deps: ProvidersDeps, state: State): Promise<ShownDef
 
 const choosing = async (deps: ProvidersDeps, state: State): Promise<Choosing> => {
   const { records } = await current(deps, state);
-  return { records, configured: deps.config.get('default_model'), models: deps.models, local: deps.local };
+  return { records, configured: deps.config.get(DefaultModelSection), models: deps.models, local: deps.local };
 };
 
 const fallbacks = async (deps: ProvidersDeps, state: State): Promise<Array<{ provider: string; model: string }>> => {
-  const configured = deps.config.get('fallback_providers');
+  const configured = deps.config.get(FallbackProvidersSection);
   if (configured.length === 0) return [];
   const { records } = await current(deps, state);
   return Promise.all(configured.map(async ({ provider, model }) => ({ provider, model: model || (await usualModel(deps.models, provider, records.get(provider))) || '' })));

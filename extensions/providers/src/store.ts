@@ -25,29 +25,24 @@ const MAX_ROWS = 500;
 const DEFAULT = 'default';
 
 export const createSettingsStore = (db: Db): SettingsStore => {
-  const table = db.table('settings');
-  const defaults = db.table('defaults');
   const keptDefault = async (): Promise<KeptDefault | undefined> => {
-    const row = await db.readOne<{ provider: string; model: string; reason: string; chosen_by: KeptDefault['chosenBy']; chosen_at: string }>(
-      `SELECT provider, model, reason, chosen_by, chosen_at FROM ${defaults} WHERE name = ?`,
-      [DEFAULT],
-    );
+    const row = await db.first<{ provider: string; model: string; reason: string; chosen_by: KeptDefault['chosenBy']; chosen_at: string }>({ from: 'defaults', where: { name: DEFAULT } });
     return row && { provider: row.provider, model: row.model, reason: row.reason, chosenBy: row.chosen_by, chosenAt: row.chosen_at };
   };
   return {
     baseUrls: async () => {
-      const rows = await db.read<{ name: string; base_url: string }>(`SELECT name, base_url FROM ${table} ORDER BY name LIMIT ${MAX_ROWS}`);
+      const rows = await db.select<{ name: string; base_url: string }>({ from: 'settings', columns: ['name', 'base_url'], order: [{ column: 'name' }], limit: MAX_ROWS });
       return new Map(rows.map((row) => [row.name, row.base_url]));
     },
     saveBaseUrl: async (name, baseUrl, at) => {
-      await db.commit([{ upsert: table, key: ['name'], rows: [{ name, base_url: baseUrl, updated_at: at }] }]);
+      await db.commit([db.upsert('settings', ['name'], [{ name, base_url: baseUrl, updated_at: at }])]);
     },
     keptDefault,
     keepDefault: async (choice) => {
-      await db.commit([{ upsert: defaults, key: ['name'], rows: [rowOf(choice)] }]);
+      await db.commit([db.upsert('defaults', ['name'], [rowOf(choice)])]);
     },
     keepFirstDefault: async (choice) => {
-      await db.commit([{ insert: defaults, rows: [rowOf(choice)], ifAbsent: true }]);
+      await db.commit([db.insert('defaults', [rowOf(choice)], { ifAbsent: true })]);
       return (await keptDefault()) ?? choice;
     },
   };

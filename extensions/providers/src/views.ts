@@ -1,9 +1,9 @@
 /** A provider as the interface shows it. Never a key: only whether there is one. */
 import { Nullable, OneOf, Type } from '@svc/api';
 import type { CatalogModel } from '@svc/ext-models/contract';
-import { isLoopbackUrl } from './base-url.js';
+import { isLoopbackUrl } from './addresses/base-url.js';
 import type { ProviderRecord } from './contract.js';
-import type { Tested } from './reach.js';
+import type { Tested } from './addresses/reach.js';
 
 const fields = {
   name: Type.String(),
@@ -23,7 +23,7 @@ const fields = {
   latency_ms: Nullable(Type.Integer(), { description: 'Of that answer' }),
   last_tested: Nullable(Type.String({ format: 'date-time' }), { description: 'When that was' }),
   discovered_models: Nullable(Type.Array(Type.String()), { description: 'Models that a server on this machine lists, by its own names' }),
-  wire: OneOf(['openai', 'anthropic', 'builtin', 'unsupported']),
+  wire: Type.String({ description: '`openai`, `anthropic`, `builtin`, the name of a driver, or `unsupported`' }),
   default_model: Type.Optional(Type.String()),
   is_default: Type.Boolean({ description: 'Whether it answers for `default`' }),
   error_message: Type.Optional(Type.String({ description: 'Why nobody can tell whether there is a key' })),

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConfigMap, Events, RouteDecl, Secrets } from '@svc/api';
+import type { Events, RouteDecl, Secrets } from '@svc/api';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createFetchDoor } from '@svc/platform/doors/fetch-door';
+import { createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
+import { createModelOrigins } from '@svc/platform/doors/fetch/model-origins';
 import { createSecrets } from '@svc/platform/doors/secrets-door';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
@@ -14,10 +15,12 @@ import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
+import { createAllowedUrls } from '../src/addresses/allowed-urls.js';
+import type { DefaultModelConfig, FallbackProviders, ProviderUrls } from '../src/config.js';
 import { loadKnownProviders } from '../src/directory.js';
-import { createLocalServers } from '../src/local-servers.js';
+import { createLocalServers } from '../src/addresses/local-servers.js';
 import { providerRoutes } from '../src/routes.js';
-import { createReach } from '../src/reach.js';
+import { createReach } from '../src/addresses/reach.js';
 import { createProvidersService, localAddresses, PROBED, type ProvidersControl } from '../src/service.js';
 import { createSettingsStore } from '../src/store.js';
 
@@ -26,7 +29,7 @@ const DEAD = 'http://127.0.0.1:1/v1';
 
 interface Setup {
   env?: Record<string, string>;
-  config?: Partial<Pick<ConfigMap, 'default_model' | 'provider_urls' | 'fallback_providers'>>;
+  config?: { default_model?: DefaultModelConfig; provider_urls?: ProviderUrls; fallback_providers?: FallbackProviders };
   locked?: boolean;
 }
 
@@ -75,18 +78,20 @@ describe('providers', () => {
   const start = (setup: Setup = {}): ProvidersControl => {
     const config = { default_model: { provider: '', model: '', api_key_env: '', base_url: '' }, provider_urls: { ollama: DEAD, lmstudio: DEAD }, fallback_providers: [], ...setup.config };
     const clock = { ...systemClock(), mono: () => nowMs };
-    const door = createFetchDoor({ config: { get: () => undefined }, secrets: { resolve: async () => undefined }, clock: systemClock(), log: log.logger('fetch') });
+    const origins = createModelOrigins();
+    const door = createFetchDoor({ config: { get: () => undefined }, secrets: { resolve: async () => undefined }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: origins.covers });
     const servers = createLocalServers({ fetch: door.fetch, clock, log: log.logger('providers'), addresses: () => localAddresses(providers) });
     const providers: ProvidersControl = createProvidersService({
       known: loadKnownProviders,
       // Each section has its own type; the table above holds them all.
-      config: { get: (section) => config[section as keyof typeof config] as never, onChange: () => ({ dispose: () => undefined }) },
+      config: { get: (section) => config[section.section.replace('/', '') as keyof typeof config] as never, onChange: () => ({ dispose: () => undefined }) },
       secrets: secretsOf(setup),
       store: createSettingsStore(storage.dbFor(owned)),
       models,
-      events: { publish: (_name: string, data: { name: string }) => void changes.push(data.name) } as Partial<Events> as Events,
+      events: { publish: (_event: unknown, data: { name: string }) => void changes.push(data.name) } as Partial<Events> as Events,
       clock,
       local: servers,
+      allowed: createAllowedUrls(origins),
       log: log.logger('providers'),
     });
     routes = providerRoutes({ providers, models, local: servers, reach: createReach({ fetch: door.fetch, clock: systemClock(), local: servers, probed: PROBED }), known: loadKnownProviders });
@@ -357,5 +362,22 @@ describe('providers', () => {
     expect(await codeOf(providers.defaultModel())).to.equal('providers_keys_unreadable');
     expect((await call('listProviders', {})).status).to.equal(200);
     expect((await providers.get('openai'))?.problem).to.contain('vault');
+  });
+
+  it('P6 opens the door to models for the base URLs of the list, and closes it for those that left it', async () => {
+    const origins = createModelOrigins();
+    const allowed = createAllowedUrls(origins);
+    const open = (...urls: string[]) => urls.filter((url) => origins.covers(new URL(url)));
+    const [a, b] = ['http://a.test/v1', 'http://b.test/v1'];
+    allowed.look()([a]);
+    expect(open(a, b)).to.deep.equal([a]);
+    const early = allowed.look();
+    const late = allowed.look();
+    late([a, b]);
+    // What was looked up before is older than what stands.
+    early([a]);
+    expect(open(a, b)).to.deep.equal([a, b]);
+    allowed.look()([b]);
+    expect(open(a, b)).to.deep.equal([b]);
   });
 });

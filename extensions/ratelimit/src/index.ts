@@ -1,36 +1,36 @@
-import { defineExtension } from '@svc/api';
-import { RateLimitSection } from './config.js';
+import { HttpAdmit, MetricsCollect, SecurityReport, SocketUpgrade, defineExtension } from '@svc/api';
+import { RateLimitSection, RatePerSecond } from './config.js';
 import { createGcra } from './gcra.js';
 
 const SWEEP_MS = 60_000;
 
 export default defineExtension({
-  config: { rate_limit: RateLimitSection },
+  config: [RateLimitSection, RatePerSecond],
   activate(ctx) {
     const limits = () => {
-      const { window_secs, max_addresses } = ctx.config.get('rate_limit');
-      return { ratePerSecond: ctx.config.get('api').rate_limit_per_second, windowMs: window_secs * 1_000, maxCallers: max_addresses };
+      const { window_secs, max_addresses } = ctx.config.get(RateLimitSection);
+      return { ratePerSecond: ctx.config.get(RatePerSecond), windowMs: window_secs * 1_000, maxCallers: max_addresses };
     };
     const gcra = createGcra(limits);
     let refused = 0;
-    ctx.hooks.tap('http.admit', ({ network, cost }) => {
+    ctx.hooks.tap(HttpAdmit, ({ network, cost }) => {
       if (cost === 0 || gcra.take(network, cost, ctx.clock.mono())) return undefined;
       refused += 1;
-      return { deny: 'Rate limit exceeded', code: 'rate_limited', status: 429, headers: { 'retry-after': String(ctx.config.get('rate_limit').window_secs) } };
+      return { deny: 'Rate limit exceeded', code: 'rate_limited', status: 429, headers: { 'retry-after': String(ctx.config.get(RateLimitSection).window_secs) } };
     });
-    ctx.hooks.tap('socket.upgrade', ({ openFromIp }) => {
-      const most = ctx.config.get('rate_limit').max_ws_per_ip;
+    ctx.hooks.tap(SocketUpgrade, ({ openFromIp }) => {
+      const most = ctx.config.get(RateLimitSection).max_ws_per_ip;
       if (openFromIp < most) return undefined;
       return {
         deny: `${most} WebSockets are open from this address, which is the limit.`,
         code: 'rate_limited',
         status: 429,
-        headers: { 'retry-after': String(ctx.config.get('rate_limit').window_secs) },
+        headers: { 'retry-after': String(ctx.config.get(RateLimitSection).window_secs) },
       };
     });
-    ctx.timers.every(SWEEP_MS, () => gcra.sweep(ctx.clock.mono()));
-    ctx.hooks.tap('security.report', () => ({ name: 'gcra_rate_limiter', state: refusesTooMuch(limits) ? 'active' : 'failed', detail: 'a caller that takes more than its burst is refused' }));
-    ctx.hooks.tap('metrics.collect', () => [{ name: 'svc_rate_limited_total', help: 'Requests refused by the rate limit', type: 'counter', value: refused }]);
+    ctx.timers.every('sweep-addresses', SWEEP_MS, () => gcra.sweep(ctx.clock.mono()));
+    ctx.hooks.tap(SecurityReport, () => ({ name: 'gcra_rate_limiter', state: refusesTooMuch(limits) ? 'active' : 'failed', detail: 'a caller that takes more than its burst is refused' }));
+    ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_rate_limited_total', help: 'Requests refused by the rate limit', type: 'counter', value: refused }]);
   },
 });
 

@@ -1,8 +1,8 @@
 /** The tool by which one agent asks another. Its effect is a run, so it lives here. */
 import { type AnyTool, type Streams, Type, defineTool } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { CircularWaits } from './circular-wait.js';
-import type { RunFrames, RunsService } from './contract.js';
+import type { CircularWaits } from './loop/circular-wait.js';
+import { RunFrames, type RunsService } from './contract.js';
 
 export interface AgentSendDeps {
   readonly runs: RunsService;
@@ -22,6 +22,8 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
       message: Type.String({ minLength: 1 }),
     }),
     risk: 'agent',
+    capabilities: ['agent_message'],
+    needs: ({ agent_id }) => [{ capability: 'agent_message', target: agent_id }],
     replay: 'keyed',
     parallel: true,
     timeoutMs: 86_400_000,
@@ -42,9 +44,9 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
       if (submitted.position > 0 || submitted.replayed) await deps.circles.refuse(call, submitted);
       const done = new AbortController();
       const signal = AbortSignal.any([call.signal, done.signal]);
-      const frame = await Promise.race([deps.streams.final(submitted.topic, signal), deps.deadline(signal)]).finally(() => done.abort());
+      const frame = await Promise.race([deps.streams.final(RunFrames, submitted.topic, signal), deps.deadline(signal)]).finally(() => done.abort());
       if (!frame) return { content: `${other.name} has not answered yet; its run ${submitted.runId} goes on.`, isError: true };
-      if (frame.type === 'error') return { content: `${other.name} could not answer: ${(frame.data as RunFrames['error']).error}`, isError: true };
-      return (frame.data as RunFrames['done']).result.response;
+      if (frame.type === 'error') return { content: `${other.name} could not answer: ${frame.data.error}`, isError: true };
+      return frame.type === 'done' ? frame.data.result.response : '';
     },
   });

@@ -5,7 +5,7 @@
  * B2  A side question reads nothing of the conversation, adds nothing to it and uses no tools.
  * B3  An incognito message reads the conversation. Neither it nor its answer stands in a row once the run has ended.
  */
-import type { Write } from '@svc/api';
+import { systemActor, type Write } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { RunDraft, RunResult } from './contract.js';
 import type { Beside, RunInput } from './run-input.js';
@@ -32,7 +32,8 @@ export const besideWords = (draft: RunDraft): unknown[] =>
 export const talkOf = (input: RunInput): string => input.beside?.sessionId ?? input.sessionId;
 
 /** Writes that take away what a run beside the conversation leaves; they join the commit that ends it. */
-export const leftovers = async (deps: { readonly sessions: Pick<SessionsService, 'discard'> }, input: RunInput): Promise<Write[]> => (input.beside ? deps.sessions.discard(input.sessionId) : []);
+export const leftovers = async (deps: { readonly sessions: Pick<SessionsService, 'discard'> }, input: RunInput): Promise<readonly Write[]> =>
+  input.beside ? deps.sessions.discard(systemActor('runs'), input.sessionId) : [];
 
 /** A run that ends before its message stood anywhere else keeps no incognito words in its row. */
 export const withoutMessage = ({ parts: _parts, ...input }: RunInput): { input?: RunInput } => (input.beside?.kind === 'incognito' ? { input } : {});

@@ -1,10 +1,10 @@
-import { OneOf, type Static, Type } from '@svc/api';
+import { OneOf, type Plain, Type, defineConfig } from '@svc/api';
 
-export const RunsSection = Type.Object(
+const RunsConfig = Type.Object(
   {
     max_active: Type.Integer({ minimum: 1, maximum: 100_000, default: 1_000, description: 'Runs in flight at once; more are refused with 503 until one ends' }),
-    max_iterations: Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: 'Model calls of one run, unless the agent says fewer' }),
-    max_depth: Type.Integer({ minimum: 1, maximum: 50, default: 5, description: 'How many agents may call each other in one chain' }),
+    max_iterations: Type.Integer({ minimum: 1, maximum: 1_000, default: 50, 'x-alias': ['agent_max_iterations'], description: 'Model calls of one run, unless the agent says fewer' }),
+    max_depth: Type.Integer({ minimum: 1, maximum: 50, default: 5, 'x-alias': ['max_agent_call_depth'], description: 'How many agents may call each other in one chain' }),
     unwatched: Type.Optional(
       OneOf(['finish', 'cancel'], { description: 'What becomes of a run 2 s after its last watcher left. Left out: runs of /v1 are cancelled, all others finish. An agent may say otherwise' }),
     ),
@@ -12,10 +12,6 @@ export const RunsSection = Type.Object(
   },
   { additionalProperties: false, default: {} },
 );
-export type RunsConfig = Static<typeof RunsSection>;
+export type RunsConfig = Plain<typeof RunsConfig>;
 
-declare module '@svc/api' {
-  interface ConfigMap {
-    runs: RunsConfig;
-  }
-}
+export const RunsSection = defineConfig('runs', RunsConfig);

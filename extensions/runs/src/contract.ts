@@ -1,108 +1,164 @@
-/** What runs offers: the agent loop. Submit a message, follow its topic, stop it. */
-import type { Actor, AskHook, PipeHook, RunStatus, VetoHook } from '@svc/api';
-import type { Agent } from '@svc/ext-agents/contract';
-import type { Attempt } from '@svc/ext-llm/contract';
-import type { Part } from '@svc/ext-sessions/contract';
+/** What runs declares to other areas: the agent loop. Submit a message, follow its topic, stop it. */
+import {
+  Actor,
+  type FrameData,
+  type FrameOf,
+  Nullable,
+  OneOf,
+  type Plain,
+  type Service,
+  Type,
+  defineAsk,
+  defineEvent,
+  defineFrames,
+  definePipe,
+  defineService,
+  defineVeto,
+  defineWork,
+  method,
+} from '@svc/api';
+import { Agent } from '@svc/ext-agents/contract';
+import { Attempt } from '@svc/ext-llm/contract';
+import { Part } from '@svc/ext-sessions/contract';
 
-export type Door = 'rest' | 'sse' | 'ws' | 'openai' | 'agent' | 'cli';
+export const Door = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
+export type Door = Plain<typeof Door>;
 
-export interface RunDraft {
-  readonly agentId: string;
-  readonly sessionId?: string;
-  readonly parts: readonly Part[];
-  readonly door: Door;
-  /** Idempotency key: the same key and body is the same run. */
-  readonly key?: string;
-  /** The client says that it sends this again by itself: attach to the run it began, if there is one. */
-  readonly isResend?: boolean;
-  /** Prepended to the system prompt of this run only. */
-  readonly systemExtra?: string;
-  readonly maxTokens?: number;
-  readonly temperature?: number;
-  /** A side question: it neither reads nor joins the conversation, and uses no tools. Also what begins with `/btw `. */
-  readonly ephemeral?: boolean;
-  /** It reads the conversation, and nothing of it or of its answer is kept. */
-  readonly incognito?: boolean;
-  /** Whether the model shall think before it answers; otherwise as the session or the manifest says. */
-  readonly thinking?: boolean;
-  /** How many agents stand above this run. */
-  readonly depth?: number;
-  readonly parentRunId?: string;
-}
+export const RunDraft = Type.Object({
+  agentId: Type.String(),
+  sessionId: Type.Optional(Type.String()),
+  parts: Type.Array(Part),
+  door: Door,
+  key: Type.Optional(Type.String({ description: 'Idempotency key: the same key and body is the same run' })),
+  isResend: Type.Optional(Type.Boolean({ description: 'The client says that it sends this again by itself: attach to the run it began, if there is one' })),
+  systemExtra: Type.Optional(Type.String({ description: 'Prepended to the system prompt of this run only' })),
+  maxTokens: Type.Optional(Type.Number()),
+  temperature: Type.Optional(Type.Number()),
+  ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: it neither reads nor joins the conversation, and uses no tools. Also what begins with `/btw `' })),
+  incognito: Type.Optional(Type.Boolean({ description: 'It reads the conversation, and nothing of it or of its answer is kept' })),
+  thinking: Type.Optional(Type.Boolean({ description: 'Whether the model shall think before it answers; otherwise as the session or the manifest says' })),
+  depth: Type.Optional(Type.Integer({ description: 'How many agents stand above this run' })),
+  parentRunId: Type.Optional(Type.String()),
+});
+export type RunDraft = Plain<typeof RunDraft>;
 
-export interface Submitted {
-  readonly runId: string;
-  /** Where its frames appear. */
-  readonly topic: string;
-  readonly sessionId: string;
-  /** True when the key named a run that exists. */
-  readonly replayed: boolean;
-  /** 0 when it runs at once. */
-  readonly position: number;
-}
+export const Submitted = Type.Object({
+  runId: Type.String(),
+  topic: Type.String({ description: 'Where its frames appear' }),
+  sessionId: Type.String(),
+  replayed: Type.Boolean({ description: 'True when the key named a run that exists' }),
+  position: Type.Integer({ description: '0 when it runs at once' }),
+});
+export type Submitted = Plain<typeof Submitted>;
 
 /** What the final frame `done` carries and the run row keeps. */
-export interface RunResult {
-  readonly response: string;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly iterations: number;
-  readonly cost_usd: number;
-  readonly session_id: string;
-  readonly finish: 'stop' | 'length' | 'content_filter' | 'cancelled';
-  readonly provider: string;
-  readonly model: string;
-}
-
-/** Data of each frame type of a run's topic. */
-export interface RunFrames {
-  phase: { readonly phase: 'queued' | 'thinking' | 'waiting' | 'restarted' | 'command'; readonly detail?: string; readonly attempt?: number; readonly approval_id?: string };
-  chunk: { readonly content: string; readonly done: false };
-  tool_use: { readonly tool: string; readonly id: string };
-  tool_result: { readonly tool: string; readonly id: string; readonly input: unknown; readonly is_error: boolean; readonly result: string };
-  /** Final, exactly one of the two. */
-  done: { readonly done: true; readonly usage: { readonly input_tokens: number; readonly output_tokens: number }; readonly result: RunResult };
-  error: { readonly error: string; readonly code: string; readonly status: number; readonly hint?: string; readonly retry_after_secs?: number; readonly attempts?: readonly Attempt[] };
-}
-
-export interface RunInfo {
-  readonly id: string;
-  readonly agentId: string;
-  readonly sessionId: string;
-  readonly status: RunStatus;
-  readonly createdAt: string;
-  readonly result: RunResult | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
-}
+export const RunResult = Type.Object({
+  response: Type.String(),
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+  iterations: Type.Integer(),
+  cost_usd: Type.Number(),
+  session_id: Type.String(),
+  finish: OneOf(['stop', 'length', 'content_filter', 'cancelled']),
+  provider: Type.String(),
+  model: Type.String(),
+});
+export type RunResult = Plain<typeof RunResult>;
 
 /** An answer that needs no model: a slash command's. */
-export interface CommandAnswer {
-  readonly command: string;
-  readonly message: string;
-  readonly data?: Readonly<Record<string, unknown>>;
-}
+export const CommandAnswer = Type.Object({ command: Type.String(), message: Type.String(), data: Type.Optional(Type.Record(Type.String(), Type.Unknown())) });
+export type CommandAnswer = Plain<typeof CommandAnswer>;
 
-export interface RunsService {
-  submit(actor: Actor, draft: RunDraft): Promise<Submitted>;
-  get(actor: Actor, runId: string): Promise<RunInfo>;
-  list(actor: Actor, filter: { agentId?: string; active?: boolean; limit?: number }): Promise<RunInfo[]>;
-  /** Cancels what runs, waits or is queued; by any door. Resolves with how many. */
-  stop(actor: Actor, target: { runId?: string; agentId?: string }, why: string): Promise<number>;
-}
+const Phase = Type.Object({
+  phase: OneOf(['queued', 'thinking', 'waiting', 'restarted', 'command'], { description: '`restarted` voids the text after the last tool event' }),
+  detail: Type.Optional(Type.String()),
+  attempt: Type.Optional(Type.Integer()),
+  approval_id: Type.Optional(Type.String()),
+});
+const Failure = Type.Object(
+  {
+    error: Type.String(),
+    code: Type.String(),
+    status: Type.Integer({ description: 'The HTTP status of the same failure at the blocking route' }),
+    hint: Type.Optional(Type.String()),
+    retry_after_secs: Type.Optional(Type.Number()),
+    attempts: Type.Optional(Type.Array(Attempt)),
+  },
+  { description: 'The last event, in place of done' },
+);
+/** Its `command` stands beside the result where a slash command answered; streams show only `usage` and `result`. */
+const Done = Type.Object(
+  {
+    done: Type.Literal(true),
+    usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer() }),
+    result: RunResult,
+    command: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { description: 'The last event' },
+);
 
-declare module '@svc/api' {
-  interface ServiceMap {
-    runs: RunsService;
-  }
-  interface HookMap {
-    /** Asked before anything is queued: a slash command answers here. */
-    'message.intercept': AskHook<{ readonly actor: Actor; readonly agent: Agent; readonly sessionId: string; readonly text: string; readonly door: Door }, CommandAnswer>;
-    'run.start': VetoHook<{ readonly actor: Actor; readonly agent: Agent; readonly draft: RunDraft }>;
-    /** Adds to the system prompt of a run. */
-    'run.context': PipeHook<string, { readonly actor: Actor; readonly agent: Agent; readonly runId: string; readonly text: string }>;
-  }
-  interface EventMap {
-    'run.started': { readonly runId: string; readonly agentId: string };
-    'run.ended': { readonly runId: string; readonly agentId: string; readonly status: RunStatus };
-  }
-}
+/** What a run's topic carries. Exactly one of `done` and `error` ends it. */
+export const RunFrames = defineFrames('runs.frames', '1.0.0', {
+  frames: {
+    phase: Phase,
+    chunk: Type.Object({ content: Type.String(), done: Type.Literal(false) }),
+    tool_use: Type.Object({ tool: Type.String(), id: Type.String() }),
+    tool_result: Type.Object({
+      tool: Type.String(),
+      id: Type.String(),
+      input: Type.Unknown({ description: 'What the tool was called with, as its own schema says' }),
+      is_error: Type.Boolean(),
+      result: Type.String(),
+    }),
+    done: Done,
+    error: Failure,
+  },
+  final: ['done', 'error'],
+  joins: { chunk: 'content' },
+});
+export type RunFrames = FrameData<typeof RunFrames>;
+export type RunFrame = FrameOf<typeof RunFrames>;
+
+const RunStatus = OneOf(['queued', 'running', 'waiting', 'done', 'failed', 'cancelled']);
+
+export const RunInfo = Type.Object({
+  id: Type.String(),
+  agentId: Type.String(),
+  sessionId: Type.String(),
+  status: RunStatus,
+  createdAt: Type.String(),
+  result: Nullable(RunResult),
+  error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+});
+export type RunInfo = Plain<typeof RunInfo>;
+
+export const Runs = defineService('runs', '1.0.0', {
+  submit: method([Actor, RunDraft], Submitted),
+  get: method([Actor, Type.String()], RunInfo),
+  list: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), active: Type.Optional(Type.Boolean()), limit: Type.Optional(Type.Integer()) })], Type.Array(RunInfo)),
+  /** Cancels what runs, waits or is queued; by any door. Answers how many. */
+  stop: method([Actor, Type.Object({ runId: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()) }), Type.String({ description: 'Why' })], Type.Integer()),
+});
+export type RunsService = Service<typeof Runs>;
+
+/** The work of one message, from its acceptance to its answer. What it keeps as input is runs' own matter. */
+export const AgentRun = defineWork('agent', '1.0.0', { input: Type.Unknown(), result: RunResult });
+
+/** Asked before anything is queued: a slash command answers here. */
+export const MessageIntercept = defineAsk('message.intercept', '1.0.0', {
+  policy: 'closed',
+  budgetMs: 10_000,
+  subject: Type.Object({ actor: Actor, agent: Agent, sessionId: Type.String(), text: Type.String(), door: Door }),
+  answer: CommandAnswer,
+});
+export const RunStart = defineVeto('run.start', '1.0.0', { policy: 'closed', budgetMs: 2_000, subject: Type.Object({ actor: Actor, agent: Agent, draft: RunDraft }) });
+/** Adds to the system prompt of a run. */
+export const RunContext = definePipe('run.context', '1.0.0', {
+  policy: 'open',
+  budgetMs: 30_000,
+  value: Type.String(),
+  context: Type.Object({ actor: Actor, agent: Agent, runId: Type.String(), text: Type.String() }),
+});
+
+export const RunStarted = defineEvent('run.started', '1.0.0', Type.Object({ runId: Type.String(), agentId: Type.String() }));
+export const RunEnded = defineEvent('run.ended', '1.0.0', Type.Object({ runId: Type.String(), agentId: Type.String(), status: RunStatus }));

@@ -1,12 +1,21 @@
-import { type Actor, defineExtension } from '@svc/api';
+import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunStart, Runs } from './contract.js';
+import * as contract from './contract.js';
+import { Tools } from '@svc/ext-tools/contract';
+import { Llm } from '@svc/ext-llm/contract';
+import { Sessions } from '@svc/ext-sessions/contract';
+import { AgentChanged, Agents } from '@svc/ext-agents/contract';
+import { ConfigChanged, type LeasedRun, MetricsCollect, StoragePurge, type Streams, defineExtension, systemActor } from '@svc/api';
+import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
-import { type LoopDeps, driveRun } from './agent-loop.js';
-import { createCircularWaits } from './circular-wait.js';
+import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
+import { createCircularWaits } from './loop/circular-wait.js';
 import { RunsSection } from './config.js';
-import { createDispatcher } from './dispatcher.js';
-import { createRepeats } from './repeats.js';
+import { createEndKeeper, LOOK_EVERY_MS } from './loop/endings.js';
+import { reachedBy } from './frames/frames.js';
+import { createRepeats } from './loop/repeats.js';
+import { showFrames } from './frames/projections.js';
 import { messageRoutes } from './routes.js';
-import { RUN_KIND, type RunInput } from './run-input.js';
+import { inputOf } from './run-input.js';
 import { createRunsService } from './service.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
@@ -15,16 +24,17 @@ import { createWatchKeeper } from './unwatched.js';
 const AGENTS_UPDATED_MS = 5_000;
 
 export default defineExtension({
-  config: { runs: RunsSection },
+  contract,
+  config: [RunsSection],
   activate(ctx) {
-    const agents = ctx.services.require('agents');
-    const sessions = ctx.services.require('sessions');
-    const llm = ctx.services.require('llm');
-    const tools = ctx.services.require('tools');
-    const config = () => ctx.config.get('runs');
-    const intercept = ctx.hooks.define('message.intercept', { kind: 'ask', policy: 'closed', budgetMs: 10_000 });
-    const startHook = ctx.hooks.define('run.start', { kind: 'veto', policy: 'closed', budgetMs: 2_000 });
-    const context = ctx.hooks.define('run.context', { kind: 'pipe', policy: 'open', budgetMs: 30_000 });
+    const agents = ctx.services.require(Agents);
+    const sessions = ctx.services.require(Sessions);
+    const llm = ctx.services.require(Llm);
+    const tools = ctx.services.require(Tools);
+    const config = () => ctx.config.get(RunsSection);
+    const intercept = ctx.hooks.define(MessageIntercept);
+    const startHook = ctx.hooks.define(RunStart);
+    const context = ctx.hooks.define(RunContext);
 
     const loop: LoopDeps = {
       journal: ctx.journal,
@@ -48,54 +58,79 @@ export default defineExtension({
         return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });
       },
     };
-    const later = (ms: number, fn: () => void | Promise<void>): void => {
-      if (!ctx.signal.aborted) ctx.timers.after(ms, fn);
-    };
-    const watch = createWatchKeeper({ streams: ctx.streams, log: ctx.log, later, cancel: (runId) => cancelUnwatched(loop, runId) });
-    const own = createDispatcher({
-      journal: ctx.journal,
-      streams: ctx.streams,
-      log: ctx.log,
-      maxActive: () => config().max_active,
-      hold: (label) => ctx.hold(label),
-      later,
-      pause: (ms) => ctx.clock.sleep(ms, ctx.signal).catch(() => undefined), // the generation closes: its runs are handed on
-      drive: (run) => {
-        if ((run.input as RunInput).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
-        return driveRun(loop, run);
-      },
-      restore: async (run) => {
-        const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
-        // A topic that lives on from an earlier generation goes on as it is, unless text of an open step has to be voided.
-        if ((ctx.streams.state(run.id)?.seq ?? 0) > 0 && !cutOff) return;
-        // Numbers begin anew, so the attempt must be one that no client has seen: the token grows with each claim, and 1 was the first life's.
-        ctx.streams.open(run.id, { attempt: run.token + 1 });
-        if (run.steps.length > 0) ctx.streams.publish(run.id, { type: 'phase', data: { phase: 'restarted', attempt: run.attempt } });
+    const later =
+      (name: string) =>
+      (ms: number, fn: () => void | Promise<void>): void => {
+        if (!ctx.signal.aborted) ctx.timers.after(name, ms, fn);
+      };
+    const watch = createWatchKeeper({ streams: ctx.streams, log: ctx.log, later: later('look-for-unwatched'), cancel: (runId) => cancelUnwatched(loop, runId) });
+    const worker = ctx.journal.worker(AgentRun, {
+      concurrency: () => config().max_active,
+      drive: (run) =>
+        untilHandedOn(ctx.streams, run, async () => {
+          if (inputOf(run).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
+          return driveRun(loop, run);
+        }),
+      resume: async (run) => {
+        try {
+          showAgain(ctx.streams, run);
+        } catch (cause) {
+          ctx.streams.letGo(run.id, run.token);
+          throw cause;
+        }
       },
     });
+    const endings = createEndKeeper({ journal: ctx.journal, streams: ctx.streams, log: ctx.log, later: later('look-at-end'), isDriven: (runId) => worker.active.has(runId) });
+    ctx.events.on(RunEnded, ({ runId }) => endings.ended(runId));
+    ctx.timers.every('look-for-ends', LOOK_EVERY_MS, () => endings.look());
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
-    for (const changed of ['provider.changed', 'config.changed', 'agent.changed'] as const) ctx.events.on(changed, () => repeats.forget());
-    const runs = createRunsService({ ...loop, dispatcher: own, intercept, startHook, watch, repeats, config });
+    for (const changed of [ProviderChanged, ConfigChanged, AgentChanged]) ctx.events.on(changed, () => repeats.forget());
+    const runs = createRunsService({ ...loop, worker, intercept, startHook, watch, repeats, config });
 
-    ctx.services.provide('runs', runs);
+    ctx.services.provide(Runs, runs);
+    showFrames(ctx.streams);
     ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }));
     ctx.sockets.add(chatSocket({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
-    ctx.hooks.tap('storage.purge', async ({ agentId, ownerId }) => {
-      if (agentId !== undefined) await runs.stop({ id: 'system:purge', role: 'system', ownerId: 'system' }, { agentId }, 'the agent was killed');
+    ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
+      if (agentId !== undefined) await runs.stop(systemActor('purge'), { agentId }, 'the agent was killed');
       else if (ownerId !== undefined) await runs.stop({ id: 'system:purge', role: 'user', ownerId }, {}, 'the owner left');
     });
-    ctx.events.on('agent.changed', async ({ agentId }) => {
-      const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
-      const agent = await agents.get(system, agentId).catch(() => undefined); // one that is gone has no runs left
+    ctx.events.on(AgentChanged, async ({ agentId }) => {
+      const system = systemActor('runs');
+      const agent = await agents.find(system, agentId); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
-    ctx.hooks.tap('metrics.collect', () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: own.active.size }]);
-    ctx.timers.every(AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
-    ctx.journal.onReady(RUN_KIND, () => own.poke());
-    ctx.timers.after(0, () => own.poke());
+    ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: worker.active.size }]);
+    ctx.timers.every('tell-agents', AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
   },
 });
+
+/** What a client may already have seen of a run that begins another attempt. */
+function showAgain(streams: Streams, run: LeasedRun): void {
+  const cutOff = run.steps.some((step) => step.kind === 'model' && step.status === 'intent');
+  const here = streams.here(run.id);
+  // Nobody held the run since its topic was written here: it goes on as it is, unless text of an open step has to be voided.
+  const isNext = here?.token === run.token - 1 && here.seq > 0 && !here.ended;
+  if (isNext && !cutOff) {
+    streams.open(RunFrames, run.id, { attempt: here.attempt, token: run.token });
+    return;
+  }
+  // Numbers begin anew, so the attempt must be one that no client has seen: the token grows with each claim, and 1 was the first life's.
+  const reached = reachedBy(run.steps);
+  streams.open(RunFrames, run.id, { attempt: run.token + 1, token: run.token, ...(reached ? { reached } : {}) });
+  if (run.steps.length > 0) streams.publish(RunFrames, run.id, 'phase', { phase: 'restarted', attempt: run.attempt });
+}
+
+/** Whoever claims a run that has not ended here writes its topic, perhaps in another process. */
+async function untilHandedOn(streams: Pick<Streams, 'letGo'>, run: LeasedRun, drive: () => Promise<LoopEnd>): Promise<void> {
+  let end: LoopEnd | undefined;
+  try {
+    end = await drive();
+  } finally {
+    if (end !== 'ended') streams.letGo(run.id, run.token);
+  }
+}
 
 /** A draining lifetime lets nobody in: that is how a generation learns that it is being replaced. */
 function isLeaving(ctx: { signal: AbortSignal; hold(label: string): { release(): void } | null }): boolean {

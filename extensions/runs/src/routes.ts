@@ -1,12 +1,13 @@
 /** HTTP in, service call, HTTP out. */
-import { ErrorBody, type Frame, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, SvcError, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { ErrorBody, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
-import type { Door, RunDraft, RunFrames, RunsService, Submitted } from './contract.js';
+import type { Door, RunDraft, RunsService } from './contract.js';
 import { runErrors } from './errors.js';
-import { answerFields, eventStream } from './frame-schemas.js';
-import { sseEncoder } from './frames.js';
-import { after, findResumed } from './resume.js';
+import { answerFields, eventStream } from './frames/frame-schemas.js';
+import { RunAnswer, RunSse, runHeaders } from './frames/projections.js';
+import { findResumed, missedBy } from './loop/resume.js';
+import { RUN_KIND } from './run-input.js';
 import { attach } from './service.js';
 
 export interface RouteDeps {
@@ -43,7 +44,7 @@ const messageErrors = { ...errors, 412: ErrorBody, 413: ErrorBody, 429: ErrorBod
 
 export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
   defineRoute({
-    id: 'runs.message',
+    id: 'sendMessage',
     method: 'POST',
     path: '/api/agents/{id}/message',
     summary: 'Send a message and wait for the answer',
@@ -56,11 +57,11 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     responses: { 200: Answer, ...messageErrors },
     handler: async (req) => {
       const submitted = await deps.runs.submit(req.actor, toDraft(req, 'rest'));
-      return waitFor(submitted.topic, (frame) => answerOf(submitted, frame), { until: endsWait, headers: runHeaders(submitted) });
+      return waitFor(submitted.topic, RunAnswer, submitted, { headers: runHeaders(submitted) });
     },
   }),
   defineRoute({
-    id: 'runs.stream',
+    id: 'streamMessage',
     method: 'POST',
     path: '/api/agents/{id}/message/stream',
     summary: 'Send a message and follow the answer as server-sent events',
@@ -75,11 +76,11 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
       const resumed = await resume(deps, req, req.params.id);
       if (resumed) return resumed;
       const submitted = await deps.runs.submit(req.actor, toDraft(req, 'sse'));
-      return follow(submitted.topic, sseEncoder, { headers: runHeaders(submitted) });
+      return follow(submitted.topic, RunSse, undefined, { headers: runHeaders(submitted) });
     },
   }),
   defineRoute({
-    id: 'runs.attach',
+    id: 'followSession',
     method: 'GET',
     path: '/api/agents/{id}/sessions/{session_id}/stream',
     summary: 'Follow the run that is going on in a session',
@@ -91,7 +92,7 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     handler: (req) => attachToSession(deps, req),
   }),
   defineRoute({
-    id: 'runs.stop',
+    id: 'stopAgent',
     method: 'POST',
     path: '/api/agents/{id}/stop',
     summary: 'Stop whatever the agent is doing',
@@ -107,30 +108,6 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
     },
   }),
 ];
-
-/** A blocking answer need not wait for a person's approval: it says what the run waits for. */
-export const endsWait = (frame: Frame): boolean => frame.final || (frame.type === 'phase' && (frame.data as RunFrames['phase']).phase === 'waiting');
-
-function answerOf(submitted: Submitted, frame: Frame): Reply {
-  if (frame.type === 'error') throw errorOf(frame);
-  if (frame.type === 'phase') {
-    const waiting = { run_id: submitted.runId, approval_id: (frame.data as RunFrames['phase']).approval_id ?? '' };
-    return reply(200, { response: '', input_tokens: 0, output_tokens: 0, iterations: 0, cost_usd: 0, session_id: submitted.sessionId, run_id: submitted.runId, waiting });
-  }
-  const { result } = frame.data as RunFrames['done'];
-  const { provider: _provider, model: _model, ...rest } = result;
-  return reply(200, { ...rest, run_id: submitted.runId });
-}
-
-export function errorOf(frame: Frame): SvcError {
-  const data = frame.data as RunFrames['error'];
-  return new SvcError(data.code, data.error, {
-    status: data.status,
-    hint: data.hint,
-    headers: { 'x-should-retry': 'false', ...(data.retry_after_secs ? { 'retry-after': String(data.retry_after_secs) } : {}) },
-    ...(data.attempts ? { details: { attempts: data.attempts } } : {}),
-  });
-}
 
 function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): RunDraft {
   const { attachments, ephemeral, incognito, thinking } = req.body;
@@ -151,12 +128,10 @@ function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): Ru
   };
 }
 
-export const runHeaders = (submitted: Submitted): Record<string, string> => ({ 'x-svc-run': submitted.runId, ...(submitted.replayed ? { 'idempotency-replayed': 'true' } : {}) });
-
 /** A POST that names a frame of this agent's run attaches to it and never starts another. */
 async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<Reply | undefined> {
   const resumed = await findResumed(deps, req.actor, agentId, req.headers['last-event-id'] ?? '');
-  return resumed ? follow(resumed.runId, after(sseEncoder, resumed), { after: resumed.after, headers: { 'x-svc-run': resumed.runId } }) : undefined;
+  return resumed ? follow(resumed.runId, RunSse, missedBy(resumed), { after: resumed.after, headers: { 'x-svc-run': resumed.runId } }) : undefined;
 }
 
 async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<Reply> {
@@ -164,8 +139,8 @@ async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_i
   const session = await deps.sessions.named(req.actor, agent, req.params.session_id);
   const resumed = await resume(deps, req, agent.id);
   if (resumed) return resumed;
-  const [run] = await deps.journal.list({ actor: req.actor, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });
+  const [run] = await deps.journal.list({ actor: req.actor, kind: RUN_KIND, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });
   if (!run) throw runErrors.not_found(`in session ${session.id} now`);
-  attach(deps, run, session.id);
-  return follow(run.id, sseEncoder, { headers: { 'x-svc-run': run.id } });
+  await attach(deps, run, session.id);
+  return follow(run.id, RunSse, undefined, { headers: { 'x-svc-run': run.id } });
 }

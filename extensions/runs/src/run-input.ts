@@ -1,11 +1,12 @@
 /** What a run's row keeps of its request, and what its steps keep of their outcome. Content itself lives in session entries. */
-import type { ToolStatus } from '@svc/api';
+import type { JournalRun, ToolStatus } from '@svc/api';
 import type { Attempt } from '@svc/ext-llm/contract';
 import type { Part } from '@svc/ext-sessions/contract';
 import type { Door } from './contract.js';
 
 export const RUN_KIND = 'agent';
-
+/** A command that was answered at once. */
+export const COMMAND_KIND = 'command';
 export interface RunInput {
   readonly agentId: string;
   readonly sessionId: string;
@@ -22,6 +23,9 @@ export interface RunInput {
   /** Set for a message beside the conversation: `sessionId` is then one of its own, which goes when the run ends. */
   readonly beside?: Beside;
 }
+
+/** What `submit` stored with a run of this area. */
+export const inputOf = ({ input }: Pick<JournalRun, 'input'>): RunInput => input as RunInput;
 
 export interface Beside {
   /** The conversation that it stands beside. */

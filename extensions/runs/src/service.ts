@@ -6,19 +6,18 @@
  * R5  Stop reaches whatever runs, waits or is queued, whichever door it came through.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Events, type HookHandle, type HookMap, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, ownerScope, seesAll } from '@svc/api';
+import { type Actor, type Clock, type DurableWorker, type Events, type HookHandle, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, systemActor } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
-import { publishDone } from './agent-loop.js';
 import { besideOf, besideWords, talkOf, withoutAsidePrefix } from './beside.js';
-import type { CommandAnswer, RunDraft, RunInfo, RunResult, RunsService, Submitted } from './contract.js';
-import type { Dispatcher } from './dispatcher.js';
+import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, type RunInfo, type RunResult, type RunStart, RunStarted, type RunsService, type Submitted } from './contract.js';
+import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
-import { RUN_KIND, type RunInput } from './run-input.js';
-import type { Repeats } from './repeats.js';
-import { ACTIVE, stopOne, toRunError } from './stopping.js';
+import { COMMAND_KIND, RUN_KIND, type RunInput, inputOf } from './run-input.js';
+import type { Repeats } from './loop/repeats.js';
+import { ACTIVE, eachRun, stopOne } from './stopping.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
 
 export interface RunsDeps {
@@ -31,15 +30,18 @@ export interface RunsDeps {
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
   readonly llm: Pick<LlmService, 'admit' | 'resolve'>;
-  readonly dispatcher: Dispatcher;
-  readonly intercept: HookHandle<HookMap['message.intercept']>;
-  readonly startHook: HookHandle<HookMap['run.start']>;
+  readonly worker: DurableWorker;
+  readonly intercept: HookHandle<typeof MessageIntercept>;
+  readonly startHook: HookHandle<typeof RunStart>;
   readonly watch: WatchKeeper;
   readonly repeats: Repeats;
   config(): RunsConfig;
 }
 
 const MAX_MESSAGE_CHARS = 100_000;
+const MAX_LISTED = 500;
+/** The fencing token of a run that nobody has held yet. */
+const UNCLAIMED = 0;
 
 export const createRunsService = (deps: RunsDeps): RunsService => ({
   submit: (actor, draft) => submit(deps, actor, draft),
@@ -59,7 +61,7 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
     const answer = await deps.intercept.call({ actor, agent, sessionId, text, door: draft.door });
     if (answer) return answerCommand(deps, actor, agent, sessionId, draft, answer);
   }
-  if (!deps.dispatcher.hasRoom()) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
+  if (!deps.worker.hasRoom()) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
   // A message that was sent before is answered from its row, whatever the agent may still use.
   if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id);
   if (draft.thinking === true) await checkThinking(deps, agent);
@@ -97,38 +99,41 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       kind: RUN_KIND,
       actor: agent.ownerId === actor.ownerId ? actor : actorOf(agent.ownerId),
       lane,
+      subject: agent.id,
       input,
       ...(draft.key === undefined ? {} : { key: draft.key }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
       ...(draft.parentRunId === undefined ? {} : { parentId: draft.parentRunId }),
     },
-    [deps.events.event('run.started', { runId: id, agentId: agent.id })],
+    [deps.events.event(RunStarted, { runId: id, agentId: agent.id })],
   );
   if (opened.replayed) return attach(deps, opened.run, sessionId);
   try {
-    deps.streams.open(id);
+    deps.streams.open(RunFrames, id, { token: opened.leased?.token ?? UNCLAIMED });
   } catch (error) {
     // It is accepted: whoever finds room for its stream drives it.
     if (opened.leased) await deps.journal.release(opened.leased);
     throw error;
   }
   if (input.unwatched === 'cancel') deps.watch.keep(id);
-  if (opened.leased) deps.dispatcher.take(opened.leased);
+  if (opened.leased) void deps.worker.take(opened.leased);
   else await queued(deps, id, lane);
   return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1 };
 }
 
 /** Another run has the session: one that waits for a person gives way, one that runs goes first. */
 async function queued(deps: RunsDeps, runId: string, sessionId: string): Promise<void> {
-  deps.streams.publish(runId, { type: 'phase', data: { phase: 'queued' } });
-  const system: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
+  deps.streams.publish(RunFrames, runId, 'phase', { phase: 'queued' });
+  // Any process may claim it, and writes its topic then.
+  deps.streams.letGo(runId, UNCLAIMED);
+  const system = systemActor('runs');
   const [waiting] = await deps.journal.list({ actor: system, kind: RUN_KIND, lane: sessionId, status: ['waiting'], limit: 1 });
   if (waiting) await supersede(deps, waiting);
-  deps.dispatcher.poke();
+  deps.worker.poke();
 }
 
 async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
-  const { agentId, sessionId } = waiting.input as RunInput;
+  const { agentId, sessionId } = inputOf(waiting);
   const system: Actor = { id: 'system:runs', role: 'system', ownerId: waiting.ownerId };
   const ref = await deps.sessions.ensure(system, agentId, sessionId);
   const entries = await deps.sessions.entries(system, sessionId, { after: Math.max(0, ref.seq - 200) });
@@ -143,39 +148,25 @@ async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
     isError: true,
     status: 'skipped',
   }));
-  const { writes } = await deps.sessions.append(ref, skipped);
+  const { writes } = await deps.sessions.append(system, ref, skipped);
   const why = runErrors.superseded();
-  if (await deps.journal.cancel(waiting.id, toRunError(why), writes)) {
-    deps.streams.publish(waiting.id, { type: 'error', final: true, data: { error: why.message, code: why.code, status: why.status } });
-  }
+  if (await deps.journal.cancel(system, waiting.id, toRunError(why), writes)) await sayEnd(deps, waiting, why);
 }
 
-/** A resent request: the run that is going on, or one that ended, whose final frame is said again. */
-export function attach(deps: Pick<RunsDeps, 'streams'>, run: JournalRun, sessionId: string): Submitted {
-  const isOver = run.status === 'done' || run.status === 'failed' || run.status === 'cancelled';
-  const known = deps.streams.state(run.id);
-  if (!known || (isOver && !known.ended)) {
-    // Attempt 0 holds no frame that anybody has seen: whoever drives the run begins the next one.
-    if (!known) deps.streams.open(run.id, { attempt: 0 });
-    if (isOver) publishEnd(deps, run);
-  }
-  return { runId: run.id, topic: run.id, sessionId: talkOf(run.input as RunInput) ?? sessionId, replayed: true, position: 0 };
-}
-
-function publishEnd(deps: Pick<RunsDeps, 'streams'>, run: JournalRun): void {
-  const result = run.result as RunResult | null;
-  if (result) {
-    publishDone(deps, run.id, result);
-    return;
-  }
-  // Rows of an older daemon know no status.
-  const { message, code, status = 500, hint } = run.error ?? toRunError(runErrors.internal());
-  deps.streams.publish(run.id, { type: 'error', final: true, data: { error: message, code, status, ...(hint === undefined ? {} : { hint }) } });
+/**
+ * A resent request: the run that is going on, wherever that is, or one that ended, whose final frame is said again.
+ * `after`: the last frame that the client has been given.
+ */
+export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal'>, run: JournalRun, sessionId: string, after?: string): Promise<Submitted> {
+  const known = deps.streams.here(run.id);
+  if (isOver(run) && (!known || known.own)) await sayEndOf(deps, run);
+  else await deps.streams.attach(RunFrames, run.id, after);
+  return { runId: run.id, topic: run.id, sessionId: talkOf(inputOf(run)) ?? sessionId, replayed: true, position: 0 };
 }
 
 async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
   const opened = await deps.journal.open({
-    kind: 'command',
+    kind: COMMAND_KIND,
     actor,
     input: { agentId: agent.id, sessionId, command: answer.command },
     ...(draft.key === undefined ? {} : { key: draft.key, fingerprint: fingerprintOf(agent.id, sessionId, draft, actor) }),
@@ -197,30 +188,28 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
   // It may have changed the model or the session, and with it what failed before.
   deps.repeats.forget();
   if (opened.replayed) return attach(deps, opened.run, sessionId);
-  deps.streams.open(topic);
-  deps.streams.publish(topic, { type: 'phase', data: { phase: 'command', detail: answer.command } });
-  deps.streams.publish(topic, { type: 'chunk', data: { content: answer.message, done: false } });
-  deps.streams.publish(topic, { type: 'done', final: true, data: { done: true, usage: { input_tokens: 0, output_tokens: 0 }, result, command: { name: answer.command, ...answer.data } } });
+  deps.streams.open(RunFrames, topic);
+  deps.streams.publish(RunFrames, topic, 'phase', { phase: 'command', detail: answer.command });
+  deps.streams.publish(RunFrames, topic, 'chunk', { content: answer.message, done: false });
+  deps.streams.publish(RunFrames, topic, 'done', { done: true, usage: { input_tokens: 0, output_tokens: 0 }, result, command: { name: answer.command, ...answer.data } });
   return { runId: topic, topic, sessionId: result.session_id, replayed: false, position: 0 };
 }
 
 async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agentId?: string }, why: string): Promise<number> {
-  const runs =
-    target.runId === undefined ? await listRuns(deps, actor, { ...(target.agentId === undefined ? {} : { agentId: target.agentId }), active: true }) : [await visible(deps, actor, target.runId)];
+  const runs = target.runId === undefined ? eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, ...aboutAgent(target.agentId) }) : [await visible(deps, actor, target.runId)];
   let stopped = 0;
-  for (const run of runs) stopped += await stopOne(deps, actor, run, runErrors.stopped().with({ cause: why }));
+  for await (const run of runs) stopped += await stopOne(deps, actor, run, runErrors.stopped().with({ cause: why }));
   return stopped;
 }
 
-async function listRuns(deps: RunsDeps, actor: Actor, filter: { agentId?: string; active?: boolean; limit?: number }): Promise<JournalRun[]> {
-  const runs = await deps.journal.list({ actor, kind: RUN_KIND, limit: filter.limit ?? 500, ...(filter.active ? { status: ACTIVE } : {}) });
-  return filter.agentId === undefined ? runs : runs.filter((run) => (run.input as RunInput).agentId === filter.agentId);
-}
+const listRuns = (deps: RunsDeps, actor: Actor, { agentId, active, limit = MAX_LISTED }: { agentId?: string; active?: boolean; limit?: number }): Promise<JournalRun[]> =>
+  deps.journal.list({ actor, kind: RUN_KIND, limit, ...(active ? { status: ACTIVE } : {}), ...aboutAgent(agentId) });
+
+const aboutAgent = (agentId: string | undefined): { subject?: string } => (agentId === undefined ? {} : { subject: agentId });
 
 async function visible(deps: RunsDeps, actor: Actor, runId: string): Promise<JournalRun> {
-  const run = await deps.journal.get(runId);
-  const [all, ownerId] = ownerScope(actor);
-  if (!run || (all === 0 && run.ownerId !== ownerId)) throw runErrors.not_found(runId);
+  const run = await deps.journal.get(actor, runId);
+  if (!run) throw runErrors.not_found(runId);
   return run;
 }
 
@@ -256,12 +245,10 @@ const fingerprintOf = (agentId: string, sessionId: string, draft: RunDraft, acto
 
 const toInfo = (run: JournalRun): RunInfo => ({
   id: run.id,
-  agentId: (run.input as RunInput).agentId,
-  sessionId: talkOf(run.input as RunInput),
+  agentId: inputOf(run).agentId,
+  sessionId: talkOf(inputOf(run)),
   status: run.status,
   createdAt: run.createdAt,
   result: run.result as RunResult | null,
   error: run.error,
 });
-
-export const maySee = (actor: Actor, run: JournalRun): boolean => seesAll(actor) || run.ownerId === actor.ownerId;

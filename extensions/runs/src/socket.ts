@@ -1,13 +1,14 @@
 /** WebSocket chat: GET /api/agents/{id}/ws (interface.md, Events). */
-import { type Actor, type Connection, type Logger, type SocketDecl, Type, UuidText, defineSocket, isSvcError } from '@svc/api';
+import { type Actor, type Connection, type Logger, type SocketDecl, Type, UuidText, defineSocket, follow, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
-import { type ClientFrame, parseClientFrame } from './client-frame.js';
+import { type ClientFrame, parseClientFrame } from './frames/client-frame.js';
 import type { RunsService } from './contract.js';
-import { wsEncoder } from './frames.js';
-import { after, findResumed, type ResumeDeps } from './resume.js';
+import { wsText } from './frames/frames.js';
+import { RunSocket } from './frames/projections.js';
+import { findResumed, type ResumeDeps } from './loop/resume.js';
 
-export const SOCKET_ID = 'runs.ws';
+export const SOCKET_ID = 'chatWithAgent';
 
 export interface SocketDeps extends ResumeDeps {
   readonly sessions: Pick<SessionsService, 'entries' | 'named'>;
@@ -52,7 +53,7 @@ async function onMessage(deps: SocketDeps, conn: Connection, text: string): Prom
       ...(typeof conn.state.sessionId === 'string' ? { sessionId: conn.state.sessionId } : {}),
       ...frame.extras,
     });
-    conn.follow(submitted.topic, wsEncoder(frame.messageId));
+    conn.follow(follow(submitted.topic, RunSocket, frame.messageId === undefined ? undefined : { messageId: frame.messageId }));
   } catch (error) {
     if (!isSvcError(error)) deps.log.error('a socket message failed', { cause: error });
     const shown = isSvcError(error) ? { content: error.message, code: error.code, ...(error.hint ? { hint: error.hint } : {}) } : { content: 'Internal server error', code: 'internal_error' };
@@ -64,12 +65,9 @@ async function onMessage(deps: SocketDeps, conn: Connection, text: string): Prom
 async function resumeOn(deps: SocketDeps, conn: Connection, frame: ClientFrame): Promise<void> {
   const resumed = await findResumed(deps, conn.actor, String(conn.state.agentId), frame.content);
   if (!resumed) return conn.send({ type: 'error', content: `"${frame.content.slice(0, 80)}" is not the id of a frame.`, code: 'format_error' });
-  const encoder = wsEncoder(frame.messageId);
-  for (const missed of resumed.missed) {
-    const text = encoder.encode(missed);
-    if (text !== undefined) conn.send(text);
-  }
-  conn.follow(resumed.runId, { ...after(encoder, resumed), preamble: '' }, resumed.after);
+  for (const missed of resumed.missed) conn.send(wsText(missed, frame.messageId));
+  const args = { ...(frame.messageId === undefined ? {} : { messageId: frame.messageId }), ...(resumed.missed.length === 0 ? {} : { announced: resumed.attempt }) };
+  conn.follow(follow(resumed.runId, RunSocket, args, { after: resumed.after }));
 }
 
 export const agentsFrame = async (service: Pick<AgentsService, 'list' | 'modelsOf'>, actor: Actor): Promise<object> => {

@@ -1,9 +1,11 @@
 /** Ending runs from outside: by a person, by a purge, or because nobody watches. */
-import type { Actor, Events, Journal, JournalRun, RunError, Streams, SvcError } from '@svc/api';
+import { RunEnded } from './contract.js';
+import { type Actor, type Events, type Journal, type JournalRun, type RunFilter, type Streams, type SvcError, systemActor } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { leftovers } from './beside.js';
+import { sayEnd, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
-import { RUN_KIND, type RunInput } from './run-input.js';
+import { RUN_KIND, inputOf } from './run-input.js';
 
 export interface StopDeps {
   readonly journal: Journal;
@@ -13,27 +15,34 @@ export interface StopDeps {
 }
 
 export const ACTIVE = ['queued', 'running', 'waiting'] as const;
-const SYSTEM: Actor = { id: 'system:runs', role: 'system', ownerId: 'system' };
-
-export const toRunError = ({ code, message, status, retry, hint }: SvcError): RunError => ({ code, message, status, retry, ...(hint === undefined ? {} : { hint }) });
+const PAGE_RUNS = 500;
+const SYSTEM = systemActor('runs');
 
 /** Also the runs that it began. Resolves with how many ended. */
 export async function stopOne(deps: StopDeps, actor: Actor, run: JournalRun, error: SvcError): Promise<number> {
-  let stopped = deps.journal.interrupt(run.id, error) ? 1 : 0;
-  if (stopped === 0 && (await deps.journal.cancel(run.id, toRunError(error), [endedEvent(deps, run), ...(await leftovers(deps, run.input as RunInput))]))) {
+  let stopped = (await deps.journal.interrupt(run.id, error)) ? 1 : 0;
+  if (stopped === 0 && (await deps.journal.cancel(actor, run.id, toRunError(error), [endedEvent(deps, run), ...(await leftovers(deps, inputOf(run)))]))) {
     stopped = 1;
-    deps.streams.publish(run.id, { type: 'error', final: true, data: { error: error.message, code: error.code, status: error.status } });
+    await sayEnd(deps, run, error);
   }
-  for (const child of await deps.journal.list({ actor, kind: RUN_KIND, status: ACTIVE, limit: 500 })) {
-    if (child.parentId === run.id) stopped += await stopOne(deps, actor, child, error);
-  }
+  for await (const child of eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, parentId: run.id })) stopped += await stopOne(deps, actor, child, error);
   return stopped;
+}
+
+/** All that fit, newest first, a page at a time. */
+export async function* eachRun(journal: Pick<Journal, 'list'>, filter: RunFilter): AsyncGenerator<JournalRun> {
+  let before: string | undefined;
+  do {
+    const page = await journal.list({ ...filter, ...(before === undefined ? {} : { before }), limit: PAGE_RUNS });
+    yield* page;
+    before = page.length < PAGE_RUNS ? undefined : page.at(-1)?.id;
+  } while (before !== undefined);
 }
 
 /** U3 of unwatched.ts: what waits, or has waited, for a person is theirs. */
 export async function cancelUnwatched(deps: StopDeps, runId: string): Promise<void> {
-  const run = await deps.journal.get(runId);
+  const run = await deps.journal.get(SYSTEM, runId);
   if (run?.wait === null && ACTIVE.some((status) => status === run.status)) await stopOne(deps, SYSTEM, run, runErrors.unwatched());
 }
 
-const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event('run.ended', { runId: run.id, agentId: (run.input as RunInput).agentId, status: 'cancelled' });
+const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { runId: run.id, agentId: inputOf(run).agentId, status: 'cancelled' });

@@ -22,7 +22,7 @@ export const unwatchedPolicy = (door: Door, agent: AgentManifest['autonomous'], 
   door === 'agent' ? 'finish' : (agent.unwatched ?? config.unwatched ?? (door === 'openai' ? 'cancel' : 'finish'));
 
 export interface WatchKeeperDeps {
-  readonly streams: Pick<Streams, 'state'>;
+  readonly streams: Pick<Streams, 'here'>;
   readonly log: Logger;
   later(ms: number, fn: () => Promise<void>): void;
   /** Cancels the run, unless it is over or waits for a person. */
@@ -46,9 +46,10 @@ export const createWatchKeeper = (deps: WatchKeeperDeps): WatchKeeper => {
   const look = async (): Promise<void> => {
     isArmed = false;
     for (const runId of [...kept]) {
-      const topic = deps.streams.state(runId);
+      const topic = deps.streams.here(runId);
+      // Whoever writes it sees all who watch, wherever they are; until it is written anywhere it is judged by nobody.
       if (!topic || topic.ended) kept.delete(runId);
-      else if (topic.unwatchedMs !== null && topic.unwatchedMs >= UNWATCHED_GRACE_MS) await cancel(runId);
+      else if (topic.own && topic.unwatchedMs !== null && topic.unwatchedMs >= UNWATCHED_GRACE_MS) await cancel(runId);
     }
     if (kept.size > 0) arm();
   };

@@ -1,6 +1,6 @@
 /** What a client may send over the socket, and what it is told when it sends something else. */
 import { expect } from 'chai';
-import { parseClientFrame } from '../src/client-frame.js';
+import { parseClientFrame } from '../src/frames/client-frame.js';
 
 const parse = (frame: unknown) => parseClientFrame(JSON.stringify(frame));
 const message = (content: string, rest: object = {}) => ({ type: 'message', content, extras: {}, ...rest });

@@ -1,5 +1,6 @@
 /** Messages over HTTP: beside the conversation, answered by a command, followed, stopped, and what they cost. */
-import { bootTestKernel, fixtureExtension, OPEN_RATE, type TestAnswer } from '@svc/testing';
+import { OWNER, bootTestKernel, fixtureExtension, OPEN_RATE, type TestAnswer } from '@svc/testing';
+import { MessageIntercept } from '@svc/ext-runs/contract';
 import { expect } from 'chai';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
 import { withoutAsidePrefix } from '../src/beside.js';
@@ -14,7 +15,7 @@ describe('a message over HTTP', () => {
   const send = (svc: ModelKernel, body: object, headers: Record<string, string> = {}): Promise<TestAnswer> => svc.http.post(`/api/agents/${svc.agent.id}/message`, body, headers);
   const history = async (svc: ModelKernel) => (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body.messages.map(({ content }: { content: string }) => content);
   const asked = (svc: ModelKernel) => JSON.stringify(svc.model.requests.at(-1)?.body.messages);
-  const runOf = (svc: ModelKernel, answer: TestAnswer) => svc.kernel.daemon.parts.journal.get(answer.body.run_id);
+  const runOf = (svc: ModelKernel, answer: TestAnswer) => svc.kernel.daemon.parts.journal.get(OWNER, answer.body.run_id);
   /** A model that answers once the test lets it. */
   const gated = async () => {
     let open: () => void = () => undefined;
@@ -92,6 +93,16 @@ describe('a message over HTTP', () => {
     expect(svc.model.requests).to.have.length(1);
   });
 
+  it('says so of a failure too, which is the one that was answered first', async () => {
+    const svc = await bootWithModel(() => ({ status: 400, message: 'refused' }));
+    const [first, second] = [await send(svc, { message: 'go' }, { 'idempotency-key': 'k' }), await send(svc, { message: 'go' }, { 'idempotency-key': 'k' })];
+    expect(first.status).to.be.at.least(400);
+    expect(first.headers.has('idempotency-replayed')).to.equal(false);
+    expect([second.status, second.body.code, second.headers.get('idempotency-replayed')]).to.deep.equal([first.status, first.body.code, 'true']);
+    expect(second.headers.get('x-svc-run')).to.equal(first.headers.get('x-svc-run')).and.to.be.a('string');
+    expect(svc.model.requests).to.have.length(1);
+  });
+
   it('that asks for thoughts of a model that has none is refused', async () => {
     const svc = await bootWithModel(() => ({ text: 'hello' }));
     expect((await send(svc, { message: 'go', thinking: true })).body.code).to.equal('run_cannot_think');
@@ -145,7 +156,7 @@ describe('a message over HTTP', () => {
     const butler = fixtureExtension({
       id: 'butler',
       manifest: { hooks: [{ name: 'message.intercept' }] },
-      definition: { activate: (ctx) => void ctx.hooks.tap('message.intercept', ({ text }) => (text.startsWith('/ring') ? { command: 'ring', message: 'It rang.', data: { bell: 2 } } : undefined)) },
+      definition: { activate: (ctx) => void ctx.hooks.tap(MessageIntercept, ({ text }) => (text.startsWith('/ring') ? { command: 'ring', message: 'It rang.', data: { bell: 2 } } : undefined)) },
     });
     const svc = await bootWithModel(() => ({ text: 'hello' }), { extra: [butler], config: `${OPEN_RATE}[extensions]\nenable = ["butler"]\n` });
     const { body } = await send(svc, { message: '/ring' });

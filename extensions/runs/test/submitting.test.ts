@@ -1,7 +1,7 @@
 /** What the service of runs accepts, from whom, and what it lets others see and stop. */
 import { createHash } from 'node:crypto';
 import { type Actor, actorOf, type Verdict } from '@svc/api';
-import type { RunDraft, RunsService } from '@svc/ext-runs/contract';
+import { type RunDraft, RunEnded, Runs, type RunsService, RunStart } from '@svc/ext-runs/contract';
 import { fixtureExtension, OPEN_RATE, OWNER } from '@svc/testing';
 import { expect } from 'chai';
 import type { Script } from '../../../fixtures/providers/openai-server.js';
@@ -25,12 +25,12 @@ describe('the service of runs', () => {
   const desk = () =>
     fixtureExtension({
       id: 'desk',
-      manifest: { requires: { runs: '^1' }, hooks: [{ name: 'run.start' }], events: { listens: ['run.ended'] } },
+      manifest: { requires: { runs: '^1' }, grants: [{ grant: 'actors', why: 'the test says who asks' }], hooks: [{ name: 'run.start' }], events: { listens: ['run.ended'] } },
       definition: {
         activate: (ctx) => {
-          runs = ctx.services.require('runs');
-          ctx.hooks.tap('run.start', () => verdict);
-          ctx.events.on('run.ended', ({ status }) => void ended.push(status));
+          runs = ctx.services.require(Runs);
+          ctx.hooks.tap(RunStart, () => verdict);
+          ctx.events.on(RunEnded, ({ status }) => void ended.push(status));
         },
       },
     });

@@ -1,5 +1,5 @@
 /** What becomes of a run that nobody watches any more. */
-import type { Streams } from '@svc/api';
+import { RunFrames } from '@svc/ext-runs/contract';
 import { type VirtualClock, virtualClock } from '@svc/platform/clock/clock';
 import { createStreams } from '@svc/platform/streams/streams';
 import { expect } from 'chai';
@@ -32,7 +32,7 @@ describe('whether an unwatched run goes on', () => {
 
 describe('a run that somebody has to watch', () => {
   let clock: VirtualClock;
-  let streams: Streams & { close(): void };
+  let streams: ReturnType<typeof createStreams>;
   let keeper: WatchKeeper;
   let cancelled: string[];
   let fails: number;
@@ -55,7 +55,7 @@ describe('a run that somebody has to watch', () => {
   afterEach(() => streams.close());
 
   const keep = (id: string): void => {
-    streams.open(id);
+    streams.open(RunFrames, id);
     keeper.keep(id);
   };
 
@@ -69,7 +69,7 @@ describe('a run that somebody has to watch', () => {
 
   it('is left alone as long as somebody follows it, and has 2 s from when the last one left', async () => {
     keep('a');
-    const follower = streams.follow('a');
+    const follower = streams.follow(RunFrames, 'a');
     await clock.advance(10_000);
     expect(cancelled).to.deep.equal([]);
     follower.close();
@@ -81,7 +81,7 @@ describe('a run that somebody has to watch', () => {
 
   it('is left alone once it has ended', async () => {
     keep('a');
-    streams.publish('a', { type: 'done', data: {}, final: true });
+    streams.publish(RunFrames, 'a', 'error', { error: 'no', code: 'c', status: 500 });
     await clock.advance(10_000);
     expect(cancelled).to.deep.equal([]);
   });

@@ -2,24 +2,25 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ExtensionContext, Type, defineRoute, reply } from '@svc/api';
+import { type ExtensionContext, ToolAfter, ToolBefore, Type, defineRoute, reply } from '@svc/api';
 import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 
-/** Asks a person before `file_write`; POST /api/ask/{id} decides. Its decisions live in the test, as approvals keeps them in its table. */
-const asking = (decisions: Map<string, boolean>) =>
+/** Asks a person before `file_write`; POST /api/ask/{id} decides. What it asked and its decisions live in the test, as approvals keeps them in its table. */
+const asking = (decisions: Map<string, boolean>, questions: Map<string, string>) =>
   fixtureExtension({
     id: 'asking',
     manifest: { hooks: [{ name: 'tool.before' }] },
     contributions: { routes: ['POST /api/ask/{id}'] },
     definition: {
       activate(ctx: ExtensionContext) {
-        ctx.hooks.tap('tool.before', ({ tool, call, digest }) => {
+        ctx.hooks.tap(ToolBefore, ({ tool, call, digest }) => {
           if (tool.name !== 'file_write') return undefined;
           const decided = decisions.get(digest);
           if (decided === true) return undefined;
           if (decided === false) return { deny: 'A person said no.', code: 'asked_no' };
+          questions.set(`ask:${call.callId}`, digest);
           return { suspend: { reason: 'a person has to allow file_write', wakeKey: `ask:${call.callId}`, data: { digest } } };
         });
         ctx.routes.add(
@@ -35,11 +36,9 @@ const asking = (decisions: Map<string, boolean>) =>
             body: Type.Object({ digest: Type.Optional(Type.String()), allow: Type.Boolean() }),
             responses: { 200: Type.Object({ woken: Type.Boolean() }) },
             handler: async (req) => {
-              const runs = await ctx.journal.list({ actor: req.actor, kind: 'agent', status: ['waiting'] });
-              const waiting = runs.find((run) => run.wait?.wakeKey === req.params.id);
-              const asked = waiting?.wait?.data as { digest: string } | undefined;
-              if (asked) decisions.set(asked.digest, req.body.allow);
-              return reply(200, { woken: await ctx.journal.wake(req.params.id, { allow: req.body.allow }) });
+              const digest = questions.get(req.params.id);
+              if (digest !== undefined) decisions.set(digest, req.body.allow);
+              return reply(200, { woken: await ctx.journal.wake(req.actor, req.params.id, { allow: req.body.allow }) });
             },
           }),
         );
@@ -54,7 +53,7 @@ describe('a run that waits for a person', () => {
   const ask = { message: 'write hello to notes.txt' };
 
   it('answers the caller at once with what it waits for', async () => {
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(new Map())] });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(new Map(), new Map())] });
 
     const { body } = await kernel.http.expect(200, 'POST', `/api/agents/${await assistant(kernel)}/message`, ask);
 
@@ -65,7 +64,8 @@ describe('a run that waits for a person', () => {
   it('goes on after a yes, in a later life of the daemon, and does the work once', async () => {
     const home = await mkdtemp(join(tmpdir(), 'svc-wait-'));
     const decisions = new Map<string, boolean>();
-    const boot = () => bootTestKernel({ home, config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(decisions)] });
+    const questions = new Map<string, string>();
+    const boot = () => bootTestKernel({ home, config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(decisions, questions)] });
     const first = await boot();
     const agent = await assistant(first);
     const { body } = await first.http.expect(200, 'POST', `/api/agents/${agent}/message`, ask);
@@ -84,7 +84,7 @@ describe('a run that waits for a person', () => {
 
   it('is not cancelled because nobody watches it', async () => {
     const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
-    const kernel = await bootTestKernel({ clock, config: `${OPEN_RATE}[extensions]\nenable = ["asking"]\n[runs]\nunwatched = "cancel"`, extra: [asking(new Map())] });
+    const kernel = await bootTestKernel({ clock, config: `${OPEN_RATE}[extensions]\nenable = ["asking"]\n[runs]\nunwatched = "cancel"`, extra: [asking(new Map(), new Map())] });
     const agent = await assistant(kernel);
     const { body } = await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, ask);
     await clock.advance(60_000);
@@ -97,7 +97,7 @@ describe('a run that waits for a person', () => {
   });
 
   it('tells the model of a no', async () => {
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(new Map())] });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(new Map(), new Map())] });
     const agent = await assistant(kernel);
     const { body } = await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, ask);
     await kernel.http.expect(200, 'POST', `/api/ask/${encodeURIComponent(body.waiting.approval_id)}`, { allow: false });
@@ -110,7 +110,7 @@ describe('a run that waits for a person', () => {
   });
 
   it('gives way to a new message, whose answer does not wait', async () => {
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(new Map())] });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(new Map(), new Map())] });
     const agent = await assistant(kernel);
     await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, ask);
 
@@ -123,7 +123,7 @@ describe('a run that waits for a person', () => {
   });
 
   it('is ended by stop', async () => {
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(new Map())] });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asking"]`, extra: [asking(new Map(), new Map())] });
     const agent = await assistant(kernel);
     await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, ask);
 
@@ -145,7 +145,7 @@ describe('messages to one session', () => {
       manifest: { hooks: [{ name: 'tool.after' }] },
       definition: {
         activate(ctx) {
-          ctx.hooks.tap('tool.after', () => {
+          ctx.hooks.tap(ToolAfter, () => {
             made.calls += 1;
             return undefined;
           });

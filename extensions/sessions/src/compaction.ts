@@ -6,14 +6,12 @@
  * C3  It runs beside the conversation, as a run of its own in the journal, and no message waits for it.
  * C4  When no model can summarise, a note says how many messages were left out; a session never stops answering.
  */
-import { type Actor, type Hold, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, actorOf, isSvcError } from '@svc/api';
+import { type Actor, type DurableWorker, type Hold, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, actorOf, isSvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
-import type { Compacted, Entry, SessionRef, SessionsService } from './contract.js';
+import { type Compacted, Compaction, type Entry, type SessionRef, type SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import { projectEntries } from './projection.js';
-
-export const COMPACTION_KIND = 'compaction';
 
 /** interface.md, Limits: more messages than this begin a compaction. */
 const MAX_MESSAGES = 80;
@@ -21,7 +19,8 @@ const KEPT_MESSAGES = 20;
 const MAX_TRANSCRIPT_CHARS = 80_000;
 const MAX_SUMMARY_TOKENS = 1_024;
 const MAX_APPEND_TRIES = 5;
-const CLAIM_BATCH = 10;
+/** Of those that earlier lives left. */
+const AT_ONCE = 4;
 const INSTRUCTION =
   'Summarise the conversation below for the assistant that will continue it. Keep facts, decisions, names, numbers, files and open tasks; leave out small talk. Write in the language of the user, in at most 600 words.';
 
@@ -67,12 +66,11 @@ export interface Compactor {
   consider(ref: SessionRef, entries: readonly Entry[], countMessages: number): void;
   /** Compacts whatever is older than the messages that stay. Throws `compaction_busy`, `compaction_failed`. */
   now(ref: SessionRef): Promise<Compacted>;
-  /** Takes up what an earlier life of the daemon left. */
-  resume(): Promise<void>;
 }
 
 export const createCompactor = (deps: CompactionDeps): Compactor => {
   const busy = new Set<string>();
+  const worker = deps.journal.worker(Compaction, { concurrency: AT_ONCE, drive: (run) => compactOrEnd(deps, run) });
   return {
     consider: (ref, entries, countMessages) => {
       const through = busy.has(ref.id) ? undefined : cutOf(entries, countMessages);
@@ -81,35 +79,18 @@ export const createCompactor = (deps: CompactionDeps): Compactor => {
       const hold = deps.hold(`compaction of session ${ref.id}`);
       if (!hold) return;
       busy.add(ref.id);
-      void begin(deps, ref, { agentId: ref.agentId, sessionId: ref.id, through })
+      void begin(deps, worker, ref, { agentId: ref.agentId, sessionId: ref.id, through })
         .catch((cause: unknown) => deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: ref.id, cause }))
         .finally(() => {
           busy.delete(ref.id);
           hold.release();
         });
     },
-    now: (ref) => compactNow(deps, ref),
-    // Nobody awaits this: what goes wrong is told here, and the run waits for the next look.
-    resume: () => resume(deps).catch((cause: unknown) => deps.log.warn('compactions of an earlier life could not be taken up', { cause })),
+    now: (ref) => compactNow(deps, worker, ref),
   };
 };
 
-/** Until none is left; a generation that is told to go leaves the rest to the next. */
-async function resume(deps: CompactionDeps): Promise<void> {
-  for (let isMore = true; isMore; ) {
-    const hold = deps.hold('compactions');
-    if (!hold) return;
-    try {
-      const runs = await deps.journal.claim(COMPACTION_KIND, CLAIM_BATCH);
-      for (const run of runs) await compactOrEnd(deps, run);
-      isMore = runs.length === CLAIM_BATCH;
-    } finally {
-      hold.release();
-    }
-  }
-}
-
-async function compactNow(deps: CompactionDeps, ref: SessionRef): Promise<Compacted> {
+async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: SessionRef): Promise<Compacted> {
   const log = ref.seq === 0 ? [] : await deps.load(ref.id);
   const total = countOf(log);
   const through = cutOf(log, total, KEPT_MESSAGES);
@@ -117,18 +98,18 @@ async function compactNow(deps: CompactionDeps, ref: SessionRef): Promise<Compac
   const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through, isAsked: true };
   const hold = deps.hold('compaction');
   if (!hold) throw sessionsErrors.compaction_busy();
-  const leased = await begin(deps, ref, input).finally(() => hold.release());
+  const leased = await begin(deps, worker, ref, input).finally(() => hold.release());
   if (!leased) throw sessionsErrors.compaction_busy();
-  const ended = await deps.journal.get(leased.id);
+  const ended = await deps.journal.get(actorOf(ref.ownerId), leased.id);
   if (ended?.status !== 'done') throw sessionsErrors.compaction_failed(ended?.error?.message ?? 'The compaction has not come to its end.');
   const kept = countOf(log.filter((entry) => entry.kind !== 'summary' && entry.seq > through));
   return { summarised: total - kept, message: `${total - kept} messages were summarised, the newest ${kept} stay as they are.` };
 }
 
 /** Undefined when another compaction of the session is under way. */
-async function begin(deps: CompactionDeps, ref: SessionRef, input: CompactionInput): Promise<LeasedRun | undefined> {
-  const { leased } = await deps.journal.open({ kind: COMPACTION_KIND, actor: actorOf(ref.ownerId), lane: `compaction:${ref.id}`, input });
-  if (leased) await compactOrEnd(deps, leased);
+async function begin(deps: CompactionDeps, worker: DurableWorker, ref: SessionRef, input: CompactionInput): Promise<LeasedRun | undefined> {
+  const { leased } = await deps.journal.open({ kind: Compaction.name, actor: actorOf(ref.ownerId), lane: `compaction:${ref.id}`, input });
+  if (leased) await worker.take(leased);
   return leased;
 }
 
@@ -139,7 +120,8 @@ async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void>
   try {
     await compact(deps, run);
   } catch (cause) {
-    if (deps.closing.aborted) return deps.journal.release(run);
+    // The next generation does it.
+    if (deps.closing.aborted) throw cause;
     deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: (run.input as CompactionInput).sessionId, cause });
     await deps.journal
       .advance(run, { finish: { status: 'failed', error: { code: 'sessions_compaction_failed', message: isSvcError(cause) ? cause.message : 'The session could not be compacted.' } } })
@@ -167,7 +149,7 @@ async function append(deps: CompactionDeps, run: LeasedRun, actor: Actor, input:
   for (let tries = 1; ; tries++) {
     try {
       const ref = await deps.sessions.ensure(actor, input.agentId, input.sessionId);
-      const { writes } = await deps.sessions.append(ref, [{ kind: 'summary', runId: run.id, content: summary, coversThrough: input.through }]);
+      const { writes } = await deps.sessions.append(actor, ref, [{ kind: 'summary', runId: run.id, content: summary, coversThrough: input.through }]);
       await deps.journal.advance(run, { finish: { status: 'done' }, also: writes });
       return;
     } catch (error) {
@@ -187,7 +169,7 @@ async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, inp
     const { provider } = await llm.resolve(agent.manifest.model);
     if (provider === 'builtin' && input.isAsked) throw noModel('The built-in stand-in cannot summarise.');
     if (provider === 'builtin') return dropped;
-    const answer = await llm.complete(requestOf(agent, transcriptOf(entries)), { actor, agentId: agent.id, runId: run.id, purpose: 'compaction', signal: run.signal });
+    const answer = await llm.complete(requestOf(agent, transcriptOf(entries)), { actor, agentId: agent.id, runId: run.id, purpose: 'compaction' }, { signal: run.signal });
     if (answer.text.trim() === '' && input.isAsked) throw noModel('The model said nothing.');
     return answer.text.trim() === '' ? dropped : { text: answer.text, settle: answer.settle };
   } catch (cause) {

@@ -1,101 +1,99 @@
-/** What sessions offers: the append-only log of what was said, and its projection for a model. */
-import type { Actor, Write } from '@svc/api';
-import type { ModelMessage } from '@svc/ext-llm/contract';
+/** What sessions declares to other areas: the append-only log of what was said, and its projection for a model. */
+import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineService, defineWork, method } from '@svc/api';
+import { ModelMessage } from '@svc/ext-llm/contract';
 
-export type EntryKind = 'user' | 'assistant' | 'tool_call' | 'tool_result' | 'summary' | 'note';
+export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'summary', 'note']);
+export type EntryKind = Plain<typeof EntryKind>;
 
 /** One content part. Images are kept by media type and base64 data. */
-export type Part = { readonly type: 'text'; readonly text: string } | { readonly type: 'image'; readonly mediaType: string; readonly data: string };
+export const Part = Type.Union([Type.Object({ type: Type.Literal('text'), text: Type.String() }), Type.Object({ type: Type.Literal('image'), mediaType: Type.String(), data: Type.String() })]);
+export type Part = Plain<typeof Part>;
 
-export interface EntryDraft {
-  readonly kind: EntryKind;
-  readonly runId: string | null;
-  /** user, assistant: text and images. */
-  readonly parts?: readonly Part[];
-  /** tool_call and tool_result. */
-  readonly callId?: string;
-  readonly tool?: string;
-  readonly args?: unknown;
-  readonly content?: string;
-  readonly isError?: boolean;
-  readonly status?: string;
-  /** summary: the last entry it covers. */
-  readonly coversThrough?: number;
-}
+export const EntryDraft = Type.Object({
+  kind: EntryKind,
+  runId: Nullable(Type.String()),
+  parts: Type.Optional(Type.Array(Part, { description: 'user, assistant: text and images' })),
+  callId: Type.Optional(Type.String({ description: 'tool_call and tool_result, as the five that follow' })),
+  tool: Type.Optional(Type.String()),
+  args: Type.Optional(Type.Unknown()),
+  content: Type.Optional(Type.String()),
+  isError: Type.Optional(Type.Boolean()),
+  status: Type.Optional(Type.String()),
+  coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
+});
+export type EntryDraft = Plain<typeof EntryDraft>;
 
-export interface Entry extends EntryDraft {
-  readonly seq: number;
-  readonly at: string;
-}
+export const Entry = Type.Object({ ...EntryDraft.properties, seq: Type.Integer(), at: Type.String() });
+export type Entry = Plain<typeof Entry>;
 
-export interface SessionRef {
-  readonly id: string;
-  readonly agentId: string;
-  readonly ownerId: string;
-  /** Number of the newest entry; 0 for an empty session. */
-  readonly seq: number;
-  /** Set where somebody said whether the model shall think before it answers. */
-  readonly thinking?: boolean;
-}
+export const SessionRef = Type.Object({
+  id: Type.String(),
+  agentId: Type.String(),
+  ownerId: Type.String(),
+  seq: Type.Integer({ description: 'Number of the newest entry; 0 for an empty session' }),
+  thinking: Type.Optional(Type.Boolean({ description: 'Set where somebody said whether the model shall think before it answers' })),
+});
+export type SessionRef = Plain<typeof SessionRef>;
 
-export interface Projection {
-  readonly messages: readonly ModelMessage[];
-  /** The newest entry the projection saw. */
-  readonly throughSeq: number;
-  /** What had to be repaired to pair every call with a result, for logs. */
-  readonly repaired: number;
-}
+export const Projection = Type.Object({
+  messages: Type.Array(ModelMessage),
+  throughSeq: Type.Integer({ description: 'The newest entry the projection saw' }),
+  repaired: Type.Integer({ description: 'What had to be repaired to pair every call with a result, for logs' }),
+});
+export type Projection = Plain<typeof Projection>;
 
 /** A conversation that will be discarded, and perhaps the one it goes on from: neither is compacted for it. */
-export interface Aside {
-  readonly history?: SessionRef;
-}
+export const Aside = Type.Object({ history: Type.Optional(SessionRef) });
+export type Aside = Plain<typeof Aside>;
 
-export interface Compacted {
-  /** Messages that the summary stands for; 0 when the session was short enough. */
-  readonly summarised: number;
-  /** One sentence for a person. */
-  readonly message: string;
-}
+export const Compacted = Type.Object({
+  summarised: Type.Integer({ description: 'Messages that the summary stands for; 0 when the session was short enough' }),
+  message: Type.String({ description: 'One sentence for a person' }),
+});
+export type Compacted = Plain<typeof Compacted>;
 
-/** Sessions in which something was said. */
-export interface SessionCount {
-  readonly all: number;
-  /** Of those, begun since the time asked for. */
-  readonly recent: number;
-}
+/** Sessions in which something was said, and those begun since the time asked for. */
+export const SessionCount = Type.Object({ all: Type.Integer(), recent: Type.Integer() });
+export type SessionCount = Plain<typeof SessionCount>;
 
-export interface SessionsService {
-  /** How many sessions these agents have; agents without one are left out. */
-  counts(actor: Actor, agentIds: readonly string[], since: string): Promise<ReadonlyMap<string, SessionCount>>;
-  total(actor: Actor): Promise<number>;
+const AgentPlace = Type.Object({ id: Type.String(), sessionId: Type.String() }, { description: 'An agent, by id and current session' });
+const Id = Type.String();
+
+/** What `compact` and a session that has grown long begin. */
+export const Compaction = defineWork('compaction', '1.0.0', {
+  input: Type.Object({ agentId: Type.String(), sessionId: Type.String(), through: Type.Integer({ description: 'The last entry that the summary covers' }), isAsked: Type.Optional(Type.Boolean()) }),
+  result: Type.Undefined(),
+});
+
+export const Sessions = defineService('sessions', '1.0.0', {
+  /** How many sessions these agents have, by agent; agents without one are left out. */
+  counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount)),
+  total: method([Actor], Type.Integer()),
   /** The session that a caller names: it is there, or it is the agent's current one. Throws `invalid_session_id`, `session_not_found`. */
-  named(actor: Actor, agent: { readonly id: string; readonly sessionId: string }, sessionId: string): Promise<SessionRef>;
+  named: method([Actor, AgentPlace, Id], SessionRef),
   /** The session of a run that was accepted: it need not have a row yet. Throws `session_not_found` for another agent's. */
-  ensure(actor: Actor, agentId: string, sessionId: string): Promise<SessionRef>;
+  ensure: method([Actor, Id, Id], SessionRef),
   /** Begins a fresh session; the writes join the caller's commit. */
-  create(actor: Actor, agentId: string, options?: { id?: string; label?: string }): Promise<{ ref: SessionRef; writes: Write[] }>;
-  get(actor: Actor, sessionId: string): Promise<SessionRef>;
-  /** The agent that a session belongs to, whoever may see it; undefined when there is none. */
-  agentOf(sessionId: string): Promise<string | undefined>;
+  create: method([Actor, Id, Type.Optional(Type.Object({ id: Type.Optional(Id), label: Type.Optional(Type.String()) }))], Type.Object({ ref: SessionRef, writes: SealedWrites })),
+  get: method([Actor, Id], SessionRef),
+  /** The agent that a session belongs to, whoever may see it; nothing when there is none. */
+  agentOf: method([Id], Type.Union([Id, Type.Undefined()])),
   /** Writes that set or forget what `SessionRef.thinking` says. */
-  setThinking(ref: SessionRef, isOn: boolean | null): Promise<Write[]>;
+  setThinking: method([Actor, SessionRef, Nullable(Type.Boolean())], SealedWrites),
   /** Writes that take a session away with all its entries. */
-  discard(sessionId: string): Promise<Write[]>;
+  discard: method([Actor, Id], SealedWrites),
   /** Summarises all but the newest messages now, and waits for it. Throws `compaction_failed`, `compaction_busy`. */
-  compact(actor: Actor, agent: { readonly id: string; readonly sessionId: string }, sessionId: string): Promise<Compacted>;
+  compact: method([Actor, AgentPlace, Id], Compacted),
   /** Writes that append entries after `ref.seq`; a writer that raced conflicts. `next` is the ref after the commit. */
-  append(ref: SessionRef, entries: readonly EntryDraft[]): Promise<{ writes: Write[]; next: SessionRef }>;
+  append: method([Actor, SessionRef, Type.Array(EntryDraft)], Type.Object({ writes: SealedWrites, next: SessionRef })),
   /**
    * A pure projection of the log: provider-neutral messages in which every tool call has its result.
    * At most `maxMessages` of them, but always the newest request. `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.
    */
-  project(ref: SessionRef, options: { budgetTokens: number; maxMessages?: number; staged?: readonly EntryDraft[]; aside?: Aside }): Promise<Projection>;
-  entries(actor: Actor, sessionId: string, range?: { after?: number; limit?: number }): Promise<Entry[]>;
-}
-
-declare module '@svc/api' {
-  interface ServiceMap {
-    sessions: SessionsService;
-  }
-}
+  project: method(
+    [Actor, SessionRef, Type.Object({ budgetTokens: Type.Number(), maxMessages: Type.Optional(Type.Number()), staged: Type.Optional(Type.Array(EntryDraft)), aside: Type.Optional(Aside) })],
+    Projection,
+  ),
+  entries: method([Actor, Id, Type.Optional(Type.Object({ after: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }))], Type.Array(Entry)),
+});
+export type SessionsService = Service<typeof Sessions>;

@@ -1,10 +1,12 @@
 /** Sessions over HTTP: read the conversation, begin another one, shorten it. */
-import { type Db, ErrorBody, Nullable, OneOf, type RouteDecl, Type, Uuid, UuidText, defineRoute, reply } from '@svc/api';
+import { type Db, Nullable, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid, UuidText } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import { History, historyOf } from './history.js';
 import type { SessionStore } from './store.js';
+
+const route = routeGroup({ area: 'sessions' });
 
 /** Entries a history answer shows at most, newest kept. */
 const MAX_HISTORY_ENTRIES = 5_000;
@@ -22,17 +24,16 @@ const SessionQuery = Type.Object({ session_id: Type.Optional(UuidText('A session
 export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), create(deps), compact(deps)];
 
 const current = ({ agents, sessions, store }: SessionRouteDeps): RouteDecl =>
-  defineRoute({
-    id: 'sessions.current',
+  route({
+    id: 'getSession',
     method: 'GET',
     path: '/api/agents/{id}/session',
     summary: "The agent's current conversation",
-    auth: 'bearer',
-    permission: 'sessions.read',
     cost: 2,
     params: AgentPath,
     query: SessionQuery,
-    responses: { 200: History, 400: ErrorBody, 404: ErrorBody },
+    errors: [404],
+    responses: { 200: History },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const ref = await sessions.named(req.actor, agent, req.query.session_id ?? agent.sessionId);
@@ -49,18 +50,16 @@ const CreateBody = Type.Object({
 });
 
 const create = ({ agents, sessions, commit }: SessionRouteDeps): RouteDecl =>
-  defineRoute({
-    id: 'sessions.create',
+  route({
+    id: 'createSession',
     method: 'POST',
     path: '/api/agents/{id}/sessions',
     summary: 'Begin a session',
-    auth: 'bearer',
-    permission: 'sessions.write',
-    cost: 5,
     params: AgentPath,
     body: CreateBody,
     bodyRule: 'optional',
-    responses: { 200: Type.Object({ session_id: Uuid, label: Nullable(Type.String()) }), 400: ErrorBody, 404: ErrorBody, 409: ErrorBody },
+    errors: [404, 409],
+    responses: { 200: Type.Object({ session_id: Uuid, label: Nullable(Type.String()) }) },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const { label, session_id: asked, activate = true } = req.body;
@@ -68,23 +67,22 @@ const create = ({ agents, sessions, commit }: SessionRouteDeps): RouteDecl =>
       const known = id === undefined ? undefined : await sessions.agentOf(id);
       if (known !== undefined && known !== agent.id) throw sessionsErrors.session_taken(String(id));
       const { ref, writes } = await sessions.create({ ...req.actor, ownerId: agent.ownerId }, agent.id, { ...(id === undefined ? {} : { id }), ...(label === undefined ? {} : { label }) });
-      await commit([...writes, ...(activate ? await agents.setSession(agent.id, ref.id) : [])]);
+      await commit([...writes, ...(activate ? await agents.setSession(req.actor, agent.id, ref.id) : [])]);
       return reply(200, { session_id: ref.id, label: label ?? null });
     },
   });
 
 const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
-  defineRoute({
-    id: 'sessions.compact',
+  route({
+    id: 'compactSession',
     method: 'POST',
     path: '/api/agents/{id}/session/compact',
     summary: 'Summarise the older part of the conversation now',
-    auth: 'bearer',
-    permission: 'sessions.write',
     cost: 30,
     params: AgentPath,
     query: SessionQuery,
-    responses: { 200: Type.Object({ status: OneOf(['ok', 'compacted']), message: Type.String() }), 400: ErrorBody, 404: ErrorBody, 409: ErrorBody, 500: ErrorBody },
+    errors: [404, 409, 500],
+    responses: { 200: Type.Object({ status: OneOf(['ok', 'compacted']), message: Type.String() }) },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const done = await sessions.compact(req.actor, agent, req.query.session_id ?? agent.sessionId);

@@ -6,7 +6,7 @@
  * S6  The cache only ever answers for the log it was filled from: the newest entry's mark is compared first.
  * S7  A session that a caller names is there; only the agent's current one may be empty.
  */
-import type { Actor, Clock, Ids } from '@svc/api';
+import { type Actor, type Clock, type Ids, seesAll } from '@svc/api';
 import type { Compacted, Entry, EntryDraft, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import { projectEntries } from './projection.js';
@@ -48,16 +48,17 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & { f
     total: (actor) => deps.store.total(actor),
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     agentOf: (sessionId) => deps.store.agentOf(sessionId),
-    setThinking: async (ref, isOn) => [deps.store.insertSession({ ...ref, label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn)],
-    discard: async (sessionId) => {
+    setThinking: async (actor, ref, isOn) => [deps.store.insertSession({ ...own(actor, ref), label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn)],
+    discard: async (actor, sessionId) => {
+      if (!seesAll(actor)) await find(deps, actor, sessionId);
       logs.delete(sessionId);
       return deps.store.discard(sessionId);
     },
     compact: async (actor, agent, sessionId) => deps.compactNow(await named(deps, logs, actor, agent, sessionId)),
-    append: async (ref, drafts) => append(deps, logs, ref, drafts),
-    project: async (ref, { budgetTokens, maxMessages, staged = [], aside }) => {
-      const own = await loadStaged(deps, logs, ref, staged);
-      const entries = aside?.history ? [...(await loadLog(deps, logs, aside.history)), ...own] : own;
+    append: async (actor, ref, drafts) => append(deps, logs, own(actor, ref), drafts),
+    project: async (actor, ref, { budgetTokens, maxMessages, staged = [], aside }) => {
+      const said = await loadStaged(deps, logs, own(actor, ref), staged);
+      const entries = aside?.history ? [...(await loadLog(deps, logs, own(actor, aside.history))), ...said] : said;
       const { messages, repaired, total } = projectEntries(entries, budgetTokens, maxMessages);
       if (!aside) deps.projected(ref, entries, total);
       return { messages, throughSeq: ref.seq, repaired };
@@ -154,5 +155,11 @@ function keep(logs: Map<string, CachedLog>, id: string, log: CachedLog): void {
     logs.delete(oldest);
   }
 }
+
+/** A ref names whose session it is: nobody reads or extends another's by naming it. */
+const own = (actor: Actor, ref: SessionRef): SessionRef => {
+  if (!seesAll(actor) && actor.ownerId !== ref.ownerId) throw sessionsErrors.session_not_found(ref.id);
+  return ref;
+};
 
 const toRef = (row: SessionRow): SessionRef => ({ id: row.id, agentId: row.agentId, ownerId: row.ownerId, seq: row.seq, ...(row.thinking === null ? {} : { thinking: row.thinking }) });

@@ -1,4 +1,4 @@
-/** All SQL of sessions. Every query that touches people's data takes the actor. */
+/** All that sessions keep. Every query that touches people's data takes the actor. */
 import { type Actor, type Db, type Row, type Write, idGroups, ownerScope } from '@svc/api';
 import type { Entry, EntryDraft, SessionCount, SessionRef } from './contract.js';
 import { sessionsErrors } from './errors.js';
@@ -16,7 +16,7 @@ export interface SessionRow {
 }
 
 export interface SessionStore {
-  counts(actor: Actor, agentIds: readonly string[], since: string): Promise<Map<string, SessionCount>>;
+  counts(actor: Actor, agentIds: readonly string[], since: string): Promise<Record<string, SessionCount>>;
   total(actor: Actor): Promise<number>;
   find(actor: Actor, sessionId: string): Promise<SessionRow | undefined>;
   /** Entries after `after`, oldest first, at most `limit`. */
@@ -27,8 +27,6 @@ export interface SessionStore {
   agentOf(sessionId: string): Promise<string | undefined>;
   setThinking(sessionId: string, isOn: boolean | null): Write;
   discard(sessionId: string): Write[];
-  purgeAgent(agentId: string): Promise<void>;
-  purgeOwner(ownerId: string): Promise<void>;
 }
 
 interface RawEntry {
@@ -39,15 +37,11 @@ interface RawEntry {
   at: string;
 }
 
+const ENTRY_COLUMNS = ['seq', 'kind', 'run_id', 'body', 'at'];
+
 export const createSessionStore = (db: Db): SessionStore => {
   const sessions = db.table('sessions');
   const entries = db.table('entries');
-  const purgeWhere = async (column: 'agent_id' | 'owner_id', value: string): Promise<void> => {
-    await db.commit([
-      { sql: `DELETE FROM ${entries} WHERE session_id IN (SELECT id FROM ${sessions} WHERE ${column} = ?)`, args: [value] },
-      { sql: `DELETE FROM ${sessions} WHERE ${column} = ?`, args: [value] },
-    ]);
-  };
   return {
     counts: async (actor, agentIds, since) => {
       const reads = idGroups(agentIds).map((group) =>
@@ -58,9 +52,9 @@ export const createSessionStore = (db: Db): SessionStore => {
         ),
       );
       // PostgreSQL gives counts as text.
-      return new Map((await Promise.all(reads)).flat().map(({ agent_id, n, recent }) => [agent_id, { all: Number(n), recent: Number(recent) }]));
+      return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, n, recent }) => [agent_id, { all: Number(n), recent: Number(recent) }]));
     },
-    total: async (actor) => Number((await db.readOne<{ n: number | string }>(`SELECT COUNT(*) AS n FROM ${sessions} WHERE (? = 1 OR owner_id = ?)`, ownerScope(actor)))?.n ?? 0),
+    total: (actor) => db.count('sessions', {}, actor),
     find: async (actor, sessionId) => {
       const row = await db.readOne<Row>(
         `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, e.seq AS seq, e.at AS at, e.run_id AS run_id
@@ -71,31 +65,28 @@ export const createSessionStore = (db: Db): SessionStore => {
       return row ? toSession(row) : undefined;
     },
     entries: async (sessionId, after, limit) => {
-      const rows = await db.read<RawEntry>(`SELECT seq, kind, run_id, body, at FROM ${entries} WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`, [sessionId, after, limit]);
+      const rows = await db.select<RawEntry>({ from: 'entries', columns: ENTRY_COLUMNS, where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
       return rows.map((row) => toEntry(sessionId, row));
     },
     lastSummary: async (sessionId) => {
-      const row = await db.readOne<RawEntry>(`SELECT seq, kind, run_id, body, at FROM ${entries} WHERE session_id = ? AND kind = 'summary' ORDER BY seq DESC LIMIT 1`, [sessionId]);
+      const row = await db.first<RawEntry>({ from: 'entries', columns: ENTRY_COLUMNS, where: { session_id: sessionId, kind: 'summary' }, order: [{ column: 'seq', descending: true }] });
       return row ? toEntry(sessionId, row) : undefined;
     },
     // One that exists stays as it is; the assignment that changes nothing makes it one row in either case, which need not be counted.
-    insertSession: (row) => ({
-      sql: `INSERT INTO ${sessions}(id, agent_id, owner_id, label, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET id = excluded.id`,
-      args: [row.id, row.agentId, row.ownerId, row.label, row.at],
-      expect: 1,
-    }),
-    insertEntries: (ref, drafts, at) => ({
-      insert: entries,
-      rows: drafts.map((draft, index) => ({ session_id: ref.id, seq: ref.seq + 1 + index, kind: draft.kind, run_id: draft.runId, body: JSON.stringify(bodyOf(draft)), at })),
-    }),
-    agentOf: async (sessionId) => (await db.readOne<{ agent_id: string }>(`SELECT agent_id FROM ${sessions} WHERE id = ?`, [sessionId]))?.agent_id,
-    setThinking: (sessionId, isOn) => ({ update: sessions, key: ['id'], rows: [{ id: sessionId, thinking: isOn === null ? null : isOn ? 1 : 0 }], expect: 'each' }),
-    discard: (sessionId) => [
-      { sql: `DELETE FROM ${entries} WHERE session_id = ?`, args: [sessionId] },
-      { sql: `DELETE FROM ${sessions} WHERE id = ?`, args: [sessionId] },
-    ],
-    purgeAgent: (agentId) => purgeWhere('agent_id', agentId),
-    purgeOwner: (ownerId) => purgeWhere('owner_id', ownerId),
+    insertSession: (row) =>
+      db.sql(
+        `INSERT INTO ${sessions}(id, agent_id, owner_id, label, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET id = excluded.id`,
+        [row.id, row.agentId, row.ownerId, row.label, row.at],
+        { expect: 1 },
+      ),
+    insertEntries: (ref, drafts, at) =>
+      db.insert(
+        'entries',
+        drafts.map((draft, index) => ({ session_id: ref.id, seq: ref.seq + 1 + index, kind: draft.kind, run_id: draft.runId, body: JSON.stringify(bodyOf(draft)), at })),
+      ),
+    agentOf: async (sessionId) => (await db.first<{ agent_id: string }>({ from: 'sessions', columns: ['agent_id'], where: { id: sessionId } }))?.agent_id,
+    setThinking: (sessionId, isOn) => db.update('sessions', ['id'], [{ id: sessionId, thinking: isOn === null ? null : isOn ? 1 : 0 }], { expect: 'each' }),
+    discard: (sessionId) => [db.remove('entries', { session_id: sessionId }), db.remove('sessions', { id: sessionId })],
   };
 };
 

@@ -52,14 +52,14 @@ describe('what sessions keep in memory', () => {
   type Service = ReturnType<typeof open>;
 
   const add = async (service: Service, ref: SessionRef, ...drafts: EntryDraft[]): Promise<SessionRef> => {
-    const { writes, next } = await service.append(ref, drafts);
+    const { writes, next } = await service.append(owner, ref, drafts);
     await db.commit(writes);
     return next;
   };
   const begin = async (service: Service, ...drafts: EntryDraft[]): Promise<SessionRef> => add(service, await service.ensure(owner, AGENT, ids.uuid()), ...drafts);
   const project = async (service: Service, ref: SessionRef): Promise<string> => {
     const current = await service.ensure(owner, AGENT, ref.id);
-    return JSON.stringify((await service.project(current, { budgetTokens: 1_000_000 })).messages);
+    return JSON.stringify((await service.project(owner, current, { budgetTokens: 1_000_000 })).messages);
   };
 
   it('are the 200 sessions written last: one more, and the oldest is read from the database again', async () => {
@@ -67,7 +67,7 @@ describe('what sessions keep in memory', () => {
     const refs: SessionRef[] = [];
     const written: Write[] = [];
     for (let n = 0; n < 200; n++) {
-      const { writes, next } = await service.append(await service.ensure(owner, AGENT, ids.uuid()), [said(`words of ${n}`)]);
+      const { writes, next } = await service.append(owner, await service.ensure(owner, AGENT, ids.uuid()), [said(`words of ${n}`)]);
       written.push(...writes);
       refs.push(next);
     }
@@ -112,8 +112,8 @@ describe('what sessions keep in memory', () => {
   it('never hold what a commit that failed would have added', async () => {
     const service = open();
     const ref = await begin(service, said('kept'));
-    const { writes } = await service.append(ref, [said('lost')]);
-    await db.commit([...writes, { sql: `UPDATE ${db.table('sessions')} SET label = 'x' WHERE id = 'nobody'`, args: [], expect: 1 }]).catch(() => undefined);
+    const { writes } = await service.append(owner, ref, [said('lost')]);
+    await db.commit([...writes, db.sql(`UPDATE ${db.table('sessions')} SET label = 'x' WHERE id = 'nobody'`, [], { expect: 1 })]).catch(() => undefined);
 
     expect(await project(service, ref))
       .to.contain('kept')

@@ -1,10 +1,11 @@
 /** The compactor beside a journal: what it does while its generation goes, when a compaction cannot be done, and who begins one again. */
-import { SvcError } from '@svc/api';
+import { type DurableWorker, SvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { Entry, EntryKind, SessionRef } from '@svc/ext-sessions/contract';
 import { OWNER } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { createDurableWorker } from '../../../kernel/daemon/src/gate/durable-worker.js';
 import { type CompactionDeps, createCompactor, cutOf } from '../src/compaction.js';
 import { historyOf } from '../src/history.js';
 
@@ -24,16 +25,35 @@ describe('a compactor', () => {
   /** With the journal of a daemon; what it loads and appends is kept here. */
   const open = async (changed: Partial<CompactionDeps> = {}) => {
     const { kernel, agent } = await bootWithModel({ text: 'unasked' });
-    const { journal } = kernel.daemon.parts;
+    const { journal: own, clock } = kernel.daemon.parts;
     const warned: string[] = [];
     const appended: unknown[] = [];
+    const workers: DurableWorker[] = [];
     const ref: SessionRef = { id: '55555555-5555-4555-8555-555555555555', agentId: agent.id, ownerId: OWNER.ownerId, seq: entries.length };
     let holds = 0;
+    const count = () => {
+      holds += 1;
+      return {
+        release: () => {
+          holds -= 1;
+        },
+      };
+    };
+    const { hold = count, closing = new AbortController().signal } = changed;
+    const log: CompactionDeps['log'] = { debug: () => undefined, info: () => undefined, warn: (message) => void warned.push(message), error: () => undefined };
+    const journal: CompactionDeps['journal'] = {
+      ...own,
+      worker: (decl, options) => {
+        const worker = createDurableWorker({ journal: own, log, hold, closing, later: (ms, fn) => void clock.schedule(ms, fn), pause: (ms) => clock.sleep(ms) }, decl, options);
+        workers.push(worker);
+        return worker;
+      },
+    };
     const compactor = createCompactor({
       journal,
       sessions: {
         ensure: async () => ref,
-        append: async (_ref, drafts) => {
+        append: async (_actor, _ref, drafts) => {
           appended.push(...drafts);
           return { writes: [], next: ref };
         },
@@ -41,42 +61,38 @@ describe('a compactor', () => {
       // A compaction asks for the agent only when a model is there.
       agents: { get: async (): Promise<Agent> => Promise.reject(new Error('nobody asks for it')) } as unknown as CompactionDeps['agents'],
       llm: { value: undefined } as unknown as CompactionDeps['llm'],
-      log: { debug: () => undefined, info: () => undefined, warn: (message) => void warned.push(message), error: () => undefined },
-      hold: () => {
-        holds += 1;
-        return {
-          release: () => {
-            holds -= 1;
-          },
-        };
-      },
-      closing: new AbortController().signal,
+      log,
+      hold,
+      closing,
       load: async () => entries,
       forget: () => undefined,
       ...changed,
     });
+    const look = async () => {
+      for (const worker of workers) worker.poke();
+    };
     const compactions = () => journal.list({ kind: 'compaction', actor: OWNER });
-    return { compactor, ref, journal, warned, appended, compactions, holds: () => holds };
+    return { compactor, look, ref, journal, warned, appended, compactions, holds: () => holds };
   };
 
   it('begins nothing while its generation drains, and somebody who asks is told to ask again', async () => {
-    const { compactor, ref, compactions } = await open({ hold: () => null });
+    const { compactor, look, ref, compactions } = await open({ hold: () => null });
     compactor.consider(ref, entries, 90);
     expect(await codeOf(compactor.now(ref))).to.equal('sessions_compaction_busy');
-    await compactor.resume();
+    await look();
     expect(await compactions()).to.have.length(0);
   });
 
   it('keeps its generation for as long as it works, and no longer', async () => {
-    const { compactor, ref, compactions, holds, warned } = await open();
+    const { compactor, look, ref, compactions, holds, warned } = await open();
     compactor.consider(ref, entries, 90);
     expect(holds()).to.equal(1);
     compactor.consider(ref, entries, 90); // one of a session at a time
     expect(holds()).to.equal(1);
     await until(() => holds() === 0);
     expect((await compactions()).map(({ status }) => status)).to.deep.equal(['done']);
-    await compactor.resume();
-    expect(holds()).to.equal(0);
+    await look();
+    await until(() => holds() === 0);
     await codeOf(compactor.now(ref));
     expect(holds()).to.equal(0);
     expect(warned).to.deep.equal(['a session could not be compacted; it is tried again after the next message']);
@@ -141,7 +157,7 @@ describe('a compactor', () => {
       const { compactor, ref, holds, compactions } = await open({
         sessions: {
           ensure: async () => ({ id: 's', agentId: 'a', ownerId: 'owner', seq: 1 }),
-          append: async (at) => {
+          append: async (_actor, at) => {
             asked += 1;
             if (left-- > 0) throw new SvcError('storage_conflict', 'Somebody else wrote first.', { status: 409 });
             return { writes: [], next: at };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Actor, actorOf, type Db } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
 import { seededIds } from '@svc/platform/clock/ids';
-import { openSqlite } from '@svc/platform/storage/sqlite-connection';
+import { openSqlite } from '@svc/platform/storage/sqlite/sqlite-connection';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { Entry, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
@@ -62,7 +62,7 @@ describe('the log of a session', () => {
     });
   type Service = ReturnType<typeof open>;
   const add = async (service: Service, ref: SessionRef, ...drafts: EntryDraft[]): Promise<SessionRef> => {
-    const { writes, next } = await service.append(ref, drafts);
+    const { writes, next } = await service.append(actorOf(ref.ownerId), ref, drafts);
     await db.commit(writes);
     return next;
   };
@@ -111,6 +111,22 @@ describe('the log of a session', () => {
     expect(await service.agentOf(ids.uuid())).to.equal(undefined);
   });
 
+  it('S5 can be neither read nor extended by whoever names the ref of another', async () => {
+    const service = open();
+    const hers = await begin(service, said('one'));
+    const his = await add(service, await service.ensure(bob, AGENT, ids.uuid()), said('mine'));
+    for (const work of [
+      () => service.append(bob, hers, [said('planted')]),
+      () => service.project(bob, hers, { budgetTokens: 1_000 }),
+      () => service.project(bob, his, { budgetTokens: 1_000, aside: { history: hers } }),
+      () => service.setThinking(bob, hers, true),
+      () => service.discard(bob, hers.id),
+    ])
+      expect(await codeOf(work()), String(work)).to.equal('sessions_session_not_found');
+    expect(words(await service.entries(alice, hers.id))).to.deep.equal(['1:one']);
+    expect(await codeOf(service.append(system, hers, [said('two')]))).to.equal('none');
+  });
+
   it('is named by a UUID in small or capital letters, and by nothing else', async () => {
     const service = open();
     for (const id of ['', 'x', `${AGENT}0`, `x${AGENT}`, AGENT.replaceAll('-', '')]) {
@@ -151,7 +167,7 @@ describe('the log of a session', () => {
     const service = open();
     const ref = await service.ensure(alice, AGENT, ids.uuid());
     for (const isOn of [true, false, null]) {
-      await db.commit(await service.setThinking(ref, isOn));
+      await db.commit(await service.setThinking(alice, ref, isOn));
       const found = await service.ensure(alice, AGENT, ref.id);
       if (isOn === null) expect(found).to.not.have.property('thinking');
       else expect(found.thinking).to.equal(isOn);
@@ -161,24 +177,11 @@ describe('the log of a session', () => {
   it('goes with all its entries, and takes no other along', async () => {
     const service = open();
     const [gone, kept] = [await begin(service, said('one')), await begin(service, said('two'))];
-    await db.commit(await service.discard(gone.id));
+    await db.commit(await service.discard(alice, gone.id));
     expect(await codeOf(service.get(alice, gone.id))).to.equal('sessions_session_not_found');
     expect(await store.entries(gone.id, 0, 10)).to.deep.equal([]);
     expect(words(await service.entries(alice, kept.id))).to.deep.equal(['1:two']);
-    expect((await service.project(await service.ensure(alice, AGENT, gone.id), { budgetTokens: 1_000 })).messages).to.deep.equal([]);
-  });
-
-  it('goes with its agent, or with its owner', async () => {
-    const service = open();
-    const hers = await begin(service, said('of alice'));
-    const his = await add(service, await service.ensure(bob, OTHER_AGENT, ids.uuid()), said('of bob'));
-    await store.purgeAgent(AGENT);
-    expect(await store.find(alice, hers.id)).to.equal(undefined);
-    expect(await store.entries(hers.id, 0, 10)).to.deep.equal([]);
-    expect(words(await service.entries(bob, his.id))).to.deep.equal(['1:of bob']);
-    await store.purgeOwner('user:bob');
-    expect(await store.find(bob, his.id)).to.equal(undefined);
-    expect(await store.entries(his.id, 0, 10)).to.deep.equal([]);
+    expect((await service.project(alice, await service.ensure(alice, AGENT, gone.id), { budgetTokens: 1_000 })).messages).to.deep.equal([]);
   });
 
   it('that holds a row nobody can read says which', async () => {
@@ -208,9 +211,9 @@ describe('the log of a session', () => {
         const ref = await begin(writer, said('one'), said('two', 'assistant'));
         const service = isCold ? open() : writer;
         const staged = [said('three'), said('four', 'assistant')];
-        const { next } = await service.append(await service.ensure(alice, AGENT, ref.id), staged);
+        const { next } = await service.append(alice, await service.ensure(alice, AGENT, ref.id), staged);
 
-        const { messages, throughSeq } = await service.project(next, { budgetTokens: 10_000, staged });
+        const { messages, throughSeq } = await service.project(alice, next, { budgetTokens: 10_000, staged });
         expect(texts(messages)).to.deep.equal(['one', 'two', 'three', 'four']);
         expect(throughSeq).to.equal(4);
         expect(seen.at(-1)).to.deep.equal({ id: ref.id, entries: 4, messages: 4 });
@@ -220,10 +223,10 @@ describe('the log of a session', () => {
       const [one, two] = [open(), open()];
       const ref = await begin(one, said('one'));
       const staged = [said('mine')];
-      const { next } = await two.append(ref, staged);
+      const { next } = await two.append(alice, ref, staged);
       await add(one, ref, said('theirs'));
       two.forget(ref.id);
-      expect(texts((await two.project(next, { budgetTokens: 10_000, staged })).messages)).to.deep.equal(['one', 'mine']);
+      expect(texts((await two.project(alice, next, { budgetTokens: 10_000, staged })).messages)).to.deep.equal(['one', 'mine']);
     });
 
     it('begins with the newest summary, then what that does not cover', async () => {
@@ -231,7 +234,7 @@ describe('the log of a session', () => {
       const ref = await begin(service, said('one'), said('two', 'assistant'), said('three'), said('four', 'assistant'));
       const first = await add(service, ref, { kind: 'summary', runId: 'c', content: 'FIRST', coversThrough: 1 });
       const second = await add(service, first, { kind: 'summary', runId: 'c', content: 'SECOND', coversThrough: 2 });
-      const read = texts((await open().project(second, { budgetTokens: 10_000 })).messages).join('|');
+      const read = texts((await open().project(alice, second, { budgetTokens: 10_000 })).messages).join('|');
       expect(read).to.match(/SECOND\|three\|four$/);
       expect(read).to.not.contain('FIRST');
     });
@@ -239,16 +242,16 @@ describe('the log of a session', () => {
     it('is at most as many messages as asked for', async () => {
       const service = open();
       const ref = await begin(service, said('one'), said('two', 'assistant'), said('three'));
-      expect(texts((await service.project(ref, { budgetTokens: 10_000, maxMessages: 1 })).messages)).to.deep.equal(['three']);
-      expect(texts((await service.project(ref, { budgetTokens: 5 })).messages)).to.deep.equal(['three']);
+      expect(texts((await service.project(alice, ref, { budgetTokens: 10_000, maxMessages: 1 })).messages)).to.deep.equal(['three']);
+      expect(texts((await service.project(alice, ref, { budgetTokens: 5 })).messages)).to.deep.equal(['three']);
     });
 
     it('is read beside another one after it, and neither is looked at for compaction then', async () => {
       const service = open();
       const history = await begin(service, said('one'), said('two', 'assistant'));
       const aside = await begin(service, said('beside'));
-      expect(texts((await service.project(aside, { budgetTokens: 10_000, aside: { history } })).messages)).to.deep.equal(['one', 'two', 'beside']);
-      expect(texts((await service.project(aside, { budgetTokens: 10_000, aside: {} })).messages)).to.deep.equal(['beside']);
+      expect(texts((await service.project(alice, aside, { budgetTokens: 10_000, aside: { history } })).messages)).to.deep.equal(['one', 'two', 'beside']);
+      expect(texts((await service.project(alice, aside, { budgetTokens: 10_000, aside: {} })).messages)).to.deep.equal(['beside']);
       expect(seen).to.deep.equal([]);
     });
   });

@@ -1,4 +1,5 @@
 /** What sessions tell other areas, give up when they are told to, and cost those who ask over HTTP. */
+import { SecurityReport } from '@svc/api';
 import { bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';
@@ -25,7 +26,7 @@ describe('the sessions of a daemon', () => {
   it('go with their owner, while those of others stay', async () => {
     const { kernel, http, agent } = await bootWithModel({ text: 'ok' });
     await http.expect(200, 'POST', `/api/agents/${agent.id}/message`, { message: 'hi' });
-    const purge = (asked: { ownerId: string }) => kernel.daemon.parts.hooks.slot('storage.purge')?.call(asked);
+    const purge = (asked: { ownerId: string }) => kernel.daemon.parts.purges.purge(asked);
     const count = async () => (await http.expect(200, 'GET', '/api/status')).body.session_count;
     await purge({ ownerId: 'user:nobody' });
     expect(await count()).to.equal(1);
@@ -35,7 +36,7 @@ describe('the sessions of a daemon', () => {
 
   it('report that a call without a result is answered', async () => {
     const { daemon } = await bootTestKernel();
-    const reports = (await daemon.parts.hooks.slot('security.report')?.call(undefined)) as ReadonlyArray<{ owner: string; value: unknown }>;
+    const reports = (await daemon.parts.hooks.slot(SecurityReport)?.call(undefined)) as ReadonlyArray<{ owner: string; value: unknown }>;
     expect(reports.find(({ owner }) => owner === 'sessions')?.value).to.deep.equal({ name: 'session_repair', state: 'active', detail: 'a call without a result is answered in the projection' });
   });
 

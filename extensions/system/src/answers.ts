@@ -85,6 +85,7 @@ export const Status = Type.Object(
     default_model_problem: Nullable(Type.String(), { description: 'Why it cannot answer at the moment' }),
     home_dir: Type.String(),
     data_dir: Type.String(),
+    database: Type.String({ description: 'The file, or host and name of the server' }),
     log_dir: Type.String(),
     config_file: Type.String(),
     config_exists: Type.Boolean({ description: 'Whether the file was there when it was last read' }),

@@ -1,4 +1,8 @@
-import { defineExtension } from '@svc/api';
+import { Sessions } from '@svc/ext-sessions/contract';
+import { Runs } from '@svc/ext-runs/contract';
+import { Providers } from '@svc/ext-providers/contract';
+import { Agents } from '@svc/ext-agents/contract';
+import { DoctorCheck, HealthProbe, MetricsCollect, defineExtension } from '@svc/api';
 import { systemRoutes } from './routes.js';
 
 export default defineExtension({
@@ -9,13 +13,13 @@ export default defineExtension({
         clock: ctx.clock,
         log: ctx.log,
         timers: ctx.timers,
-        probe: ctx.hooks.use('health.probe'),
-        doctor: ctx.hooks.use('doctor.check'),
-        metrics: ctx.hooks.use('metrics.collect'),
-        agents: ctx.services.optional('agents'),
-        providers: ctx.services.optional('providers'),
-        runs: ctx.services.optional('runs'),
-        sessions: ctx.services.optional('sessions'),
+        probe: ctx.hooks.use(HealthProbe),
+        doctor: ctx.hooks.use(DoctorCheck),
+        metrics: ctx.hooks.use(MetricsCollect),
+        agents: ctx.services.optional(Agents),
+        providers: ctx.services.optional(Providers),
+        runs: ctx.services.optional(Runs),
+        sessions: ctx.services.optional(Sessions),
       }),
     );
   },

@@ -1,12 +1,12 @@
 /** The Prometheus text of what every area collects. The client library is loaded at the first scrape. */
-import type { HookHandle, HookMap, KernelView } from '@svc/api';
+import type { HookHandle, KernelView, MetricsCollect } from '@svc/api';
 
 export interface MetricsText {
   readonly contentType: string;
   readonly text: string;
 }
 
-export async function renderMetrics(kernel: KernelView, collect: HookHandle<HookMap['metrics.collect']>, uptimeSeconds: number): Promise<MetricsText> {
+export async function renderMetrics(kernel: KernelView, collect: HookHandle<typeof MetricsCollect>, uptimeSeconds: number): Promise<MetricsText> {
   const { Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const add = (name: string, help: string, type: 'gauge' | 'counter', rows: ReadonlyArray<{ value: number; labels: Readonly<Record<string, string>> }>) => {

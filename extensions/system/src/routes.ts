@@ -1,12 +1,12 @@
 /** Routes of the daemon itself. */
-import { ErrorBody, type ExtensionContext, type HookHandle, type HookMap, type RouteDecl, type RouteSpec, Type, bytes, defineRoute, reply } from '@svc/api';
+import { ErrorBody, type HookHandle, type MetricsCollect, type RouteDecl, type RouteSpec, type Timers, Type, bytes, defineRoute, reply } from '@svc/api';
 import { Health, HealthDetail, OpenApiDocument, Ready, Status, Version, Versions } from './answers.js';
 import { renderMetrics } from './metrics.js';
 import { API_VERSIONS, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
 
 export interface SystemDeps extends StatusDeps {
-  readonly metrics: HookHandle<HookMap['metrics.collect']>;
-  readonly timers: ExtensionContext['timers'];
+  readonly metrics: HookHandle<typeof MetricsCollect>;
+  readonly timers: Timers;
 }
 
 type Get = Pick<RouteSpec<undefined, undefined, undefined>, 'id' | 'path' | 'summary' | 'responses' | 'handler'>;
@@ -22,7 +22,7 @@ export const systemRoutes = (deps: SystemDeps): RouteDecl[] => [...publicRoutes(
 const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
   get(
     {
-      id: 'system.health',
+      id: 'getHealth',
       path: '/api/health',
       summary: 'Whether the daemon lives',
       responses: { 200: Health },
@@ -32,7 +32,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
   ),
   get(
     {
-      id: 'system.ready',
+      id: 'getReadiness',
       path: '/api/ready',
       summary: 'Whether the daemon takes work',
       responses: { 200: Ready, 503: Type.Union([Ready, ErrorBody]) },
@@ -44,7 +44,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
 
 const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
   get({
-    id: 'system.version',
+    id: 'getVersion',
     path: '/api/version',
     summary: 'Version of the daemon',
     responses: { 200: Version },
@@ -54,14 +54,14 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     },
   }),
   get({
-    id: 'system.versions',
+    id: 'listVersions',
     path: '/api/versions',
     summary: 'Versions of the API',
     responses: { 200: Versions },
     handler: async () => reply(200, { ...API_VERSIONS, details: [{ version: 'v1', status: 'stable', url_prefix: '/api/v1' }] }),
   }),
   get({
-    id: 'system.openapi',
+    id: 'getOpenapi',
     path: '/api/openapi.json',
     summary: 'This interface as OpenAPI 3.1',
     responses: { 200: OpenApiDocument, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
@@ -77,7 +77,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
 const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
   get(
     {
-      id: 'system.health-detail',
+      id: 'getHealthDetail',
       path: '/api/health/detail',
       summary: 'Health with causes',
       responses: { 200: HealthDetail },
@@ -86,14 +86,14 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     { repairs: true },
   ),
   get({
-    id: 'system.status',
+    id: 'getStatus',
     path: '/api/status',
     summary: 'State of the daemon',
     responses: { 200: Status },
     handler: async (req) => reply(200, await status(deps, req.actor)),
   }),
   get({
-    id: 'system.metrics',
+    id: 'getMetrics',
     path: '/api/metrics',
     summary: 'Metrics in Prometheus text',
     responses: { 200: { description: 'Prometheus text format 0.0.4', contentType: 'text/plain' } },
@@ -102,20 +102,26 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
       return bytes(200, contentType, text);
     },
   }),
-  defineRoute({
-    id: 'system.shutdown',
+  shutdownRoute(deps),
+];
+
+const shutdownRoute = (deps: SystemDeps): RouteDecl => {
+  let isGoing = false;
+  return defineRoute({
+    id: 'shutDownDaemon',
     method: 'POST',
     path: '/api/shutdown',
     summary: 'Stop the daemon gracefully',
     auth: 'bearer',
     permission: 'kernel.admin',
     cost: 5,
-    audit: 'kernel.shutdown',
+    audit: 'daemon_shut_down',
     responses: { 200: Type.Object({ status: Type.String() }) },
     handler: async (req) => {
       deps.log.info('shutdown requested over the API', { actor: req.actor.id });
-      deps.timers.after(SHUTDOWN_DELAY_MS, () => deps.kernel.shutdown('requested over the API'));
+      if (!isGoing) deps.timers.after('shut-down', SHUTDOWN_DELAY_MS, () => deps.kernel.shutdown('requested over the API'));
+      isGoing = true;
       return reply(200, { status: 'shutting_down' });
     },
-  }),
-];
+  });
+};

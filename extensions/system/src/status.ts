@@ -1,5 +1,5 @@
 /** What the daemon says of itself: shapes of health, status and version (interface.md, System). */
-import type { Actor, Clock, ExtensionContext, HookHandle, HookMap, KernelView, OptionalHandle } from '@svc/api';
+import type { Actor, Clock, DoctorCheck, ExtensionContext, HealthProbe, HookHandle, KernelView, OptionalHandle } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
@@ -8,8 +8,8 @@ import type { SessionsService } from '@svc/ext-sessions/contract';
 export interface StatusDeps {
   readonly kernel: KernelView;
   readonly clock: Clock;
-  readonly probe: HookHandle<HookMap['health.probe']>;
-  readonly doctor: HookHandle<HookMap['doctor.check']>;
+  readonly probe: HookHandle<typeof HealthProbe>;
+  readonly doctor: HookHandle<typeof DoctorCheck>;
   readonly agents: OptionalHandle<AgentsService>;
   readonly providers: OptionalHandle<ProvidersService>;
   readonly runs: OptionalHandle<RunsService>;

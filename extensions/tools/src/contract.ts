@@ -1,59 +1,50 @@
-/** What tools offers: list, judge and execute, for runs, direct calls and MCP alike. */
-import type { Actor, Capabilities, ToolCall, ToolOutput, ToolStatus } from '@svc/api';
-import type { AgentManifest } from '@svc/ext-agents/contract';
+/** What tools declares to other areas: list, judge and execute, for runs, direct calls and MCP alike. */
+import { Actor, CallFacts, OneOf, type Plain, type Service, ToolStatus, Type, defineService, method } from '@svc/api';
+import { AgentManifest } from '@svc/ext-agents/contract';
 
-export interface ToolInfo {
-  readonly name: string;
-  readonly description: string;
-  readonly input_schema: unknown;
-  readonly source: string;
-  readonly risk: string;
-  readonly replay: 'safe' | 'keyed' | 'never';
-  readonly parallel: boolean;
-}
+const Replay = OneOf(['safe', 'keyed', 'never']);
 
-/** A call as plain data, without signal and log. */
-export interface CallRequest {
-  readonly name: string;
-  readonly args: unknown;
-  readonly argsError?: string;
-  readonly call: Omit<ToolCall, 'signal' | 'log'>;
-  readonly earlier: ReadonlyArray<{ readonly digest: string; readonly status: string }>;
-}
+export const ToolInfo = Type.Object({
+  name: Type.String(),
+  description: Type.String(),
+  input_schema: Type.Unknown(),
+  source: Type.String(),
+  risk: Type.String(),
+  replay: Replay,
+  parallel: Type.Boolean(),
+});
+export type ToolInfo = Plain<typeof ToolInfo>;
 
-export interface Judgement {
-  readonly verdict: 'run' | 'deny' | 'suspend';
-  readonly digest: string;
-  readonly replay: 'safe' | 'keyed' | 'never';
-  readonly parallel: boolean;
-  /** deny: what the model reads. */
-  readonly reason?: string;
-  readonly code?: string;
-  /** Added to the result of a call that may run: a loop guard's warning. */
-  readonly warning?: string;
-  readonly suspend?: { readonly reason: string; readonly wakeKey: string; readonly until?: string; readonly data?: unknown };
-}
+export const CallRequest = Type.Object({
+  name: Type.String(),
+  args: Type.Unknown(),
+  argsError: Type.Optional(Type.String()),
+  call: CallFacts,
+  earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() })),
+});
+export type CallRequest = Plain<typeof CallRequest>;
 
-export interface ToolResult {
-  readonly content: string;
-  readonly isError: boolean;
-  readonly status: ToolStatus;
-}
+export const Judgement = Type.Object({
+  verdict: OneOf(['run', 'deny', 'suspend']),
+  digest: Type.String(),
+  replay: Replay,
+  parallel: Type.Boolean(),
+  reason: Type.Optional(Type.String({ description: 'deny: what the model reads' })),
+  code: Type.Optional(Type.String()),
+  suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
+});
+export type Judgement = Plain<typeof Judgement>;
 
-export interface ToolsService {
-  all(): Promise<ToolInfo[]>;
+export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus });
+export type ToolResult = Plain<typeof ToolResult>;
+
+export const Tools = defineService('tools', '1.0.0', {
+  all: method([], Type.Array(ToolInfo)),
   /** Those an agent with this manifest may call. */
-  list(actor: Actor, agentId: string, manifest: AgentManifest): Promise<ToolInfo[]>;
+  list: method([Actor, Type.String({ description: 'Agent id' }), AgentManifest], Type.Array(ToolInfo)),
   /** Validates arguments and runs the veto chain. */
-  judge(request: CallRequest): Promise<Judgement>;
-  /** Runs a judged call; never throws for what the tool did wrong. */
-  execute(request: CallRequest, signal: AbortSignal): Promise<ToolResult>;
-}
-
-export type { Capabilities, ToolOutput };
-
-declare module '@svc/api' {
-  interface ServiceMap {
-    tools: ToolsService;
-  }
-}
+  judge: method([CallRequest], Judgement),
+  /** Runs a judged call until it ends or is cancelled; never throws for what the tool did wrong. */
+  execute: method([CallRequest], ToolResult),
+});
+export type ToolsService = Service<typeof Tools>;

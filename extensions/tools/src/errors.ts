@@ -15,6 +15,7 @@ export const toolErrors = defineErrors('tools', {
     message: (name: string, problem: string) => `The arguments of ${name} cannot be used: ${problem}.`,
     hint: "Send one JSON object that fits the tool's schema.",
   },
+  bad_schema: { status: 502, retry: false, message: (name: string, why: string) => `${name} cannot be called: ${why}`, hint: 'Who offers the tool has to mend its schema.' },
   timed_out: { status: 504, retry: true, message: (name: string, ms: number) => `${name} did not end within ${Math.round(ms / 1000)} s and was stopped.`, hint: 'Ask for less at a time.' },
   cancelled: { status: 499, retry: true, message: (name: string) => `${name} was cancelled.` },
   failed: {

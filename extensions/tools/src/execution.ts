@@ -1,9 +1,9 @@
 /** Running a judged call (T2 to T5). */
-import { type AnyTool, type Capabilities, type ExtensionContext, type HookHandle, type HookMap, isSvcError, type Logger, type SvcError, type ToolCall, type ToolOutput } from '@svc/api';
+import { type AnyTool, type Capabilities, type Clock, type HookHandle, type Logger, type SvcError, type ToolAfter, type ToolCall, type ToolGrants, type ToolOutput, isSvcError } from '@svc/api';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
-import { argumentProblem, textOf, toolRequest } from './judgement.js';
+import { checkedArguments, type JudgeDeps, textOf, toolRequest } from './judgement.js';
 import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
 import type { ToolRegistry } from './tool-registry.js';
 
@@ -11,27 +11,32 @@ const TIMEOUT_MS = 120_000;
 
 export interface ExecuteDeps {
   readonly registry: ToolRegistry;
-  readonly grants: HookHandle<HookMap['tool.grants']>;
-  readonly after: HookHandle<HookMap['tool.after']>;
-  readonly elsewhere: HookHandle<HookMap['tool.execute']>;
-  readonly timers: ExtensionContext['timers'];
+  readonly grants: HookHandle<typeof ToolGrants>;
+  readonly after: HookHandle<typeof ToolAfter>;
+  readonly schemas: JudgeDeps['schemas'];
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
 }
 
-export const executeCall = async (deps: ExecuteDeps, request: CallRequest, signal: AbortSignal): Promise<ToolResult> => {
-  const tool = await deps.registry.find(request.name, request.call.agentId);
-  if (!tool) return resultOf(failure(toolErrors.unknown(request.name, [])));
+export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal: AbortSignal): Promise<ToolResult> => {
+  const tool = deps.registry.find(asked.name);
+  if (!tool) return resultOf(failure(toolErrors.unknown(asked.name, [])));
   // A call that a restart repeats was judged by an earlier build: its arguments are checked again.
-  const problem = await argumentProblem(tool, request);
-  if (problem) return resultOf(failure(problem));
+  const checked = await checkedArguments(deps, tool, asked);
+  if ('problem' in checked) return resultOf(failure(checked.problem));
+  const request = { ...asked, args: checked.args };
   const output = await runWithEnd(deps, tool, request, signal);
-  return resultOf(await throughTaps(deps, tool, request, signal, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
+  return resultOf(await throughTaps(deps, tool, request, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
 };
 
 const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, signal: AbortSignal): Promise<ToolOutput> => {
   const limitMs = tool.timeoutMs ?? TIMEOUT_MS;
   const late = new AbortController();
-  const timer = deps.timers.after(limitMs, () => late.abort(toolErrors.timed_out(tool.name, limitMs)));
+  const over = new AbortController();
+  void deps.clock.sleep(limitMs, over.signal).then(
+    () => late.abort(toolErrors.timed_out(tool.name, limitMs)),
+    () => undefined, // it ended in time
+  );
   const either = AbortSignal.any([signal, late.signal]);
   const ended = new Promise<never>((_, reject) => {
     const end = (): void => reject(late.signal.aborted ? late.signal.reason : toolErrors.cancelled(tool.name));
@@ -40,12 +45,12 @@ const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest
   });
   try {
     if (signal.aborted) return await ended;
-    return await Promise.race([ended, runTool(deps, tool, request.args, { ...request.call, capabilities: await grantsOf(deps, request), signal: either, log: deps.log })]);
+    return await Promise.race([ended, runTool(tool, request.args, { ...request.call, capabilities: await grantsOf(deps, request), signal: either, log: deps.log })]);
   } catch (error) {
     // A tool that heeds the signal fails with an error of its own: the reason is the better answer.
     return failure(shownError(deps, tool, request, either.aborted ? await ended.catch((reason: unknown) => reason) : error));
   } finally {
-    await timer.dispose();
+    over.abort();
   }
 };
 
@@ -53,12 +58,7 @@ const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest
 const grantsOf = async ({ grants }: ExecuteDeps, { call }: CallRequest): Promise<Capabilities> =>
   grants.isEmpty() ? call.capabilities : grants.call(call.capabilities, { ownerId: call.actor.ownerId });
 
-const runTool = async (deps: ExecuteDeps, tool: AnyTool, args: unknown, call: ToolCall): Promise<ToolOutput> => {
-  // Tools that an area only lists may be answered by it here.
-  if (!deps.registry.isContributed(tool.name) && !deps.elsewhere.isEmpty()) {
-    const answer = await deps.elsewhere.call({ name: tool.name, args, call });
-    if (answer) return answer;
-  }
+const runTool = async (tool: AnyTool, args: unknown, call: ToolCall): Promise<ToolOutput> => {
   // The arguments were checked against `params`, which is what `run` is typed by.
   const output = await tool.run(args as Parameters<AnyTool['run']>[0], call);
   return typeof output === 'string' ? { content: output } : output;
@@ -71,10 +71,10 @@ const shownError = (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, erro
   return toolErrors.failed(tool.name);
 };
 
-const throughTaps = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, signal: AbortSignal, output: ToolOutput): Promise<ToolOutput> => {
+const throughTaps = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, output: ToolOutput): Promise<ToolOutput> => {
   if (deps.after.isEmpty()) return output;
   try {
-    return await deps.after.call(output, toolRequest(tool, request, callDigest(request.name, request.args), signal, deps.log));
+    return await deps.after.call(output, toolRequest(deps.registry, tool, request, callDigest(request.name, request.args)));
   } catch (error) {
     // The hook fails closed: what a guard could not look at is not shown. The effect has happened, and the model must know.
     deps.log.error('a tap of tool.after failed', { tool: tool.name, run: request.call.runId, error: String(error) });

@@ -1,5 +1,5 @@
 /** Judging a call before anything runs (T1). */
-import { type AnyTool, checkValue, type HookHandle, type HookMap, isSvcError, type Logger, nearest, type SvcError, type ToolRequest, type Verdict } from '@svc/api';
+import { type AnyTool, type HookHandle, type Logger, type Schemas, SvcError, type ToolBefore, type ToolRequest, type Verdict, isSvcError, nearest, needsOf } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, Judgement } from './contract.js';
@@ -9,35 +9,57 @@ import { exclusionOf, type ToolRegistry } from './tool-registry.js';
 export interface JudgeDeps {
   readonly registry: ToolRegistry;
   readonly agents: AgentsService;
-  readonly before: HookHandle<HookMap['tool.before']>;
+  readonly schemas: Pick<Schemas, 'check'>;
+  readonly before: HookHandle<typeof ToolBefore>;
   readonly log: Logger;
 }
 
 type Basis = Pick<Judgement, 'digest' | 'replay' | 'parallel'>;
 
 export const judgeCall = async (deps: JudgeDeps, request: CallRequest): Promise<Judgement> => {
-  const tool = await deps.registry.find(request.name, request.call.agentId);
+  const tool = deps.registry.find(request.name);
   const basis: Basis = { digest: callDigest(request.name, request.args), replay: tool?.replay ?? 'never', parallel: tool?.parallel ?? false };
   if (!tool) return denied(basis, toolErrors.unknown(request.name, await similarNames(deps.registry, request.name)));
-  const problem = (await offerProblem(deps, request)) ?? (await argumentProblem(tool, request));
+  const problem = await offerProblem(deps, request);
   if (problem) return denied(basis, problem);
-  const verdict = deps.before.isEmpty() ? undefined : await deps.before.call(toolRequest(tool, request, basis.digest, new AbortController().signal, deps.log));
-  return judgementOf(basis, verdict);
+  const checked = await checkedArguments(deps, tool, request);
+  if ('problem' in checked) return denied(basis, checked.problem);
+  if (deps.before.isEmpty()) return judgementOf(basis, undefined);
+  const asked = requestOrFault(deps, tool, request, basis.digest);
+  return asked instanceof SvcError ? denied(basis, asked) : judgementOf(basis, await deps.before.call(asked));
 };
 
-/** What taps of the tool hooks see. The arguments have been checked against the tool's schema, an object. */
-export const toolRequest = (tool: AnyTool, request: CallRequest, digest: string, signal: AbortSignal, log: Logger): ToolRequest => ({
-  tool,
+/** What a tool cannot say that a call needs, nobody can judge: the call is refused. */
+const requestOrFault = (deps: JudgeDeps, tool: AnyTool, request: CallRequest, digest: string): ToolRequest | SvcError => {
+  try {
+    return toolRequest(deps.registry, tool, request, digest);
+  } catch (cause) {
+    deps.log.error('a tool could not say what a call of it needs', { tool: tool.name, cause });
+    return toolErrors.failed(tool.name);
+  }
+};
+
+/** What taps of the tool hooks see: what the tool is, and never what runs it. The arguments have been checked against the tool's schema, an object. */
+export const toolRequest = (registry: Pick<ToolRegistry, 'facts'>, tool: AnyTool, request: CallRequest, digest: string): ToolRequest => ({
+  tool: registry.facts(tool),
   args: request.args as Readonly<Record<string, unknown>>,
-  call: { ...request.call, signal, log },
+  needs: needsOf(tool, request.args as Readonly<Record<string, unknown>>),
+  call: request.call,
   digest,
   earlier: request.earlier,
 });
 
-export const argumentProblem = async (tool: AnyTool, request: CallRequest): Promise<SvcError | undefined> => {
-  if (request.argsError !== undefined) return toolErrors.bad_arguments(tool.name, request.argsError.slice(0, 500));
-  const checked = await checkValue(tool.params, request.args);
-  return checked.ok ? undefined : toolErrors.bad_arguments(tool.name, `${checked.path === '' ? 'the whole' : checked.path} ${checked.message}`);
+/** The arguments with the defaults of the tool's schema, or why they cannot be used. */
+export const checkedArguments = async ({ schemas }: Pick<JudgeDeps, 'schemas'>, tool: AnyTool, request: CallRequest): Promise<{ args: unknown } | { problem: SvcError }> => {
+  if (request.argsError !== undefined) return { problem: toolErrors.bad_arguments(tool.name, request.argsError.slice(0, 500)) };
+  try {
+    const checked = await schemas.check(tool.params, request.args, 'arguments');
+    return checked.ok ? { args: checked.value } : { problem: toolErrors.bad_arguments(tool.name, checked.message.replace(/\.$/, '')) };
+  } catch (error) {
+    // A schema that another program sent and nobody can judge by: the tool cannot be called, and the run goes on.
+    if (isSvcError(error)) return { problem: toolErrors.bad_schema(tool.name, error.message).with({ cause: error }) };
+    throw error;
+  }
 };
 
 /** A model may name a tool that it was not offered. Calls without an agent have no manifest: their door decides. */

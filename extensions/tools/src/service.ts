@@ -16,12 +16,14 @@ import { exclusionOf } from './tool-registry.js';
 
 export type ToolsDeps = JudgeDeps & ExecuteDeps;
 
+const NEVER = new AbortController().signal;
+
 /** Keeps nothing: safe to create twice, as a reload does. */
 export const createToolsService = (deps: ToolsDeps): ToolsService => ({
   all: async () => (await deps.registry.all()).map(deps.registry.info).sort(byName),
   list: (actor, agentId, manifest) => listFor(deps, actor, agentId, manifest),
   judge: (request) => judgeCall(deps, request),
-  execute: (request, signal) => executeCall(deps, request, signal),
+  execute: (request, options) => executeCall(deps, request, options?.signal ?? NEVER),
 });
 
 const listFor = async ({ registry }: ToolsDeps, { ownerId }: Actor, agentId: string, manifest: AgentManifest): Promise<ToolInfo[]> => {

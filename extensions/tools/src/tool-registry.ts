@@ -1,42 +1,40 @@
-/** Which tools there are now: what extensions contribute, and what taps of `tool.list` add or take away for an agent. */
-import { type AnyTool, type Capabilities, type HookHandle, type HookMap, type KernelView, matchesAny } from '@svc/api';
+/** Which tools there are now: what extensions contribute, less what taps of `tool.list` keep from an agent. */
+import { type AnyTool, type Capabilities, factsOf, type HookHandle, matchesAny, type ToolFacts, type ToolList, type ToolsView } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
 import type { ToolInfo } from './contract.js';
 
 export interface ToolRegistry {
   /** Every tool, or those listed for one agent. */
   all(forAgent?: { readonly agentId: string; readonly ownerId: string; readonly capabilities: Capabilities }): Promise<readonly AnyTool[]>;
-  /** By name, whether or not it is offered to the agent. */
-  find(name: string, agentId: string): Promise<AnyTool | undefined>;
-  /** True when an extension contributed the tool itself. */
-  isContributed(name: string): boolean;
+  /** By name, whether or not it is offered to an agent. */
+  find(name: string): AnyTool | undefined;
   info(tool: AnyTool): ToolInfo;
+  facts(tool: AnyTool): ToolFacts;
 }
 
-export const createToolRegistry = (kernel: Pick<KernelView, 'tools' | 'extensions'>, toolList: HookHandle<HookMap['tool.list']>): ToolRegistry => {
+export const createToolRegistry = (kernel: ToolsView, toolList: HookHandle<typeof ToolList>): ToolRegistry => {
   const contributed = (): readonly AnyTool[] => kernel.tools().map(({ tool }) => tool);
   // A contributed tool keeps its owner for as long as the object lives, and every message lists them all.
-  const known = new WeakMap<AnyTool, ToolInfo>();
+  const infos = new WeakMap<AnyTool, ToolInfo>();
+  const facts = new WeakMap<AnyTool, ToolFacts>();
+  const of = <T>(known: WeakMap<AnyTool, T>, tool: AnyTool, make: () => T): T => {
+    const made = known.get(tool) ?? make();
+    known.set(tool, made);
+    return made;
+  };
+  const factsFor = (tool: AnyTool): ToolFacts => of(facts, tool, () => factsOf(tool));
   return {
     all: async (forAgent) => {
       const tools = contributed();
       if (toolList.isEmpty()) return tools;
-      return toolList.call(tools, forAgent ?? { agentId: '' });
+      const listed = await toolList.call(tools.map(factsFor), forAgent ?? { agentId: '' });
+      // Taps leave out; what they would add runs nowhere.
+      const names = new Set(listed.map(({ name }) => name));
+      return tools.filter(({ name }) => names.has(name));
     },
-    find: async (name, agentId) => {
-      const own = contributed().find((tool) => tool.name === name);
-      if (own || toolList.isEmpty()) return own;
-      return (await toolList.call([], { agentId })).find((tool) => tool.name === name);
-    },
-    isContributed: (name) => kernel.tools().some(({ tool }) => tool.name === name),
-    info: (tool) => {
-      const before = known.get(tool);
-      if (before) return before;
-      const info = infoOf(tool, sourceOf(kernel, tool.name));
-      // One that only a list names may be contributed later.
-      if (info.source !== 'mcp') known.set(tool, info);
-      return info;
-    },
+    find: (name) => contributed().find((tool) => tool.name === name),
+    info: (tool) => of(infos, tool, () => infoOf(tool, sourceOf(kernel, tool.name))),
+    facts: factsFor,
   };
 };
 
@@ -50,11 +48,10 @@ const infoOf = (tool: AnyTool, source: string): ToolInfo => ({
   parallel: tool.parallel,
 });
 
-/** `builtin`, the extension of a third party, or `mcp` for what only a list names. */
-const sourceOf = (kernel: Pick<KernelView, 'tools' | 'extensions'>, name: string): string => {
-  const owner = kernel.tools().find(({ tool }) => tool.name === name)?.owner;
-  if (owner === undefined) return 'mcp';
-  return kernel.extensions().find(({ id }) => id === owner)?.bundled === false ? owner : 'builtin';
+/** `builtin`, or the extension of a third party. */
+const sourceOf = (kernel: ToolsView, name: string): string => {
+  const found = kernel.tools().find(({ tool }) => tool.name === name);
+  return found && !found.bundled ? found.owner : 'builtin';
 };
 
 /** Why the manifest's own lists keep a tool from the agent; undefined when they do not. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AnyTool, Capabilities, ExecOptions, FetchInit, FetchResponse, ToolOutput } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createExecDoor } from '@svc/platform/doors/exec-door';
-import { openDir } from '@svc/platform/doors/files-door';
+import { createExecDoor } from '@svc/platform/doors/child/exec-door';
+import { openDir } from '@svc/platform/doors/files/files-door';
 import { expect } from 'chai';
 import { fileTools } from '../src/builtin/file-tools.js';
 import { shellTool } from '../src/builtin/shell-exec.js';
@@ -26,11 +26,9 @@ const messageOf = (work: Promise<unknown>): Promise<string> => work.then(String,
 describe('built-in tools', () => {
   let home: string;
   let workspaces: Workspaces;
-  let snapshots: unknown[];
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'svc-tools-'));
-    snapshots = [];
-    workspaces = createWorkspaces(openDir(home), { isEmpty: () => false, call: async (subject) => void snapshots.push(subject) });
+    workspaces = createWorkspaces(openDir(home));
   });
   afterEach(() => rm(home, { recursive: true }));
   const tool = (name: string): AnyTool | undefined => fileTools(workspaces).find((one) => one.name === name);
@@ -42,11 +40,6 @@ describe('built-in tools', () => {
     expect((await output(tool('file_list'), {})).content).to.equal('notes/');
     expect((await output(tool('file_list'), { recursive: true })).content).to.equal('notes/\nnotes/a.txt (13 bytes)');
     expect((await openDir(home).list()).map(({ name }) => name)).to.deep.equal([AGENT]);
-  });
-
-  it('ask for a snapshot before a file is written', async () => {
-    await output(tool('file_write'), { path: 'a.txt', content: 'x' });
-    expect(snapshots).to.deep.equal([{ agentId: AGENT, sessionId: 's1', tool: 'file_write', directory: join(home, AGENT), paths: ['a.txt'] }]);
   });
 
   it('refuse paths that lead out, and say what is missing', async () => {

@@ -1,7 +1,7 @@
-import { type AnyTool, type Capabilities, type HookHandle, type HookMap, SvcError, type ToolOutput, type ToolRequest } from '@svc/api';
+import { type AnyTool, type Capabilities, factsOf, type HookHandle, SvcError, type ToolFacts, type ToolList, type ToolOutput, type ToolRequest } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
-import { createTimers } from '@svc/platform/clock/timers';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { expect } from 'chai';
 import { callDigest, canonicalJson } from '../src/call-digest.js';
 import { toolErrors } from '../src/errors.js';
@@ -10,22 +10,19 @@ import { createToolsService } from '../src/service.js';
 import { createToolRegistry, exclusionOf } from '../src/tool-registry.js';
 import { AGENT, ALL, call, echo, openTools, toolThat } from './tools-kit.js';
 
-const never = new AbortController().signal;
-const listOf = (fill: (tools: readonly AnyTool[], context: object) => readonly AnyTool[] | undefined): HookHandle<HookMap['tool.list']> => ({
+const listOf = (fill: (tools: readonly ToolFacts[], context: object) => readonly ToolFacts[] | undefined): HookHandle<typeof ToolList> => ({
   isEmpty: () => false,
   call: async (tools, context) => fill(tools, context) ?? tools,
 });
-const NO_LIST: HookHandle<HookMap['tool.list']> = { isEmpty: () => true, call: async (tools) => tools };
+const NO_LIST: HookHandle<typeof ToolList> = { isEmpty: () => true, call: async (tools) => tools };
 
 describe('which tools there are', () => {
   const kernelOf = (owned: ReadonlyArray<{ owner: string; tool: AnyTool }>, bundled: Readonly<Record<string, boolean>> = {}) => ({
-    tools: () => owned,
-    // What the registry reads of an extension.
-    extensions: () => Object.entries(bundled).map(([id, is]) => ({ id, bundled: is })) as never,
+    tools: () => owned.map((row) => ({ ...row, bundled: bundled[row.owner] ?? true })),
   });
   const other = toolThat('other', async () => '');
 
-  it('says where each comes from: the daemon, an extension of others, or a list', () => {
+  it('says where each comes from: the daemon, or an extension of others', () => {
     const { info } = createToolRegistry(
       kernelOf(
         [
@@ -38,32 +35,29 @@ describe('which tools there are', () => {
     );
     expect(info(echo)).to.deep.equal({ name: 'echo', description: 'Says it back.', input_schema: echo.params, source: 'builtin', risk: 'read', replay: 'safe', parallel: true });
     expect(info(other).source).to.equal('theirs');
-    expect(info(toolThat('afar', async () => '')).source).to.equal('mcp');
     expect(info(echo)).to.equal(info(echo));
-  });
-
-  it('looks again at a tool that only a list named, for it may be contributed later', () => {
-    const owned: Array<{ owner: string; tool: AnyTool }> = [];
-    const { info, isContributed } = createToolRegistry(kernelOf(owned), NO_LIST);
-    expect([info(other).source, isContributed('other')]).to.deep.equal(['mcp', false]);
-    owned.push({ owner: 'tools', tool: other });
-    expect([info(other).source, isContributed('other'), isContributed('echo')]).to.deep.equal(['builtin', true, false]);
   });
 
   it('asks the list for whom it is, and finds an own tool without asking', async () => {
     const asked: unknown[] = [];
     const list = listOf((tools, context) => {
       asked.push(context);
-      return [...tools, other];
+      return [...tools, factsOf(toolThat('added', async () => ''))];
     });
-    const registry = createToolRegistry(kernelOf([{ owner: 'tools', tool: echo }]), list);
+    const registry = createToolRegistry(
+      kernelOf([
+        { owner: 'tools', tool: echo },
+        { owner: 'tools', tool: other },
+      ]),
+      list,
+    );
     const agent = { agentId: AGENT, ownerId: 'owner', capabilities: ALL };
     expect((await registry.all()).map(({ name }) => name)).to.deep.equal(['echo', 'other']);
     expect(await registry.all(agent)).to.have.length(2);
-    expect(await registry.find('echo', AGENT)).to.equal(echo);
-    expect(await registry.find('other', AGENT)).to.equal(other);
-    expect(await registry.find('nobody', AGENT)).to.equal(undefined);
-    expect(asked).to.deep.equal([{ agentId: '' }, agent, { agentId: AGENT }, { agentId: AGENT }]);
+    expect(registry.find('echo')).to.equal(echo);
+    expect(registry.find('other')).to.equal(other);
+    expect(registry.find('added')).to.equal(undefined);
+    expect(asked).to.deep.equal([{ agentId: '' }, agent]);
   });
 
   it('are kept from an agent by its manifest, for the first reason of three', () => {
@@ -125,8 +119,8 @@ describe('the one way to an effect', () => {
   it('T1 names the place of a bad argument, or the whole, and what the model sent that is no JSON', async () => {
     const { service } = openTools([echo]);
     const reason = async (args: unknown, more = {}) => (await service.judge(call('echo', args, more))).reason;
-    expect(await reason({})).to.equal("The arguments of echo cannot be used: /text is required. Send one JSON object that fits the tool's schema.");
-    expect(await reason([])).to.match(/cannot be used: the whole must be/);
+    expect(await reason({})).to.equal("The arguments of echo cannot be used: text is missing in the arguments. Send one JSON object that fits the tool's schema.");
+    expect(await reason([])).to.match(/cannot be used: The arguments must be object/);
     expect(await reason({ text: 'x' }, { argsError: 'y'.repeat(600) })).to.match(/: y{500}\. /);
   });
 
@@ -144,22 +138,20 @@ describe('the one way to an effect', () => {
 
   interface More {
     readonly agents?: AgentsService['get'];
-    readonly elsewhere?: (name: string) => ToolOutput | undefined;
-    readonly list?: readonly AnyTool[];
   }
-  const serviceOf = (tools: readonly AnyTool[], { agents, elsewhere, list }: More = {}) => {
+  const serviceOf = (tools: readonly AnyTool[], { agents }: More = {}) => {
     const clock = virtualClock(0);
     const logged: string[] = [];
     const manifest = { tools_disabled: false, tool_allowlist: [], tool_blocklist: [], capabilities: ALL };
     const service = createToolsService({
-      registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', tool })), extensions: () => [] }, list ? listOf((all) => [...all, ...list]) : NO_LIST),
+      registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', bundled: true, tool })) }, NO_LIST),
       // The one method of agents that tools calls.
       agents: { get: agents ?? (async () => ({ manifest })) } as unknown as AgentsService,
+      schemas: createValueChecks(),
       before: { isEmpty: () => true, call: async () => undefined },
       grants: { isEmpty: () => true, call: async (capabilities: Capabilities) => capabilities },
       after: { isEmpty: () => true, call: async (output: ToolOutput) => output },
-      elsewhere: { isEmpty: () => elsewhere === undefined, call: async ({ name }) => elsewhere?.(name) },
-      timers: createTimers({ clock, onError: () => undefined }),
+      clock,
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message) => void logged.push(message) },
     });
     return { service, clock, logged };
@@ -179,14 +171,14 @@ describe('the one way to an effect', () => {
   it('T2 answers a call that cannot run with a result, and runs nothing', async () => {
     let ran = 0;
     const { service } = serviceOf([toolThat('counts', async () => String(++ran))]);
-    expect(await service.execute(call('nobody', {}), never)).to.include({ isError: true, status: 'error' });
-    expect((await service.execute(call('counts', { text: 5 }), never)).content).to.match(/\/text must be string/);
-    expect((await service.execute(call('counts', { text: 'x' }, { argsError: 'broken' }), never)).content).to.match(/broken/);
+    expect(await service.execute(call('nobody', {}))).to.include({ isError: true, status: 'error' });
+    expect((await service.execute(call('counts', { text: 5 }))).content).to.match(/text in the arguments must be string/);
+    expect((await service.execute(call('counts', { text: 'x' }, { argsError: 'broken' }))).content).to.match(/broken/);
     expect(ran).to.equal(0);
   });
 
   it('T2 tells a result from a failure, in the words of the tool', async () => {
-    const outcome = (output: string | ToolOutput) => serviceOf([toolThat('says', async () => output)]).service.execute(call('says', { text: '' }), never);
+    const outcome = (output: string | ToolOutput) => serviceOf([toolThat('says', async () => output)]).service.execute(call('says', { text: '' }));
     expect(await outcome('plain')).to.deep.equal({ content: 'plain', isError: false, status: 'completed' });
     expect(await outcome({ content: 'bad', isError: true })).to.deep.equal({ content: 'bad', isError: true, status: 'error' });
     expect(await outcome({ content: 'odd', status: 'denied' })).to.deep.equal({ content: 'odd', isError: false, status: 'denied' });
@@ -195,16 +187,16 @@ describe('the one way to an effect', () => {
   it('T5 shows an error that was made to be shown, and of one from inside nothing but that it was', async () => {
     const inside = new SvcError('storage_broken', '/home/svc/secret', { status: 500 });
     const { service, logged } = serviceOf([toolThat('inside', () => Promise.reject(inside)), toolThat('shown', () => Promise.reject(toolErrors.cancelled('shown')))]);
-    expect((await service.execute(call('inside', { text: '' }), never)).content).to.match(/^inside failed for a reason inside/);
+    expect((await service.execute(call('inside', { text: '' }))).content).to.match(/^inside failed for a reason inside/);
     expect(logged).to.have.length(1);
-    expect((await service.execute(call('shown', { text: '' }), never)).content).to.equal('shown was cancelled.');
+    expect((await service.execute(call('shown', { text: '' }))).content).to.equal('shown was cancelled.');
     expect(logged).to.have.length(1);
-    await serviceOf([toolThat('text', () => Promise.reject('only a text'))]).service.execute(call('text', { text: '' }), never);
+    await serviceOf([toolThat('text', () => Promise.reject('only a text'))]).service.execute(call('text', { text: '' }));
   });
 
   it('T3 ends a call after two minutes where the tool says nothing else, and leaves no timer behind', async () => {
     const { service, clock } = serviceOf([toolThat('stuck', () => new Promise(() => undefined)), echo]);
-    const running = service.execute(call('stuck', { text: '' }), never);
+    const running = service.execute(call('stuck', { text: '' }));
     while (clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
     let isDone = false;
     void running.then(() => {
@@ -214,27 +206,18 @@ describe('the one way to an effect', () => {
     expect(isDone).to.equal(false);
     await clock.advance(1);
     expect((await running).content).to.match(/did not end within 120 s/);
-    await service.execute(call('echo', { text: 'x' }), never);
+    await service.execute(call('echo', { text: 'x' }));
     expect(clock.pending()).to.equal(0);
   });
 
   it('T3 gives the limit as the reason when the tool heeds its signal with an error of its own', async () => {
     const heeds = toolThat('heeds', (_args, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))), { timeoutMs: 1_000 });
     const { service, clock, logged } = serviceOf([heeds]);
-    const running = service.execute(call('heeds', { text: '' }), never);
+    const running = service.execute(call('heeds', { text: '' }));
     while (clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(1_000);
     expect((await running).content).to.match(/heeds did not end within 1 s/);
     expect(logged).to.deep.equal([]);
-  });
-
-  it('lets an area answer a tool that it only lists, and no tool that is contributed', async () => {
-    const afar = toolThat('afar', async () => 'by itself');
-    const answer = (answered: ToolOutput | undefined) => serviceOf([echo], { list: [afar], elsewhere: () => answered }).service;
-    const content = async (service: ReturnType<typeof answer>, name: string) => (await service.execute(call(name, { text: 'said' }), never)).content;
-    expect(await content(answer({ content: 'elsewhere' }), 'afar')).to.equal('elsewhere');
-    expect(await content(answer(undefined), 'afar')).to.equal('by itself');
-    expect(await content(answer({ content: 'elsewhere' }), 'echo')).to.equal('said');
   });
 
   it('shows taps of tool.after the call as it was judged, and takes what they make of it', async () => {
@@ -245,9 +228,8 @@ describe('the one way to an effect', () => {
       return { content: `${output.content}!`, isError: true };
     };
     const earlier = [{ digest: 'd', status: 'completed' }];
-    expect(await service.execute(call('echo', { text: 'x' }, { earlier }), never)).to.deep.equal({ content: 'x!', isError: true, status: 'error' });
-    expect(seen).to.deep.include({ args: { text: 'x' }, digest: callDigest('echo', { text: 'x' }), earlier, tool: echo });
-    expect(seen?.call.signal).to.equal(never);
+    expect(await service.execute(call('echo', { text: 'x' }, { earlier }))).to.deep.equal({ content: 'x!', isError: true, status: 'error' });
+    expect(seen).to.deep.include({ args: { text: 'x' }, digest: callDigest('echo', { text: 'x' }), earlier, tool: factsOf(echo) });
   });
 
   it('lists tools by name, in whatever order they came', async () => {

@@ -6,7 +6,7 @@ import { shapeOf } from '../src/workers/page-shape.js';
 import pageText from '../src/workers/page-text.js';
 import { plainPage } from '../src/workers/plain-page.js';
 import { call } from './tools-kit.js';
-import { checkValue } from '@svc/api';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { applyPatchTool } from '../src/builtin/apply-patch.js';
 import { fileTools } from '../src/builtin/file-tools.js';
 import { shellTool } from '../src/builtin/shell-exec.js';
@@ -118,10 +118,10 @@ describe('fetching a page', () => {
         return response;
       },
       workers: {
-        run: async <T>(worker: string, input: unknown) => {
-          seen.inputs.push({ worker, ...(input as object) });
-          // A worker's answer is what the caller says it is.
-          return (await lay(input)) as T;
+        run: async ({ name }, input) => {
+          seen.inputs.push({ worker: name, ...(input as object) });
+          // A worker's answer is what its declaration says it is.
+          return (await lay(input)) as never;
         },
       },
       clock,
@@ -207,13 +207,13 @@ describe('fetching a page', () => {
 
 // Nothing here runs a tool: what they would need is never asked for.
 const nothing = undefined as never;
-const noWorkspaces: Workspaces = { of: () => nothing, made: () => nothing, checkpoint: async () => undefined };
+const noWorkspaces: Workspaces = { of: () => nothing, made: () => nothing };
 const allTools = [...fileTools(noWorkspaces), applyPatchTool(noWorkspaces), shellTool(noWorkspaces, nothing), webFetchTool({ fetch: nothing, workers: nothing, clock: nothing })];
 
 const isTaken = async (name: string, args: object): Promise<boolean> => {
   const tool = allTools.find((one) => one.name === name);
   if (!tool) throw new Error(`no tool ${name}`);
-  return (await checkValue(tool.params, args)).ok;
+  return (await createValueChecks().check(tool.params, args)).ok;
 };
 
 describe('what a tool takes', () => {

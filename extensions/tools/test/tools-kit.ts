@@ -1,8 +1,8 @@
 /** The tools service over plain parts: a list of tools, hooks that a test fills, and time that a test moves. */
-import { type AnyTool, type Capabilities, defineTool, type Logger, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
+import { type AnyTool, type Capabilities, defineTool, type Logger, type ToolFacts, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
-import { createTimers } from '@svc/platform/clock/timers';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
 import type { CallRequest } from '../src/contract.js';
 import { createToolsService } from '../src/service.js';
 import { createToolRegistry } from '../src/tool-registry.js';
@@ -49,19 +49,19 @@ export const openTools = (tools: readonly AnyTool[]) => {
     before?: (request: ToolRequest) => Verdict | undefined;
     after?: (output: ToolOutput, request: ToolRequest) => ToolOutput;
     grants?: (capabilities: Capabilities) => Capabilities;
-    list?: (tools: readonly AnyTool[]) => readonly AnyTool[];
+    list?: (tools: readonly ToolFacts[]) => readonly ToolFacts[];
     manifest: Partial<AgentManifest>;
   } = { manifest: {} };
   const manifest = () => ({ tools_disabled: false, tool_allowlist: [], tool_blocklist: [], capabilities: ALL, ...taps.manifest });
   const service = createToolsService({
-    registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', tool })), extensions: () => [] }, { isEmpty: () => !taps.list, call: async (all) => taps.list?.(all) ?? all }),
+    registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', bundled: true, tool })) }, { isEmpty: () => !taps.list, call: async (all) => taps.list?.(all) ?? all }),
     // The one method of agents that tools calls.
     agents: { get: async () => ({ id: AGENT, manifest: manifest() }) } as unknown as AgentsService,
     before: { isEmpty: () => !taps.before, call: async (request) => taps.before?.(request) },
     grants: { isEmpty: () => !taps.grants, call: async (capabilities) => taps.grants?.(capabilities) ?? capabilities },
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
-    elsewhere: { isEmpty: () => true, call: async () => undefined },
-    timers: createTimers({ clock, onError: () => undefined }),
+    schemas: createValueChecks(),
+    clock,
     log,
   });
   return { service, clock, taps, logged, manifest: () => manifest() as AgentManifest };

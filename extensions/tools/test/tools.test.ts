@@ -1,10 +1,8 @@
-import { isSvcError, type ToolRequest } from '@svc/api';
+import { factsOf, isSvcError, type ToolRequest, Type } from '@svc/api';
 import { expect } from 'chai';
 import { callDigest } from '../src/call-digest.js';
 import { toolErrors } from '../src/errors.js';
 import { call, echo, openTools, toolThat } from './tools-kit.js';
-
-const never = new AbortController().signal;
 
 describe('tools', () => {
   it('T1 refuses a tool that does not exist, and names those that look like it', async () => {
@@ -15,9 +13,25 @@ describe('tools', () => {
 
   it('T1 refuses arguments that do not fit, naming the place', async () => {
     const { service } = openTools([echo]);
-    expect((await service.judge(call('echo', { text: 5 }))).reason).to.match(/\/text must be string, and is number/);
+    expect((await service.judge(call('echo', { text: 5 }))).reason).to.match(/text in the arguments must be string, got 5/);
     expect((await service.judge(call('echo', { text: 'x', times: 0 }))).code).to.equal('tools_bad_arguments');
     expect((await service.judge(call('echo', undefined, { argsError: 'the JSON ends in the middle' }))).reason).to.match(/the JSON ends in the middle/);
+  });
+
+  it('T1 gives a tool what its schema says where the model said nothing, and refuses one whose schema nobody can judge by', async () => {
+    const given: unknown[] = [];
+    const params = Type.Object({ text: Type.String(), times: Type.Integer({ default: 2 }) });
+    const run = async (args: unknown): Promise<string> => {
+      given.push(args);
+      return 'ok';
+    };
+    const foreign = Type.Object({ a: Type.Ref('https://elsewhere.test/a.json') });
+    const { service } = openTools([toolThat('twice', run, { params }), toolThat('strange', run, { params: foreign })]);
+    const asked = call('twice', { text: 'x' });
+    expect((await service.execute(asked)).content).to.equal('ok');
+    expect([given, asked.args]).to.deep.equal([[{ text: 'x', times: 2 }], { text: 'x' }]);
+    expect(await service.judge(call('strange', {}))).to.include({ verdict: 'deny', code: 'tools_bad_schema' });
+    expect((await service.execute(call('strange', {}))).isError).to.equal(true);
   });
 
   it("T1 refuses a tool that the manifest's lists take away, although the model named it", async () => {
@@ -57,30 +71,82 @@ describe('tools', () => {
     expect((await service.all()).map(({ name }) => name)).to.deep.equal(['beta', 'echo', 'zeta']);
   });
 
-  it('finds and runs a tool that an area only lists', async () => {
-    const { service, taps } = openTools([echo]);
-    taps.list = (tools) => [...tools, toolThat('mcp_files_read', async () => 'from afar')];
-    expect((await service.judge(call('mcp_files_read', { text: 'x' }))).verdict).to.equal('run');
-    expect((await service.execute(call('mcp_files_read', { text: 'x' }), never)).content).to.equal('from afar');
-    expect((await service.all()).find(({ name }) => name === 'mcp_files_read')?.source).to.equal('mcp');
+  it('lets taps of tool.list leave tools out and add none, and shows them no tool that could be run', async () => {
+    const { service, taps, manifest } = openTools([echo, toolThat('other', async () => '')]);
+    let seen: readonly object[] = [];
+    taps.list = (tools) => {
+      seen = tools;
+      return [...tools.filter(({ name }) => name !== 'other'), { ...factsOf(echo), name: 'from_afar' }];
+    };
+    const { actor, agentId } = call('echo', {}).call;
+    expect((await service.all()).map(({ name }) => name)).to.deep.equal(['echo']);
+    expect((await service.list(actor, agentId, manifest())).map(({ name }) => name)).to.deep.equal(['echo']);
+    expect(seen).to.deep.equal([factsOf(echo), { ...factsOf(echo), name: 'other' }]);
+    expect((await service.judge(call('from_afar', { text: 'x' }))).code).to.equal('tools_unknown');
+    expect((await service.execute(call('from_afar', { text: 'x' }))).isError).to.equal(true);
+  });
+
+  it('tells judges what a call needs: as the tool says it, and what its risk alone asks for', async () => {
+    const { service, taps } = openTools([
+      toolThat('reads', async () => 'ran', { capabilities: ['file_system'], needs: () => [{ capability: 'file_system', target: 'a.txt' }] }),
+      toolThat('mute', async () => 'ran', { risk: 'exec', capabilities: ['file_system'] }),
+    ]);
+    const seen: unknown[] = [];
+    taps.before = ({ needs, tool }) => void seen.push([tool.capabilities, needs]);
+    for (const name of ['reads', 'mute']) await service.judge(call(name, { text: 'x' }));
+    expect(seen).to.deep.equal([
+      [['file_system'], [{ capability: 'file_system', target: 'a.txt' }]],
+      [
+        ['file_system', 'shell'],
+        [{ capability: 'file_system' }, { capability: 'shell' }],
+      ],
+    ]);
+  });
+
+  it('refuses a call whose tool cannot say what it needs: nobody could judge it', async () => {
+    const fails = () => {
+      throw new Error('no idea');
+    };
+    const { service, taps } = openTools([toolThat('lost', async () => 'ran', { needs: fails })]);
+    taps.before = () => undefined;
+    expect(await service.judge(call('lost', { text: 'x' }))).to.include({ verdict: 'deny', code: 'tools_failed' });
+  });
+
+  it('shows taps of tool.before and tool.after what the tool is, and nothing that runs, however deep', async () => {
+    const { service, taps } = openTools([toolThat('armed', async () => 'ran', { needs: () => [{ capability: 'file_system', target: 'a' }] })]);
+    const seen: ToolRequest[] = [];
+    taps.before = (request) => void seen.push(request);
+    taps.after = (output, request) => {
+      seen.push(request);
+      return output;
+    };
+    await service.judge(call('armed', { text: 'x' }));
+    await service.execute(call('armed', { text: 'x' }));
+    expect(seen).to.have.length(2);
+    for (const request of seen) {
+      expect(request.tool).to.have.all.keys('name', 'description', 'params', 'risk', 'replay', 'parallel', 'capabilities');
+      expect(request.call).to.not.have.any.keys('signal', 'log');
+      // Plain data survives this; a function would not.
+      expect(structuredClone(request)).to.deep.equal(JSON.parse(JSON.stringify(request)));
+    }
   });
 
   it('runs a tool with what is left of its grants now, whatever it was judged by', async () => {
     const nosy = toolThat('nosy', async (_args, { capabilities }) => JSON.stringify(capabilities.network));
     const { service, taps } = openTools([nosy]);
-    expect((await service.execute(call('nosy', { text: 'x' }), never)).content).to.equal('["*"]');
+    expect((await service.execute(call('nosy', { text: 'x' }))).content).to.equal('["*"]');
     taps.grants = (capabilities) => ({ ...capabilities, network: [] });
-    expect((await service.execute(call('nosy', { text: 'x' }), never)).content).to.equal('[]');
+    expect((await service.execute(call('nosy', { text: 'x' }))).content).to.equal('[]');
   });
 
   it('T2 turns an error made to be shown into a result with message and hint', async () => {
     const { service } = openTools([toolThat('broken', () => Promise.reject(toolErrors.no_file('a.txt')))]);
-    expect(await service.execute(call('broken', { text: '' }), never)).to.deep.equal({ content: 'The workspace has no file "a.txt". file_list shows what is there.', isError: true, status: 'error' });
+    expect(await service.execute(call('broken', { text: '' }))).to.deep.equal({ content: 'The workspace has no file "a.txt". file_list shows what is there.', isError: true, status: 'error' });
   });
 
   it('T5 shows nothing of an error from inside, and logs it', async () => {
     const { service, logged } = openTools([toolThat('broken', () => Promise.reject(new Error('ENOENT /home/svc/secret')))]);
-    const result = await service.execute(call('broken', { text: '' }), never);
+    const result = await service.execute(call('broken', { text: '' }));
     expect(result.isError).to.equal(true);
     expect(result.content).not.to.match(/ENOENT|secret/);
     expect(String(logged[0]?.error)).to.match(/ENOENT \/home\/svc\/secret/);
@@ -88,7 +154,7 @@ describe('tools', () => {
 
   it('T3 ends a tool that heeds neither its time limit nor its signal', async () => {
     const { service, clock } = openTools([toolThat('stuck', () => new Promise(() => undefined), { timeoutMs: 5_000 })]);
-    const running = service.execute(call('stuck', { text: '' }), never);
+    const running = service.execute(call('stuck', { text: '' }));
     // Whatever the call waits for before its timer starts.
     await new Promise((resolve) => setTimeout(resolve, 50));
     await clock.advance(5_000);
@@ -104,18 +170,18 @@ describe('tools', () => {
       }),
     ]);
     const gone = new AbortController();
-    const running = service.execute(call('stuck', { text: '' }), gone.signal);
+    const running = service.execute(call('stuck', { text: '' }), { signal: gone.signal });
     await new Promise((resolve) => setTimeout(resolve, 50));
     gone.abort();
     expect((await running).content).to.match(/stuck was cancelled/);
-    expect((await service.execute(call('stuck', { text: '' }), gone.signal)).isError).to.equal(true);
+    expect((await service.execute(call('stuck', { text: '' }), { signal: gone.signal })).isError).to.equal(true);
     expect(began).to.equal(1);
   });
 
   it('T4 cuts a result at 64 KiB between characters and says so, whatever taps add', async () => {
     const { service, taps } = openTools([toolThat('long', async () => 'ü'.repeat(100_000))]);
     taps.after = (output) => ({ ...output, content: `${output.content}\n\nwarning` });
-    const { content } = await service.execute(call('long', { text: '' }), never);
+    const { content } = await service.execute(call('long', { text: '' }));
     expect(Buffer.byteLength(content)).to.be.at.most(64 * 1024);
     expect(content)
       .to.match(/\[cut: 200000 bytes in all/)
@@ -128,7 +194,7 @@ describe('tools', () => {
     taps.after = () => {
       throw new Error('scanner down');
     };
-    const result = await service.execute(call('leak', { text: '' }), never);
+    const result = await service.execute(call('leak', { text: '' }));
     expect(result.isError).to.equal(true);
     expect(result.content)
       .to.match(/ran, but/)

@@ -1,10 +1,9 @@
-import { type Static, Type } from '@svc/api';
+import { Type, defineConfig } from '@svc/api';
 
-export const VaultConfig = Type.Object({ enabled: Type.Boolean({ default: true, description: 'Off: nothing is kept, and keys come from the environment alone' }) }, { additionalProperties: false });
-export type VaultConfig = Static<typeof VaultConfig>;
-
-declare module '@svc/api' {
-  interface ConfigMap {
-    vault: VaultConfig;
-  }
-}
+export const VaultSection = defineConfig(
+  'vault',
+  Type.Object(
+    { enabled: Type.Boolean({ default: true, description: 'Off: nothing is kept, and keys come from the environment alone' }) },
+    { additionalProperties: false, 'x-waiting': { path: true, use_os_keyring: true } },
+  ),
+);

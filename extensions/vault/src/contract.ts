@@ -1,12 +1,5 @@
-/** vault provides no service: it answers the kernel's hooks `secret.resolve` and `secret.change`. */
-declare module '@svc/api' {
-  interface EventMap {
-    /** The vault was set aside: what was kept is gone, and whoever remembers where a secret is looks again. */
-    'vault.reset': Readonly<Record<string, never>>;
-  }
-}
+/** What vault declares to other areas. It provides no service: it answers the kernel's hooks `secret.resolve` and `secret.change`. */
+import { Type, defineEvent } from '@svc/api';
 
-export interface VaultStatus {
-  readonly state: 'open' | 'locked' | 'missing' | 'corrupt';
-  readonly secrets: number;
-}
+/** The vault was set aside: what was kept is gone, and whoever remembers where a secret is looks again. */
+export const VaultReset = defineEvent('vault.reset', '1.0.0', Type.Object({}));

@@ -7,7 +7,7 @@ const Names = Type.Union([Type.Array(Type.String()), Type.Null()], { description
 
 export const vaultRoutes = (vault: Vault): RouteDecl[] => [
   defineRoute({
-    id: 'vault.get',
+    id: 'getVault',
     method: 'GET',
     path: '/api/vault',
     summary: 'State of the vault and the names of its secrets',
@@ -21,14 +21,14 @@ export const vaultRoutes = (vault: Vault): RouteDecl[] => [
     },
   }),
   defineRoute({
-    id: 'vault.reset',
+    id: 'resetVault',
     method: 'POST',
     path: '/api/vault/reset',
     summary: 'Set the vault aside and begin an empty one; its secrets are lost unless its key comes back',
     auth: 'bearer',
     permission: 'vault.admin',
     cost: 50,
-    audit: 'vault.reset',
+    audit: 'vault_reset',
     query: Type.Object({ confirm: Type.Optional(Type.Boolean({ description: 'Needed: without it the answer says what would be lost' })) }),
     responses: { 200: Type.Object({ status: OneOf(['reset']), set_aside: Type.Array(Type.String()), lost: Names }), 409: ErrorBody },
     handler: async ({ query, log, actor }) => {

@@ -8,7 +8,6 @@
  * V5  A vault is begun anew only when a person says so; the old file is moved aside under a name with the date.
  */
 import type { Clock, Dir, Ids, Logger } from '@svc/api';
-import type { VaultStatus } from './contract.js';
 import { vaultErrors } from './errors.js';
 import { findMasterKey, KEY_FILE, makeMasterKey } from './master-key.js';
 import { readNames, SECRET_NAME, seal, unseal } from './vault-file.js';
@@ -19,6 +18,11 @@ const OWNER_ONLY = 0o600;
 const MAX_SECRETS = 1_000;
 const MAX_SECRET_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 128 * 1024 * 1024;
+
+export interface VaultStatus {
+  readonly state: 'open' | 'locked' | 'missing' | 'corrupt';
+  readonly secrets: number;
+}
 
 export interface VaultDeps {
   data: Dir;

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dir, Logger } from '@svc/api';
-import { openDir } from '@svc/platform/doors/files-door';
+import { openDir } from '@svc/platform/doors/files/files-door';
 import { systemIds } from '@svc/platform/clock/ids';
 import { expect } from 'chai';
 import { doctorFindings, healthProbe } from '../src/reports.js';

@@ -8,7 +8,7 @@ export default defineExtension({
     const headers = { 'content-security-policy': page.policy, 'cache-control': 'no-cache', 'referrer-policy': 'no-referrer' };
     ctx.routes.add(
       defineRoute({
-        id: 'webchat_page',
+        id: 'getWebchat',
         method: 'GET',
         path: '/',
         summary: 'The web page: talk with an agent',

@@ -1,14 +1,17 @@
 /** On whose behalf something happens. Every contract and every store query takes one (principles P11). */
 
-export type Role = 'owner' | 'admin' | 'user' | 'viewer' | 'system' | 'public';
+import type { Plain } from './declare/plain.js';
+import { OneOf, Type } from './schema/schema.js';
 
-export interface Actor {
-  /** Who acts, for logs and audit: `owner`, `user:alice`, `system:runs`. */
-  readonly id: string;
-  readonly role: Role;
-  /** Whose rows: the value of `owner_id` on what this actor creates. */
-  readonly ownerId: string;
-}
+export const Role = OneOf(['owner', 'admin', 'user', 'viewer', 'system', 'public']);
+export type Role = Plain<typeof Role>;
+
+export const Actor = Type.Object({
+  id: Type.String({ description: 'Who acts, for logs and audit: `owner`, `user:alice`, `system:runs`' }),
+  role: Role,
+  ownerId: Type.String({ description: 'Whose rows: the value of `owner_id` on what this actor creates' }),
+});
+export type Actor = Plain<typeof Actor>;
 
 /** Arguments of the SQL condition `(? = 1 OR owner_id = ?)`: the one way a store filters rows by actor. */
 export const ownerScope = (actor: Actor): readonly [all: 0 | 1, ownerId: string] => [seesAll(actor) ? 1 : 0, actor.ownerId];

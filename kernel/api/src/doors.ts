@@ -1,4 +1,8 @@
 /** The doors: the only ways to cause an effect (principles P2), and the clock and ids that make time testable (P12). */
+import type { Plain } from './declare/plain.js';
+import type { WorkerDecl } from './declare/work.js';
+import type { TSchema } from './schema/schema.js';
+import type { Disposable } from './disposable.js';
 
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void;
@@ -38,7 +42,8 @@ export interface FetchInit {
   purpose: FetchPurpose;
   method?: string;
   headers?: Readonly<Record<string, string>>;
-  body?: string | Uint8Array;
+  /** What comes piece by piece is sent with back pressure, once: an answer that would have it sent again elsewhere (307, 308) is an error. */
+  body?: string | Uint8Array | AsyncIterable<Uint8Array>;
   signal?: AbortSignal;
   /** Whole exchange; at most, and by default, `[web.fetch] timeout_secs`. `model` calls set their own. */
   timeoutMs?: number;
@@ -109,6 +114,10 @@ export interface Dir {
   readText(path: string, options?: { maxBytes?: number }): Promise<string>;
   /** Temp file, fsync, rename, directory fsync; mode kept, or `mode` (e.g. 0o600). Makes missing folders. */
   write(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
+  /** Piece by piece: bytes from `start` up to, not including, `end`. `maxBytes` limits what is given, and has no default. Nothing is open before the first piece is asked for, nor after the loop is left. */
+  readStream(path: string, options?: { start?: number; end?: number; maxBytes?: number }): AsyncIterable<Uint8Array>;
+  /** As `write`, from a source as it comes; resolves with the number of bytes. More than `maxBytes`, or a source that throws: nothing is left. */
+  writeStream(path: string, source: AsyncIterable<Uint8Array>, options: { maxBytes: number; mode?: number }): Promise<number>;
   list(path?: string, options?: { recursive?: boolean; limit?: number }): Promise<DirEntry[]>;
   stat(path: string): Promise<DirEntry | undefined>;
   remove(path: string): Promise<boolean>;
@@ -121,8 +130,14 @@ export interface Files {
   readonly data: Dir;
   /** This extension's own cache, may vanish. */
   readonly cache: Dir;
-  /** A shared root by name: `workspaces`, `uploads`. */
+  /** A shared root by name, with the grant `files:<name>`. */
   root(name: 'workspaces' | 'uploads'): Dir;
+}
+
+/** Which addresses `fetch` reaches with the purpose `model`: needs the grant `egress:origins`. */
+export interface Egress {
+  /** From now on everything below this base URL, until it is disposed of or this generation stops. Throws `fetch_bad_url`. */
+  allow(baseUrl: string): Disposable;
 }
 
 export interface Secrets {
@@ -135,5 +150,5 @@ export interface Secrets {
 
 export interface Workers {
   /** Runs a pure worker function of this extension in the pool. Input and output are structured-cloneable. */
-  run<T = unknown>(worker: string, input: unknown, options?: { signal?: AbortSignal }): Promise<T>;
+  run<I extends TSchema, O extends TSchema>(worker: WorkerDecl<I, O>, input: Plain<I>, options?: { signal?: AbortSignal }): Promise<Plain<O>>;
 }

@@ -1,24 +1,27 @@
 /** What an extension is, and all it can see. */
 import type { Disposable } from './disposable.js';
-import type { Clock, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
-import type { Events } from './events.js';
-import type { Hooks } from './hooks.js';
-import type { Connection, RouteDecl, SocketDecl } from './http.js';
+import type { ChildHandle, SpawnOptions } from './doors/child.js';
+import type { Tcp } from './doors/tcp.js';
+import type { Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { Events } from './declare/event.js';
+import type { Hooks } from './declare/hook.js';
+import type { Plain } from './declare/plain.js';
+import type { Services } from './declare/service.js';
+import type { TableDecl } from './declare/table.js';
+import type { ConfigDecl, WorkerDecl } from './declare/work.js';
+import type { Connection, RouteDecl, SocketDecl } from './http/http.js';
 import type { Journal } from './journal.js';
-import type { TSchema } from './schema.js';
-import type { Services } from './services.js';
+import type { Schemas } from './schema/check.js';
+import type { TSchema } from './schema/schema.js';
 import type { Db, Migration } from './storage.js';
-import type { Streams } from './streams.js';
+import type { Purged, PurgeSubject } from './purge.js';
+import type { Streams } from './http/streams.js';
 import type { AnyTool } from './tools.js';
 
-/** Filled by contracts: the type of each config section, `interface ConfigMap { memory: MemoryConfig }`. */
-// biome-ignore lint/suspicious/noEmptyInterface: merged into by contracts
-export interface ConfigMap {}
-
 export interface ConfigHandle {
-  /** The section as validated, with defaults filled; frozen. Ask each time: it may have changed. */
-  get<K extends keyof ConfigMap & string>(section: K): ConfigMap[K];
-  onChange(section: keyof ConfigMap & string, fn: () => void): Disposable;
+  /** The section as validated, with defaults filled; frozen. Ask each time: it may have changed. Only sections that this extension claims. */
+  get<S extends TSchema>(config: ConfigDecl<S>): Plain<S>;
+  onChange(config: ConfigDecl, fn: () => void): Disposable;
 }
 
 /** A claim on `long work is going on here`: a reload waits for its release, up to `drainMs`. */
@@ -64,7 +67,12 @@ export interface ExtensionPlan {
   readonly back: string | null;
 }
 
-export interface KernelView {
+/** What the grant `kernel:tools` shows of the kernel. */
+export interface ToolsView {
+  tools(): ReadonlyArray<{ readonly owner: string; readonly bundled: boolean; readonly tool: AnyTool }>;
+}
+
+export interface KernelView extends ToolsView {
   readonly version: string;
   readonly startedAt: string;
   readonly preset: string;
@@ -79,10 +87,17 @@ export interface KernelView {
   openapi(): { readonly etag: string; readonly document: unknown };
   /** Active routes and sockets, for metrics and the conformance oracle. */
   routes(): ReadonlyArray<{ readonly id: string; readonly method: string; readonly path: string; readonly owner: string; readonly auth: string; readonly socket: boolean }>;
-  tools(): ReadonlyArray<{ readonly owner: string; readonly tool: AnyTool }>;
   configProblems(): ReadonlyArray<{ readonly file: string; readonly line: number | null; readonly key: string; readonly message: string; readonly severity: 'error' | 'warning' | 'notice' }>;
   facts(): Readonly<Record<string, unknown>>;
   shutdown(reason: string): void;
+}
+
+/** Timers of one extension. Two that wait at the same time may not have one name; names are kebab-case, shown in `svc ext info`. */
+export interface Timers {
+  /** A call that takes longer than `ms` is never overlapped: the beats it misses are skipped. */
+  every(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
+  /** Once. Its name is free again when it fires, or is disposed. */
+  after(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
 }
 
 export type StopReason = 'reload' | 'disable' | 'shutdown' | 'failed';
@@ -107,32 +122,45 @@ export interface ExtensionContext {
   readonly events: Events;
   readonly journal: Journal;
   readonly streams: Streams;
-  readonly timers: {
-    every(ms: number, fn: () => void | Promise<void>): Disposable;
-    after(ms: number, fn: () => void | Promise<void>): Disposable;
-  };
+  readonly timers: Timers;
   readonly db: Db;
+  /** Erases somebody everywhere: every area's rows of them, and what it holds of them elsewhere. Only with the grant `purge`. */
+  purge(subject: PurgeSubject): Promise<Purged>;
+  /** Needs the grant `egress:<purpose>`. */
   fetch(url: string, init: FetchInit): Promise<FetchResponse>;
+  readonly egress: Egress;
+  /** Needs the grant `exec`, or `exec:<command>`. */
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
-  /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. */
+  /** A child that goes on while it is spoken to; the same grants, and the rules of [exec_policy] but its time and output limits. */
+  spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
+  readonly tcp: Tcp;
+  /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. Needs the grant `survivors`, or `exec`. */
   endSurvivors(ownerKey: string): Promise<number>;
   readonly files: Files;
   readonly secrets: Secrets;
   /** An environment variable that the manifest asks for with the grant `env:<NAME>`; others are refused. */
   env(name: string): string | undefined;
   readonly workers: Workers;
+  /** Judges values against schemas, as routes are judged. */
+  readonly schemas: Schemas;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Only for extensions whose manifest asks for the grant `kernel`. */
+  /** Only for extensions whose manifest asks for the grant `kernel`; with `kernel:tools` alone only `tools` answers. */
   readonly kernel: KernelView;
   hold(label: string): Hold | null;
   onDispose(label: string, fn: () => void | Promise<void>): Disposable;
 }
 
 export interface ExtensionDefinition {
+  /** What contract.ts exports, as `import * as contract`: the build writes it down for whoever wants to use or judge the area without its code. */
+  readonly contract?: Readonly<Record<string, unknown>>;
+  /** The worker functions that the manifest names. */
+  readonly workers?: readonly WorkerDecl[];
+  /** The tables that extension.json names. */
+  readonly tables?: readonly TableDecl[];
   readonly migrations?: readonly Migration[];
-  /** The schema of each config section that extension.json claims. */
-  readonly config?: Readonly<Record<string, TSchema>>;
+  /** The config sections that extension.json claims. */
+  readonly config?: readonly ConfigDecl[];
   /** Registers only: no I/O, no waiting on others. */
   activate(ctx: ExtensionContext): void | Promise<void>;
   /** After migrations and registration: open listeners, warm caches. May throw `notReady`. */

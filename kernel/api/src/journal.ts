@@ -9,6 +9,7 @@
  * J5  After a crash an unfinished run is claimed again with its steps; what has an outcome is not done again.
  */
 import type { Actor } from './actor.js';
+import type { WorkDecl } from './declare/work.js';
 import type { Disposable } from './disposable.js';
 import type { Write } from './storage.js';
 
@@ -39,6 +40,8 @@ export interface OpenRun {
   /** One running or waiting run per lane. */
   lane?: string;
   parentId?: string;
+  /** What it is about, as its worker names it (an agent's id): `list` finds runs by it. */
+  subject?: string;
   input: unknown;
 }
 
@@ -50,6 +53,7 @@ export interface JournalRun {
   readonly fingerprint: string | null;
   readonly lane: string | null;
   readonly parentId: string | null;
+  readonly subject: string | null;
   readonly status: RunStatus;
   readonly input: unknown;
   /** What a finished run answers; JSON. */
@@ -120,7 +124,57 @@ export interface OpenedRun {
   readonly leased?: LeasedRun;
 }
 
+/** Whose effect of which kind; without a key it simply happens. */
+export interface OnceRequest {
+  readonly actor: Actor;
+  readonly kind: string;
+  readonly key?: string;
+  /** Hash of what was asked: the same key with another is a conflict (`journal_key_conflict`). */
+  readonly fingerprint: string;
+}
+
+export interface RunFilter {
+  actor: Actor;
+  kind?: string;
+  lane?: string;
+  subject?: string;
+  parentId?: string;
+  status?: readonly RunStatus[];
+  before?: string;
+  limit?: number;
+}
+
+export interface WorkOptions {
+  /** How many at once; a function is asked each time. */
+  readonly concurrency: number | (() => number);
+  /**
+   * Drives one run until it has ended, waits, or belongs to the next generation. What it throws gives the lease back:
+   * the run is claimed again after a rest.
+   */
+  drive(run: LeasedRun): Promise<unknown>;
+  /** Before a run is driven that was not opened here: of an earlier life, or of another process. */
+  resume?(run: LeasedRun): Promise<void>;
+}
+
+/** The loop that claims and drives the runs of one kind, for as long as its generation is seen. */
+export interface DurableWorker {
+  /** Ids of the runs that it drives now. */
+  readonly active: ReadonlySet<string>;
+  hasRoom(): boolean;
+  /** Drives a run that `open` has leased to this process. Resolves when this generation is done with it, and rejects for nothing that went wrong in it. */
+  take(run: LeasedRun): Promise<void>;
+  /** Looks for work; it is done by itself whenever the journal has some. Safe to call at any time. */
+  poke(): void;
+}
+
 export interface Journal {
+  /** Does durable work of a kind of its own from now on. */
+  worker(kind: WorkDecl, options: WorkOptions): DurableWorker;
+  /**
+   * An effect that happens once per owner, kind and key. `receipt` gives writes that the effect commits with its own;
+   * whoever comes again with the key gets the result that stands there (plain data), for as long as ended runs are kept.
+   */
+  once<T>(request: OnceRequest, effect: (receipt: (result: T) => readonly Write[]) => Promise<T>): Promise<{ result: T; replayed: boolean }>;
   /** Accepts work: one durable commit of the run and of `also` (which is skipped when the key replays). */
   open(request: OpenRun, also?: readonly Write[]): Promise<OpenedRun>;
   /** Commits progress under the lease. */
@@ -130,19 +184,24 @@ export interface Journal {
   /** Puts the run to sleep, holding nothing, until `wake(wakeKey)` or `until` (ISO). Survives restart. */
   wait(run: LeasedRun, wait: { reason: string; wakeKey: string; until?: string; data?: unknown }, progress?: Advance): Promise<void>;
   /** True when a waiting run was found; it is queued again and can be claimed. `data` is in its `wait.data`. */
-  wake(wakeKey: string, data: unknown, also?: readonly Write[]): Promise<boolean>;
+  wake(actor: Actor, wakeKey: string, data: unknown, also?: readonly Write[]): Promise<boolean>;
   /** Takes up to `limit` runs that may run: queued with a free lane, due waits, or leases that ran out. */
   claim(kind: string, limit: number): Promise<LeasedRun[]>;
   /** Gives the lease back so that another generation or process goes on; the run stays where it is. */
   release(run: LeasedRun): Promise<void>;
   /** Ends a run that nobody holds (queued or waiting). False when it is running or already over. */
-  cancel(runId: string, why: RunError, also?: readonly Write[]): Promise<boolean>;
-  /** Aborts the signal of a run that this process holds, with this error as its reason. False when it holds none by this id. */
-  interrupt(runId: string, reason: Error): boolean;
+  cancel(actor: Actor, runId: string, why: RunError, also?: readonly Write[]): Promise<boolean>;
+  /**
+   * Aborts the signal of a run with this error as its reason, whichever process holds it. False when nobody does.
+   * One held elsewhere is told by its row: its holder hears of it at once as a rule, else with its next beat, and
+   * whoever takes it over knows it from the start.
+   */
+  interrupt(runId: string, reason: Error): Promise<boolean>;
   /** Called when work of this kind may be claimable: a lane became free, a wait was woken. */
   onReady(kind: string, fn: () => void): Disposable;
-  get(runId: string): Promise<JournalRun | undefined>;
+  get(actor: Actor, runId: string): Promise<JournalRun | undefined>;
   byKey(actor: Actor, kind: string, key: string): Promise<JournalRun | undefined>;
-  steps(runId: string): Promise<JournalStep[]>;
-  list(filter: { kind?: string; lane?: string; status?: readonly RunStatus[]; actor: Actor; limit?: number }): Promise<JournalRun[]>;
+  steps(actor: Actor, runId: string): Promise<JournalStep[]>;
+  /** Newest first, 100 unless `limit` says more (1,000 at most); `before` names the run after which the next page goes on. An extension sees the kinds of its own, and names one of them. */
+  list(filter: RunFilter): Promise<JournalRun[]>;
 }

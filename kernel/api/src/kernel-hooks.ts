@@ -1,120 +1,140 @@
-/** The hooks of the kernel itself: their payload types, and one table with kind, policy and budget. */
-import type { Actor } from './actor.js';
-import type { HookSpec } from './hooks.js';
-import type { RouteDecl } from './http.js';
-import type { AnyTool, Capabilities, ToolCall, ToolOutput } from './tools.js';
+/** The hooks of the kernel itself, each with what crosses it, its kind, policy and budget. */
+import { Actor } from './actor.js';
+import { defineAsk, defineGather, definePipe, defineStep, defineVeto } from './declare/hook.js';
+import type { Plain } from './declare/plain.js';
+import { PurgeSubject } from './purge.js';
+import { OneOf, Type } from './schema/schema.js';
+import { CallFacts, Capabilities, Need, ToolFacts, ToolOutput } from './tools.js';
+
+const V = '1.0.0';
+const Nothing = Type.Undefined();
 
 /** A request before its caller is known. */
-export interface Admission {
-  readonly ip: string;
-  /** By what callers are counted: an IPv4 address, or the /64 around an IPv6 one, all of which one customer usually has. */
-  readonly network: string;
-  readonly method: string;
-  readonly path: string;
-  readonly routeId: string;
-  readonly cost: number;
-  readonly isLoopback: boolean;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-}
+export const Admission = Type.Object({
+  ip: Type.String(),
+  network: Type.String({ description: 'By what callers are counted: an IPv4 address, or the /64 around an IPv6 one, all of which one customer usually has' }),
+  method: Type.String(),
+  path: Type.String(),
+  routeId: Type.String(),
+  cost: Type.Number(),
+  isLoopback: Type.Boolean(),
+  headers: Type.Record(Type.String(), Type.Union([Type.String(), Type.Undefined()])),
+});
+export type Admission = Plain<typeof Admission>;
 
-export interface Authorization {
-  readonly actor: Actor;
-  readonly method: string;
-  readonly routeId: string;
-  readonly permission: string;
-}
-
-export interface Upgrade {
-  readonly actor: Actor;
-  readonly ip: string;
-  readonly routeId: string;
-  /** Open sockets of the same network. */
-  readonly openFromIp: number;
-}
+export const HttpAdmit = defineVeto('http.admit', V, { policy: 'closed', budgetMs: 50, subject: Admission });
+export const HttpAuthenticate = defineAsk('http.authenticate', V, { policy: 'closed', budgetMs: 2_000, subject: Admission, answer: Actor });
+export const HttpAuthorize = defineVeto('http.authorize', V, {
+  policy: 'closed',
+  budgetMs: 200,
+  subject: Type.Object({ actor: Actor, method: Type.String(), routeId: Type.String(), permission: Type.String() }),
+});
+export const SocketUpgrade = defineVeto('socket.upgrade', V, {
+  policy: 'closed',
+  budgetMs: 2_000,
+  subject: Type.Object({ actor: Actor, ip: Type.String(), routeId: Type.String(), openFromIp: Type.Integer({ description: 'Open sockets of the same network' }) }),
+});
 
 /** A tool call that waits for judgement. */
-export interface ToolRequest {
-  readonly tool: AnyTool;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly call: ToolCall;
-  /** Hex SHA-256 of the tool's name and the canonical JSON of its arguments. */
-  readonly digest: string;
-  /** Earlier calls of this run, oldest first: what loop guards count. */
-  readonly earlier: ReadonlyArray<{ readonly digest: string; readonly status: string }>;
-}
+export const ToolRequest = Type.Object({
+  tool: ToolFacts,
+  args: Type.Record(Type.String(), Type.Unknown()),
+  needs: Type.Array(Need, { description: 'What this call needs of the capabilities' }),
+  call: CallFacts,
+  digest: Type.String({ description: "Hex SHA-256 of the tool's name and the canonical JSON of its arguments" }),
+  earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() }), { description: 'Earlier calls of this run, oldest first: what loop guards count' }),
+});
+export type ToolRequest = Plain<typeof ToolRequest>;
 
-export interface GreetingLine {
-  /** One short word, e.g. `model`. */
-  readonly label: string;
-  readonly value: string;
-  /** Why, or what to do; shown after the value, quieter. */
-  readonly note?: string;
-}
+/** A tap may leave tools out; what it adds is not taken. `capabilities` and `ownerId` stand when the list is for one agent. */
+export const ToolList = definePipe('tool.list', V, {
+  policy: 'closed',
+  budgetMs: 500,
+  callable: true,
+  value: Type.Array(ToolFacts),
+  context: Type.Object({ agentId: Type.String(), ownerId: Type.Optional(Type.String()), capabilities: Type.Optional(Capabilities) }),
+});
+/** What a call may use while it runs: a tap takes away what the owner's role may not grant. */
+export const ToolGrants = definePipe('tool.grants', V, { policy: 'closed', budgetMs: 500, callable: true, value: Capabilities, context: Type.Object({ ownerId: Type.String() }) });
+export const ToolBefore = defineVeto('tool.before', V, { policy: 'closed', budgetMs: 2_000, callable: true, subject: ToolRequest });
+export const ToolAfter = definePipe('tool.after', V, { policy: 'closed', budgetMs: 500, callable: true, value: ToolOutput, context: ToolRequest });
 
-export interface DoctorFinding {
-  readonly check: string;
-  readonly result: 'pass' | 'warn' | 'fail';
-  readonly message: string;
-  /** The command or setting that mends it. */
-  readonly fix?: string;
-}
+/** Asked by the secrets door alone. */
+export const SecretResolve = defineAsk('secret.resolve', V, { policy: 'closed', budgetMs: 2_000, subject: Type.Object({ name: Type.String() }), answer: Type.Object({ value: Type.String() }) });
+export const SecretChange = defineAsk('secret.change', V, {
+  policy: 'closed',
+  budgetMs: 5_000,
+  subject: Type.Object({ op: OneOf(['put', 'delete', 'list']), name: Type.String(), value: Type.Optional(Type.String()) }),
+  answer: Type.Object({ changed: Type.Boolean(), names: Type.Optional(Type.Array(Type.String())) }),
+});
 
-declare module './hooks.js' {
-  interface HookMap {
-    'route.declare': PipeSyncHook<RouteDecl>;
-    'http.admit': VetoHook<Admission>;
-    'http.authenticate': AskHook<Admission, Actor>;
-    'http.authorize': VetoHook<Authorization>;
-    'socket.upgrade': VetoHook<Upgrade>;
-    /** `capabilities` and `ownerId` stand when the list is for one agent: a tap may leave out what that agent could never run. */
-    'tool.list': PipeHook<readonly AnyTool[], { readonly agentId: string; readonly ownerId?: string; readonly capabilities?: Capabilities }>;
-    /** What a call may use while it runs: a tap takes away what the owner's role may not grant. */
-    'tool.grants': PipeHook<Capabilities, { readonly ownerId: string }>;
-    'tool.before': VetoHook<ToolRequest>;
-    'tool.execute': AskHook<{ readonly name: string; readonly args: unknown; readonly call: ToolCall }, ToolOutput>;
-    'tool.after': PipeHook<ToolOutput, ToolRequest>;
-    'checkpoint.take': StepHook<{ readonly agentId: string; readonly sessionId: string; readonly tool: string; readonly directory: string; readonly paths: readonly string[] }>;
-    'secret.resolve': AskHook<{ readonly name: string }, { readonly value: string }>;
-    'secret.change': AskHook<{ readonly op: 'put' | 'delete' | 'list'; readonly name: string; readonly value?: string }, { readonly changed: boolean; readonly names?: readonly string[] }>;
-    'storage.opened': StepHook<{ readonly dialect: string }>;
-    'storage.purge': StepHook<{ readonly ownerId?: string; readonly agentId?: string; readonly sessionId?: string }>;
-    'kernel.ready': StepHook<undefined>;
-    /** Lines for the person who starts the daemon in the foreground. */
-    'kernel.greet': GatherHook<undefined, readonly GreetingLine[]>;
-    'kernel.stop': StepHook<{ readonly reason: string }>;
-    'config.changed': StepHook<{ readonly sections: readonly string[] }>;
-    'doctor.check': GatherHook<undefined, readonly DoctorFinding[]>;
-    'health.probe': GatherHook<undefined, { readonly name: string; readonly status: 'ok' | 'warn' | 'error'; readonly detail?: string }>;
-    'metrics.collect': GatherHook<
-      undefined,
-      ReadonlyArray<{ readonly name: string; readonly help: string; readonly type: 'gauge' | 'counter'; readonly value: number; readonly labels?: Readonly<Record<string, string>> }>
-    >;
-    'security.report': GatherHook<undefined, { readonly name: string; readonly state: string; readonly detail?: string }>;
-  }
-}
+/**
+ * An owner, an agent or a session goes, and with it what an area holds of it elsewhere than in its declared tables:
+ * files, running work, what it keeps in memory. The kernel alone calls it (`ctx.purge`), perhaps more than once, and
+ * before this generation is seen by anybody when the area was off meanwhile.
+ */
+export const StoragePurge = defineStep('storage.purge', V, {
+  policy: 'closed',
+  budgetMs: 30_000,
+  subject: PurgeSubject,
+});
+export const KernelReady = defineStep('kernel.ready', V, { policy: 'open', budgetMs: 5_000, subject: Nothing });
 
-export const kernelHooks = {
-  'route.declare': { kind: 'pipe-sync', policy: 'closed', budgetMs: 50 },
-  'http.admit': { kind: 'veto', policy: 'closed', budgetMs: 50 },
-  'http.authenticate': { kind: 'ask', policy: 'closed', budgetMs: 2_000 },
-  'http.authorize': { kind: 'veto', policy: 'closed', budgetMs: 200 },
-  'socket.upgrade': { kind: 'veto', policy: 'closed', budgetMs: 2_000 },
-  'tool.list': { kind: 'pipe', policy: 'closed', budgetMs: 500 },
-  'tool.grants': { kind: 'pipe', policy: 'closed', budgetMs: 500 },
-  'tool.before': { kind: 'veto', policy: 'closed', budgetMs: 2_000 },
-  'tool.execute': { kind: 'ask', policy: 'closed', budgetMs: 120_000 },
-  'tool.after': { kind: 'pipe', policy: 'closed', budgetMs: 500 },
-  'checkpoint.take': { kind: 'step', policy: 'open', budgetMs: 10_000 },
-  'secret.resolve': { kind: 'ask', policy: 'closed', budgetMs: 2_000 },
-  'secret.change': { kind: 'ask', policy: 'closed', budgetMs: 5_000 },
-  'storage.opened': { kind: 'step', policy: 'closed', budgetMs: 10_000 },
-  'storage.purge': { kind: 'step', policy: 'closed', budgetMs: 30_000 },
-  'kernel.ready': { kind: 'step', policy: 'open', budgetMs: 5_000 },
-  'kernel.greet': { kind: 'gather', policy: 'observe', budgetMs: 1_000 },
-  'kernel.stop': { kind: 'step', policy: 'open', budgetMs: 5_000 },
-  'config.changed': { kind: 'step', policy: 'open', budgetMs: 5_000 },
-  'doctor.check': { kind: 'gather', policy: 'observe', budgetMs: 3_000 },
-  'health.probe': { kind: 'gather', policy: 'observe', budgetMs: 3_000 },
-  'metrics.collect': { kind: 'gather', policy: 'observe', budgetMs: 3_000 },
-  'security.report': { kind: 'gather', policy: 'observe', budgetMs: 3_000 },
-} as const satisfies Record<string, HookSpec>;
+export const GreetingLine = Type.Object({
+  label: Type.String({ description: 'One short word, e.g. `model`' }),
+  value: Type.String(),
+  note: Type.Optional(Type.String({ description: 'Why, or what to do; shown after the value, quieter' })),
+});
+export type GreetingLine = Plain<typeof GreetingLine>;
+/** Lines for the person who starts the daemon in the foreground. */
+export const KernelGreet = defineGather('kernel.greet', V, { policy: 'observe', budgetMs: 1_000, subject: Nothing, answer: Type.Array(GreetingLine) });
+
+export const DoctorFinding = Type.Object({
+  check: Type.String(),
+  result: OneOf(['pass', 'warn', 'fail']),
+  message: Type.String(),
+  fix: Type.Optional(Type.String({ description: 'The command or setting that mends it' })),
+});
+export type DoctorFinding = Plain<typeof DoctorFinding>;
+export const DoctorCheck = defineGather('doctor.check', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: Type.Array(DoctorFinding) });
+
+export const Probe = Type.Object({ name: Type.String(), status: OneOf(['ok', 'warn', 'error']), detail: Type.Optional(Type.String()) });
+export type Probe = Plain<typeof Probe>;
+export const HealthProbe = defineGather('health.probe', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: Probe });
+
+export const Metric = Type.Object({
+  name: Type.String(),
+  help: Type.String(),
+  type: OneOf(['gauge', 'counter']),
+  value: Type.Number(),
+  labels: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+export type Metric = Plain<typeof Metric>;
+export const MetricsCollect = defineGather('metrics.collect', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: Type.Array(Metric) });
+
+export const SecurityReport = defineGather('security.report', V, {
+  policy: 'observe',
+  budgetMs: 3_000,
+  subject: Nothing,
+  answer: Type.Object({ name: Type.String(), state: Type.String(), detail: Type.Optional(Type.String()) }),
+});
+
+export const kernelHooks = [
+  HttpAdmit,
+  HttpAuthenticate,
+  HttpAuthorize,
+  SocketUpgrade,
+  ToolList,
+  ToolGrants,
+  ToolBefore,
+  ToolAfter,
+  SecretResolve,
+  SecretChange,
+  StoragePurge,
+  KernelReady,
+  KernelGreet,
+  DoctorCheck,
+  HealthProbe,
+  MetricsCollect,
+  SecurityReport,
+] as const;

@@ -1,39 +1,97 @@
 /**
- * Storage as an extension sees it. A write is data: it can be batched with
- * everyone else's, and it is the same across a process boundary.
+ * Storage as an extension sees it. A write is sealed data: it is batched with everyone else's, it can be handed to
+ * whoever commits it with theirs, and nobody but its owner's `db` can make one for its owner's tables.
  *
  * S1  `commit` is atomic and durable: it resolves after COMMIT, or nothing of it happened.
  * S2  Reads see everything committed before they began.
  * S3  A write that expected a row and did not find it rolls the whole commit back (`storage_conflict`).
+ * S4  A commit takes what `ctx.db` or `ctx.events.event` has sealed, anybody's; anything else is refused (`storage_write_unsealed`).
+ * S5  Names are the own short names of tables. No other area's rows are reached, by data or by SQL text.
  */
+import type { Actor } from './actor.js';
+
+import { Type } from './schema/schema.js';
 
 export type Scalar = string | number | null;
 export type Row = Record<string, Scalar>;
 
-export type Write =
-  /** Append rows to one table. Rows of many callers travel in one statement. `ifAbsent` skips rows whose key exists. */
-  | { insert: string; rows: readonly Row[]; ifAbsent?: boolean }
-  /** Set the other columns of the rows whose `key` columns match. `expect: 'each'` makes a missing row a conflict. */
-  | { update: string; key: readonly string[]; rows: readonly Row[]; expect?: 'each' }
-  /** Insert, or replace the columns given when a row with this `key` exists. */
-  | { upsert: string; key: readonly string[]; rows: readonly Row[] }
-  /** Anything else, for colder paths; `?` placeholders, portable SQL. `expect`: how many rows must change. */
-  | { sql: string; args: readonly Scalar[]; expect?: number }
-  /** A fact that becomes known when this commit does (built by `ctx.events.event`). */
-  | { event: string; data: unknown };
+/**
+ * A change built by `ctx.db` and sealed with its owner. Hand it to others, who commit it with theirs; nobody can read
+ * or alter what is in it. Frozen; a copy of it is nothing. It may be committed more than once: what is tried again
+ * after a conflict (a run whose lane was not free, say) carries the same writes.
+ */
+export interface Write {
+  /** For messages: `sessions: insert entries`. */
+  readonly sealed: string;
+}
+
+/** Writes that one area hands another, to join its commit. */
+export const SealedWrites = Type.Array(Type.Unsafe<Write>({ type: 'object' }));
 
 export interface CommitResult {
-  /** Rows changed, one number per write in order (`event` writes give 0). */
+  /** Rows changed, one number per write in order (events give 0). */
   readonly changes: readonly number[];
 }
 
+/** Bounds of a column; all that are given hold. `not` keeps rows where the column is NULL. */
+export interface Bounds {
+  readonly gt?: string | number;
+  readonly gte?: string | number;
+  readonly lt?: string | number;
+  readonly lte?: string | number;
+  readonly not?: Scalar | readonly Scalar[];
+}
+
+/** By column: equal to a value (null finds NULL), one of a list (an empty one finds nothing), or within bounds. */
+export type Where = Readonly<Record<string, Scalar | readonly Scalar[] | Bounds>>;
+
+export interface Select {
+  /** An own table, by its short name. */
+  readonly from: string;
+  /** All when not given. */
+  readonly columns?: readonly string[];
+  readonly where?: Where;
+  /** Only rows that this actor may see, by the table's `owner_id`. */
+  readonly actor?: Actor;
+  /** NULL comes before everything else, and last when descending. */
+  readonly order?: readonly { readonly column: string; readonly descending?: boolean }[];
+  /** Goes on behind a page: its `next`, with the same `order`. */
+  readonly after?: string;
+  /** At most 10,000. Without it a select that finds more fails (`storage_too_many_rows`), and a page has 100. */
+  readonly limit?: number;
+}
+
+export interface Page<T> {
+  readonly rows: T[];
+  /** Where the next page begins; null after the last one. Opaque. */
+  readonly next: string | null;
+}
+
 export interface Db {
-  /** The physical name of one of this extension's tables, e.g. `table('entries')` → `sessions_entries`. */
+  /** Append rows. Rows of many callers travel in one statement. `ifAbsent` skips rows whose key exists. */
+  insert(table: string, rows: readonly Row[], options?: { readonly ifAbsent?: boolean }): Write;
+  /** Set the other columns of the rows whose `key` columns match. `expect: 'each'` makes a missing row a conflict. */
+  update(table: string, key: readonly string[], rows: readonly Row[], options?: { readonly expect?: 'each' }): Write;
+  /** Insert, or replace the columns given when a row with this `key` exists. */
+  upsert(table: string, key: readonly string[], rows: readonly Row[]): Write;
+  /** Deletes what fits; at least one condition. `expect`: how many rows must go. */
+  remove(table: string, where: Where, options?: { readonly expect?: number }): Write;
+
+  select<T = Row>(query: Select): Promise<T[]>;
+  first<T = Row>(query: Select): Promise<T | undefined>;
+  count(table: string, where?: Where, actor?: Actor): Promise<number>;
+  /** Pages by the order columns and the table's primary key: rows that come or go meanwhile repeat and hide no other. */
+  page<T = Row>(query: Select): Promise<Page<T>>;
+  /** Own writes and sealed ones of others, all or nothing. */
+  commit(writes: readonly Write[]): Promise<CommitResult>;
+
+  /** Needs the grant `db:sql`, as the three below. `?` placeholders, portable SQL over own tables. `expect`: how many rows must change. */
+  sql(text: string, args: readonly Scalar[], options?: { readonly expect?: number }): Write;
+  /** The physical name of an own table, for SQL text: `table('entries')` → `sessions__entries`. */
   table(name: string): string;
-  /** Runs a SELECT on a read-only connection. `?` placeholders; the statement is prepared once per text. */
+  /** Runs a SELECT on a read-only connection. `?` placeholders; each text is judged and prepared once, so texts are constants. */
   read<T = Row>(sql: string, args?: readonly Scalar[]): Promise<T[]>;
   readOne<T = Row>(sql: string, args?: readonly Scalar[]): Promise<T | undefined>;
-  commit(writes: readonly Write[]): Promise<CommitResult>;
 }
 
 /** Column kinds that mean the same on SQLite and PostgreSQL. Ids and ISO timestamps are `text`; JSON is checked text or jsonb. */
@@ -52,7 +110,7 @@ export interface MigrationBuilder {
   createTable(name: string, columns: Record<string, ColumnSpec>, options?: { primaryKey?: readonly string[]; unique?: readonly (readonly string[])[] }): void;
   addColumn(table: string, name: string, spec: ColumnSpec): void;
   createIndex(table: string, columns: readonly string[], options?: { unique?: boolean; where?: string }): void;
-  /** Raw SQL; `{name}` stands for the physical name of an own table. */
+  /** INSERT, UPDATE or DELETE over own tables; `{name}` stands for the physical name of one. */
   sql(text: string): void;
 }
 

@@ -1,35 +1,103 @@
 /** Tools: what a model may call. A tool lives with the area whose effect it is. */
-import type { Actor } from './actor.js';
+import { Actor } from './actor.js';
+import type { Plain } from './declare/plain.js';
 import type { Logger } from './doors.js';
 import type { Replay } from './journal.js';
-import type { Static, TObject } from './schema.js';
+import { Nullable, OneOf, type Static, type TObject, Type } from './schema/schema.js';
 
-export type ToolRisk = 'read' | 'write' | 'network' | 'exec' | 'agent';
+/** `deny`: no process. `allowlist`: single programs, never a shell. `full`: what `shell` grants. */
+export const ExecLimits = Type.Object({
+  mode: OneOf(['deny', 'allowlist', 'full']),
+  programs: Nullable(Type.Array(Type.String()), { description: 'Names of programs, of which the command has to begin with one; null when the manifest names none' }),
+  env: Nullable(Type.Array(Type.String()), { description: "Of the variables that the daemon's own `[exec_policy]` lets through, only these; null for all of them" }),
+  timeout_secs: Nullable(Type.Number()),
+  no_output_timeout_secs: Nullable(Type.Number()),
+  max_output_bytes: Nullable(Type.Number()),
+});
+export type ExecLimits = Plain<typeof ExecLimits>;
 
-/** Who calls, and under which grants. Plain data but for `signal` and `log`. */
-export interface ToolCall {
-  /** Unique per call, the same after a restart: the idempotency key of `keyed` tools. */
-  readonly callId: string;
-  readonly runId: string;
-  readonly agentId: string;
-  readonly sessionId: string;
-  readonly actor: Actor;
-  /** How many agents stand above this run. */
-  readonly depth: number;
-  readonly capabilities: Capabilities;
+/** What an agent may do (manifest section `[capabilities]`). Empty `tools` means every tool that needs no grant. */
+export const Capabilities = Type.Object({
+  tools: Type.Array(Type.String()),
+  network: Type.Array(Type.String()),
+  memory_read: Type.Array(Type.String()),
+  memory_write: Type.Array(Type.String()),
+  shell: Type.Array(Type.String()),
+  agent_spawn: Type.Boolean(),
+  agent_message: Type.Array(Type.String()),
+  file_system: Type.Boolean(),
+  max_llm_tokens_per_hour: Nullable(Type.Number()),
+  max_tool_calls_per_minute: Type.Optional(Nullable(Type.Number(), { description: 'Calls of tools in any 60 s; none, and 0, mean no limit' })),
+  exec: Type.Optional(ExecLimits),
+});
+export type Capabilities = Plain<typeof Capabilities>;
+
+/** Who calls a tool, and under which grants. */
+export const CallFacts = Type.Object({
+  callId: Type.String({ description: 'Unique per call, the same after a restart: the idempotency key of `keyed` tools' }),
+  runId: Type.String(),
+  agentId: Type.String({ description: 'Empty for a call without an agent' }),
+  sessionId: Type.String(),
+  actor: Actor,
+  depth: Type.Integer({ description: 'How many agents stand above this run' }),
+  capabilities: Capabilities,
+});
+export type CallFacts = Plain<typeof CallFacts>;
+
+/** What a tool gets beside its arguments. */
+export interface ToolCall extends CallFacts {
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-export interface ToolOutput {
-  /** What the model reads. */
-  readonly content: string;
-  readonly isError?: boolean;
-  /** Typed status beside the text; `error` when `isError`, else `completed`. */
-  readonly status?: ToolStatus;
-}
+export const ToolStatus = OneOf(['completed', 'error', 'waiting_approval', 'denied', 'expired', 'skipped', 'outcome_unknown']);
+export type ToolStatus = Plain<typeof ToolStatus>;
 
-export type ToolStatus = 'completed' | 'error' | 'waiting_approval' | 'denied' | 'expired' | 'skipped' | 'outcome_unknown';
+export const ToolOutput = Type.Object({
+  content: Type.String({ description: 'What the model reads' }),
+  isError: Type.Optional(Type.Boolean()),
+  status: Type.Optional(ToolStatus),
+});
+export type ToolOutput = Plain<typeof ToolOutput>;
+
+/** One thing a call needs of its agent's capabilities. */
+export const Need = Type.Object({
+  capability: Type.String({ description: 'As `[capabilities]` of a manifest calls it' }),
+  target: Type.Optional(Type.String({ description: 'Which of it: the command line, the address, the receiver, the path in the workspace. Without one the call needs all of it' })),
+});
+export type Need = Plain<typeof Need>;
+
+/** What a tool is, for whoever judges or lists it: never the thing that runs it. */
+export const ToolFacts = Type.Object({
+  name: Type.String(),
+  description: Type.String(),
+  params: Type.Unknown({ description: 'JSON Schema of the arguments' }),
+  risk: OneOf(['read', 'write', 'network', 'exec', 'agent']),
+  replay: OneOf(['safe', 'keyed', 'never']),
+  parallel: Type.Boolean(),
+  capabilities: Type.Array(Type.String(), { description: 'Capabilities that every call needs' }),
+});
+export type ToolFacts = Plain<typeof ToolFacts>;
+export type ToolRisk = ToolFacts['risk'];
+
+/** What the risk alone asks for, whatever a tool says of itself. */
+const NEEDED_BY_RISK: Readonly<Partial<Record<ToolRisk, string>>> = { exec: 'shell', network: 'network' };
+
+const capabilitiesOf = ({ capabilities = [], risk }: Pick<AnyTool, 'capabilities' | 'risk'>): readonly string[] => {
+  const byRisk = NEEDED_BY_RISK[risk];
+  return byRisk === undefined || capabilities.includes(byRisk) ? capabilities : [...capabilities, byRisk];
+};
+
+export const factsOf = (tool: AnyTool): ToolFacts => {
+  const { name, description, params, risk, replay, parallel } = tool;
+  return { name, description, params, risk, replay, parallel, capabilities: capabilitiesOf(tool) };
+};
+
+/** What one call needs; the arguments have been checked against `params`. What every call needs and `needs` gives no target of is needed as a whole. */
+export const needsOf = (tool: AnyTool, args: Readonly<Record<string, unknown>>): readonly Need[] => {
+  const named = tool.needs?.(args) ?? [];
+  return [...named, ...capabilitiesOf(tool).flatMap((capability) => (named.some((need) => need.capability === capability) ? [] : [{ capability }]))];
+};
 
 export interface ToolDecl<P extends TObject = TObject> {
   readonly name: string;
@@ -43,10 +111,10 @@ export interface ToolDecl<P extends TObject = TObject> {
   readonly replay: Replay;
   /** May run beside other calls of the same message. */
   readonly parallel: boolean;
-  /** Reads or writes files of the agent's workspace: needs the capability `file_system`. */
-  readonly workspace?: boolean;
-  /** Workspace paths the call writes, for checkpoints and judges. */
-  readonly writes?: (args: Static<P>) => readonly string[];
+  /** Capabilities that every call needs: without one of them the tool is not even listed. The risks `exec` and `network` add `shell` and `network`. */
+  readonly capabilities?: readonly string[];
+  /** What this call needs, and which of it: what judges go by. Pure. */
+  readonly needs?: (args: Static<P>) => readonly Need[];
   /** Default 120 s. */
   readonly timeoutMs?: number;
   readonly run: (args: Static<P>, call: ToolCall) => Promise<ToolOutput | string>;
@@ -58,32 +126,3 @@ export type AnyTool = ToolDecl<TObject>;
 export const defineTool = <P extends TObject>(decl: ToolDecl<P>): AnyTool =>
   // `run` only ever gets arguments that `params` has validated.
   decl as unknown as AnyTool;
-
-/** What an agent may do (manifest section `[capabilities]`). Empty `tools` means every tool that needs no grant. */
-export interface Capabilities {
-  readonly tools: readonly string[];
-  readonly network: readonly string[];
-  readonly memory_read: readonly string[];
-  readonly memory_write: readonly string[];
-  readonly shell: readonly string[];
-  readonly agent_spawn: boolean;
-  readonly agent_message: readonly string[];
-  readonly file_system: boolean;
-  readonly max_llm_tokens_per_hour: number | null;
-  /** Calls of tools in any 60 s; none, and 0, mean no limit (manifest key `[resources] max_tool_calls_per_minute`). */
-  readonly max_tool_calls_per_minute?: number | null;
-  /** What `exec_policy` of the manifest narrows; it never adds to `shell`. */
-  readonly exec?: ExecLimits;
-}
-
-/** `deny`: no process. `allowlist`: single programs, never a shell. `full`: what `shell` grants. */
-export interface ExecLimits {
-  readonly mode: 'deny' | 'allowlist' | 'full';
-  /** Names of programs, of which the command has to begin with one; null when the manifest names none. */
-  readonly programs: readonly string[] | null;
-  /** Of the variables that the daemon's own `[exec_policy]` lets through, only these; null for all of them. */
-  readonly env: readonly string[] | null;
-  readonly timeout_secs: number | null;
-  readonly no_output_timeout_secs: number | null;
-  readonly max_output_bytes: number | null;
-}

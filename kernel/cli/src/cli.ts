@@ -1,8 +1,8 @@
 /** What every command gets: where things are, how to speak, and the daemon. Nothing in it starts before it is used. */
-import { createDaemonClient, type DaemonClient } from './daemon-client.js';
+import { createDaemonClient, type DaemonClient } from './daemon/daemon-client.js';
 import type { ExitCode } from './exit-codes.js';
 import { createSettings, type GlobalFlags, type Settings } from './settings.js';
-import { createTerminal, type Terminal } from './terminal.js';
+import { createTerminal, type Terminal } from './terminal/terminal.js';
 
 export interface Cli {
   readonly settings: Settings;

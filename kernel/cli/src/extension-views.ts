@@ -1,7 +1,7 @@
 /** Extensions as text: a list, one in full, a plan, the graph. Pure. */
 import type { ExtensionPlan, ExtensionStatus } from '@svc/api';
-import { facts, table } from './layout.js';
-import type { Terminal } from './terminal.js';
+import { facts, table } from './terminal/layout.js';
+import type { Terminal } from './terminal/terminal.js';
 
 export interface GraphNode {
   readonly id: string;

@@ -1,4 +1,5 @@
 /** config.toml judged here, with the daemon's own rules: what is wrong is known without a daemon, and without its key. */
+import { errnoOf } from '@svc/platform/config/errno';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigProblem } from '@svc/platform/config/evaluate';
@@ -12,21 +13,22 @@ export interface LocalConfig {
   readonly problems: readonly ConfigProblem[];
   /** By section, `[api]` as `api`, a top-level key as `/api_key`. */
   readonly values: ReadonlyMap<string, unknown>;
+  readonly claims: SectionClaims;
 }
 
 /** Evaluates the file as the daemon would, against the sections that the built extensions claim. */
 export const readLocalConfig = async (settings: Settings, distDir: string): Promise<LocalConfig> => {
-  const [{ readConfigFile }, { evaluate }, { kernelSections }, { readEnvLayer }] = await Promise.all([
-    import('@svc/platform/config/config-file'),
+  const [{ readConfigFile }, { evaluate }, { aliasesOf, allClaims }, { readEnvLayer }] = await Promise.all([
+    import('@svc/platform/config/file/config-file'),
     import('@svc/platform/config/evaluate'),
-    import('@svc/platform/config/kernel-sections'),
-    import('@svc/platform/config/env-layer'),
+    import('@svc/platform/config/claims'),
+    import('@svc/platform/config/environment/env-layer'),
   ]);
   const { text, unreadable } = await readConfigFile(settings.configFile);
-  const claims: SectionClaims = { ...(await extensionClaims(distDir)), ...kernelSections };
-  const { problems, values } = await evaluate({ file: settings.configFile, text, unreadable, env: readEnvLayer(settings.env), claims, ready: undefined, good: {}, providers: {} });
+  const claims: SectionClaims = allClaims(await extensionClaims(distDir));
+  const { problems, values } = await evaluate({ file: settings.configFile, text, unreadable, env: readEnvLayer(settings.env, aliasesOf(claims)), claims, ready: undefined, good: {}, providers: {} });
   // As the file is read: from the top.
-  return { text, unreadable, problems: [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), values };
+  return { text, unreadable, problems: [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), values, claims };
 };
 
 /** The sections of first-party extensions, as the build wrote them down. */
@@ -35,7 +37,7 @@ const extensionClaims = async (distDir: string): Promise<SectionClaims> => {
   try {
     text = await readFile(path.join(distDir, 'release.json'), 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}; // not built yet: the kernel's own sections are judged
+    if (errnoOf(error) === 'ENOENT') return {}; // not built yet: the kernel's own sections are judged
     throw error;
   }
   const release = JSON.parse(text) as { extensions?: ReadonlyArray<{ id: string; contributions?: { config?: Record<string, unknown> } }> }; // written by tools/build.mjs

@@ -1,4 +1,5 @@
 /** The daemon's daily files: reading the last lines, and following as they grow and a new day begins. */
+import { errnoOf } from '@svc/platform/config/errno';
 import { createReadStream, type Stats } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -29,7 +30,7 @@ export const logFiles = async (dir: string): Promise<string[]> => {
       .sort()
       .map((name) => path.join(dir, name));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (errnoOf(error) === 'ENOENT') return [];
     throw error;
   }
 };
@@ -111,7 +112,7 @@ const sizeOf = async (file: string): Promise<Stats | undefined> => {
   try {
     return await stat(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // removed while we follow
+    if (errnoOf(error) === 'ENOENT') return undefined; // removed while we follow
     throw error;
   }
 };

@@ -6,7 +6,7 @@ import { COMMANDS } from './command-table.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { Failure, failureJson } from './failure.js';
 import type { GlobalFlags } from './settings.js';
-import { createTerminal } from './terminal.js';
+import { createTerminal } from './terminal/terminal.js';
 import { typed } from './typed-command.js';
 
 /** Flags that take the next argument, skipped when looking for the command's name. */

@@ -5,7 +5,7 @@ import type { Action } from './command.js';
 import { COMMANDS, type CommandEntry } from './command-table.js';
 import { EXIT, EXIT_CODES_TEXT, type ExitCode } from './exit-codes.js';
 import { usageFailure } from './failure.js';
-import { wrap } from './layout.js';
+import { wrap } from './terminal/layout.js';
 import type { GlobalFlags } from './settings.js';
 
 const VERSION = '0.1.0';

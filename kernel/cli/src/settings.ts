@@ -2,6 +2,7 @@
  * Where things are: home, config, the daemon's address and the API key. Flags win over the
  * environment, a running daemon's own daemon.json over what config.toml says it would do.
  */
+import { errnoOf } from '@svc/platform/config/errno';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isKeyHash, textThatIsSet } from '@svc/api';
@@ -111,7 +112,7 @@ export const isAlive = (pid: number): boolean => {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // somebody else's process is alive too
+    return errnoOf(error) === 'EPERM'; // somebody else's process is alive too
   }
 };
 
@@ -132,12 +133,12 @@ const sendableKey = async (env: NodeJS.ProcessEnv, configFile: string): Promise<
 
 /** A text at the top level or in [api]. The TOML parser is loaded only when the file seems to have the key. */
 const configText = async (configFile: string, mention: RegExp, names: readonly string[], isInApi = true): Promise<string | undefined> => {
-  const { readConfigFile } = await import('@svc/platform/config/config-file');
+  const { readConfigFile } = await import('@svc/platform/config/file/config-file');
   // No config file, or not ours to read: the daemon's refusal will say what is missing.
   const { text } = await readConfigFile(configFile);
   if (text === null) return undefined;
   if (!mention.test(text)) return undefined;
-  const { loadToml } = await import('@svc/platform/config/toml-parse');
+  const { loadToml } = await import('@svc/platform/config/file/toml-parse');
   const parse = await loadToml();
   let parsed: Record<string, unknown>;
   try {

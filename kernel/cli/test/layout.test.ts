@@ -1,6 +1,6 @@
 /** How it looks: on terminals of several widths, and as plain text where nobody watches. */
 import { expect } from 'chai';
-import { cut, duration, facts, table, visibleLength, wrap } from '../src/layout.js';
+import { cut, duration, facts, table, visibleLength, wrap } from '../src/terminal/layout.js';
 import { type FakeDaemon, startFakeDaemon } from './fake-daemon.js';
 import { type Bench, createBench, plain } from './program.js';
 

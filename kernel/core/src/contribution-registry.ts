@@ -56,6 +56,11 @@ export class ContributionRegistry<T> implements AnyRegistry {
     return this.#active;
   }
 
+  /** What one generation added, seen or not. */
+  of(owner: Owner): T[] {
+    return this.#rows.filter((row) => row.owner === owner).map((row) => row.value);
+  }
+
   verify(next: Owner, previous: Owner | undefined): void {
     const staying = this.#active.filter((row) => row.owner !== previous);
     const seen = [...staying];

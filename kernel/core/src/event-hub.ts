@@ -1,5 +1,12 @@
-/** Live events: facts after commit, each listener hears them in order, one at a time, and never inside the call that caused them. */
-import type { Disposable, Events, Write } from '@svc/api';
+/**
+ * Live events: facts after commit, each listener hears them in order, one at a time, and never inside the call that caused them.
+ *
+ * What areas say is heard in every process over the same database; what the kernel says of its own process stays there.
+ * On the way to another process a live event can be lost: whoever must not miss one listens durably, or looks at rows now and then.
+ */
+import type { Disposable, EventDecl, Plain } from '@svc/api';
+import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
+import { plainCopy } from './contracts/crossing.js';
 import { ContributionRegistry } from './contribution-registry.js';
 import { type Owner, runAs } from './owner.js';
 
@@ -16,6 +23,8 @@ const MAX_BEHIND = 1_000;
 export interface EventWatch {
   failed(owner: Owner, event: string, error: unknown): void;
   dropped(owner: Owner, event: string): void;
+  /** Tells the other processes over this database; they `emit` it. */
+  carry?(event: string, data: unknown): void;
   /** True when this listener gets the event from the durable relay instead. */
   isDurable(ownerId: string, event: string): boolean;
 }
@@ -23,10 +32,12 @@ export interface EventWatch {
 export class EventHub {
   readonly listeners: ContributionRegistry<Listener>;
   readonly #watch: EventWatch;
+  readonly #judge: ContractJudge;
   readonly #queues = new Map<Listener, { waiting: unknown[]; busy: boolean }>();
 
-  constructor(watch: EventWatch) {
+  constructor(watch: EventWatch, judge: ContractJudge = noJudge) {
     this.#watch = watch;
+    this.#judge = judge;
     this.listeners = new ContributionRegistry<Listener>('listener', {
       describe: ({ event }) => event,
       changed: (active) => {
@@ -36,16 +47,32 @@ export class EventHub {
     });
   }
 
-  facade(owner: Owner): Events {
-    const facade = {
-      event: (event: string, data: unknown): Write => ({ event, data }),
-      publish: (event: string, data: unknown): void => this.emit(event, data),
-      on: (event: string, fn: Listen): Disposable => this.listeners.add(owner, { event, fn }),
-    };
-    // EventMap's types belong to contracts; the hub only knows names.
-    return facade as unknown as Events;
+  on<E extends EventDecl>(owner: Owner, event: E, fn: (data: Plain<E['data']>) => void | Promise<void>): Disposable {
+    // What is emitted under this name was declared under it.
+    return this.listeners.add(owner, { event: event.name, fn: fn as Listen });
   }
 
+  /** The data as it is told. Throws `contract_mismatch` where what this owner says has to be looked at and does not fit. */
+  judged(owner: Owner, event: EventDecl, data: unknown): unknown {
+    if (!this.#judge.isNeeded(owner)) return data;
+    const where = `The event ${event.name} of ${owner.id}`;
+    const told = this.#judge.isForeign(owner) ? plainCopy(data, where) : data;
+    this.#judge.check(event.data, told, where);
+    return told;
+  }
+
+  /** A listener of another build gets a copy: the others hear the same. */
+  #handed(owner: Owner, event: string, data: unknown): unknown {
+    return this.#judge.isForeign(owner) ? plainCopy(data, `The event ${event}`) : data;
+  }
+
+  /** To the listeners of every process. */
+  tell(event: string, data: unknown): void {
+    this.emit(event, data);
+    this.#watch.carry?.(event, data);
+  }
+
+  /** To the listeners of this process. */
   emit(event: string, data: unknown): void {
     for (const { owner, value } of this.listeners.active()) {
       if (value.event !== event || this.#watch.isDurable(owner.id, event)) continue;
@@ -70,7 +97,7 @@ export class EventHub {
       const leave = owner.lifetime.enter(`event ${event}`);
       if (!leave) return false;
       try {
-        await runAs(owner, undefined, () => value.fn(data));
+        await runAs(owner, undefined, () => value.fn(this.#handed(owner, event, data)));
       } finally {
         leave();
       }
@@ -84,7 +111,7 @@ export class EventHub {
       const leave = owner.lifetime.enterAnyway(`event ${listener.event}`);
       if (!leave) break;
       try {
-        await runAs(owner, undefined, () => listener.fn(data));
+        await runAs(owner, undefined, () => listener.fn(this.#handed(owner, listener.event, data)));
       } catch (error) {
         this.#watch.failed(owner, listener.event, error);
       } finally {

@@ -3,11 +3,12 @@
  *
  * G1  A candidate registers where nobody sees it; what it adds must be what its manifest and contributions.json say.
  * G2  Conflicts with what is visible are judged in the same step as the swap. The swap of routes, taps, tools, services and timers is one synchronous step; a start that fails swaps back.
- * G3  A retired generation leaves no row and no label; what remains is reported as a leak.
+ * G3  A candidate that may be seen has erased what was to be erased while its area was off.
+ * G4  A retired generation leaves no row and no label; what remains is reported as a leak.
  */
-import type { ExtensionContext, ExtensionDefinition, StopReason } from '@svc/api';
+import { type ExtensionContext, type ExtensionDefinition, type StopReason, declaredAs } from '@svc/api';
 import type { AnyRegistry } from './contribution-registry.js';
-import type { Installed } from './installed.js';
+import type { Installed } from './installed/installed.js';
 import { Lifetime } from './lifetime.js';
 import { type Owner, runAs } from './owner.js';
 
@@ -22,9 +23,13 @@ export interface GenerationDeps {
   readonly registries: readonly AnyRegistry[];
   createContext(owner: Owner, installed: Installed): ExtensionContext;
   migrate(installed: Installed, definition: ExtensionDefinition): Promise<void>;
+  /** Registers what the definition declares beside what `activate` registers. */
+  declare?(owner: Owner, definition: ExtensionDefinition): void;
+  /** Erases of this area what was to be erased while it was off. */
+  erase?(owner: Owner): Promise<void>;
 }
 
-export type Phase = 'load' | 'migrate' | 'activate' | 'start';
+export type Phase = 'load' | 'migrate' | 'activate' | 'erase' | 'start';
 
 /** Which phase failed, for `svc ext why`. */
 export class PhaseError extends Error {
@@ -44,7 +49,7 @@ const FAILED_DRAIN_MS = 5_000;
 
 /** Loads, migrates and activates a candidate that nobody sees yet. On failure nothing of it is left. */
 export async function prepare(deps: GenerationDeps, installed: Installed, number: number, onPhase: (phase: Phase) => void): Promise<Generation> {
-  const owner: Owner = { id: installed.id, generation: number, lifetime: new Lifetime(`${installed.id}@${number}`) };
+  const owner: Owner = { id: installed.id, generation: number, lifetime: new Lifetime(`${installed.id}@${number}`), ...(installed.build === undefined ? {} : { build: installed.build }) };
   let phase: Phase = 'load';
   const enter = (next: Phase) => {
     phase = next;
@@ -58,7 +63,10 @@ export async function prepare(deps: GenerationDeps, installed: Installed, number
     enter('activate');
     const context = deps.createContext(owner, installed);
     await within(ACTIVATE_BUDGET_MS, 'activate', () => runAs(owner, undefined, () => definition.activate(context)));
+    deps.declare?.(owner, definition);
     compareWithManifest(deps.registries, owner, installed);
+    enter('erase');
+    await deps.erase?.(owner);
     return { owner, installed, definition, context };
   } catch (error) {
     await discard(deps, owner);
@@ -124,8 +132,13 @@ function compareWithManifest(registries: readonly AnyRegistry[], owner: Owner, i
     route: { rows: contributions.routes, exact: true, where: 'contributions.json' },
     socket: { rows: contributions.sockets, exact: true, where: 'contributions.json' },
     tool: { rows: contributions.tools.map((tool) => tool.name), exact: true, where: 'contributions.json' },
-    service: { rows: Object.keys(manifest.provides ?? {}), exact: true, where: 'provides in extension.json' },
+    service: {
+      rows: Object.entries(manifest.provides ?? {}).flatMap(([name, versions]) => [versions].flat().map((version) => declaredAs({ name, version }))),
+      exact: true,
+      where: 'provides in extension.json',
+    },
     tap: { rows: (manifest.hooks ?? []).map((hook) => hook.name), exact: false, where: 'hooks in extension.json' },
+    table: { rows: manifest.tables ?? [], exact: true, where: 'tables in extension.json' },
     hook: { rows: manifest.defines ?? [], exact: true, where: 'defines in extension.json' },
     listener: { rows: manifest.events?.listens ?? [], exact: false, where: 'events.listens in extension.json' },
   };

@@ -6,14 +6,15 @@
  * X3  A reload overlaps: the next generation serves before the last one drains, and a failed one never replaces a good one.
  * X4  What needs a service that left goes to `pending` before the provider stops, and comes back by itself.
  */
+import type { KernelNames } from './installed/claims.js';
 import type { ExtensionPlan, ExtensionStatus, Manifest, StopReason } from '@svc/api';
 import { type Generation, type GenerationDeps, type Phase, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
-import type { Installed } from './installed.js';
-import type { InstalledStore } from './installed-store.js';
-import { type IntentSources, intentOf } from './intent.js';
+import type { Installed } from './installed/installed.js';
+import type { InstalledStore } from './installed/installed-store.js';
+import { type IntentSources, intentOf } from './installed/intent.js';
 import { currentOwner } from './owner.js';
-import { dependentsOf, resolve, usersOf } from './resolver.js';
-import type { StrikeBook } from './strike-book.js';
+import { dependentsOf, resolve, usersOf } from './installed/resolver.js';
+import type { StrikeBook } from './hooks/strike-book.js';
 
 type State = ExtensionStatus['state'];
 
@@ -36,6 +37,8 @@ interface Unit {
 
 export interface LifecycleDeps extends GenerationDeps {
   readonly apiVersion: string;
+  /** What the kernel keeps for itself. */
+  readonly names?: KernelNames;
   readonly strikes: StrikeBook;
   intents(): IntentSources;
   /** Stores a person's choice; undefined drops it. */
@@ -166,7 +169,7 @@ export class Lifecycle {
     await this.#exclusive(async () => {
       for (const unit of this.#units.values()) unit.cancelRetry?.();
       const running = [...this.#units.values()].filter((unit) => unit.generation);
-      const { waves } = resolve(running.map(manifestOf), running.map(manifestOf), this.#deps.apiVersion);
+      const { waves } = resolve(running.map(manifestOf), running.map(manifestOf), this.#deps);
       for (const wave of [...waves].reverse()) {
         await Promise.all(wave.map((id) => this.#stopOne(this.#need(id), reason, leftMs())));
       }
@@ -219,9 +222,9 @@ export class Lifecycle {
   async #converge(onWave?: (ids: readonly string[]) => void): Promise<void> {
     if (this.#stopping) return;
     const should = [...this.#units.values()].filter((unit) => this.#shouldRun(unit));
-    const { waves, blocked } = resolve(should.map(manifestOf), [...this.#units.values()].map(manifestOf), this.#deps.apiVersion);
+    const { waves, blocked } = resolve(should.map(manifestOf), [...this.#units.values()].map(manifestOf), this.#deps);
     for (const unit of this.#units.values()) await this.#settleOff(unit, should.includes(unit), blocked.get(unit.installed.id));
-    for (const wave of waves) {
+    for (const wave of this.#rounds(waves)) {
       await Promise.all(wave.map((id) => this.#startIfAble(this.#need(id))));
       onWave?.(wave);
     }
@@ -280,12 +283,20 @@ export class Lifecycle {
     if (candidate !== before) await this.#converge();
   }
 
+  /** What a build made starts before what came from elsewhere: a stranger takes no name, route or tool from it by being first. */
+  #rounds(waves: readonly (readonly string[])[]): ReadonlyArray<readonly string[]> {
+    const isStranger = (id: string): boolean => this.#need(id).installed.build === undefined;
+    if (!waves.flat().some(isStranger)) return waves;
+    // Whoever needs a stranger waits for the second round; what runs already is not started again.
+    return [...waves.map((wave) => wave.filter((id) => !isStranger(id))), ...waves].filter((wave) => wave.length > 0);
+  }
+
   /** Judged before any of its code runs: everything that runs now must still find what it requires. */
   #judge(before: Installed, candidate: Installed): void {
     if (candidate === before) return;
     if (candidate.id !== before.id) throw new Error(`${candidate.id} cannot take the place of ${before.id}`);
     const others = [...this.#units.values()].filter((unit) => unit.installed !== before && unit.generation).map(manifestOf);
-    const { blocked } = resolve([...others, candidate.manifest], [...[...this.#units.values()].filter((unit) => unit.installed !== before).map(manifestOf), candidate.manifest], this.#deps.apiVersion);
+    const { blocked } = resolve([...others, candidate.manifest], [...[...this.#units.values()].filter((unit) => unit.installed !== before).map(manifestOf), candidate.manifest], this.#deps);
     const why = blocked.get(candidate.id) ?? [...blocked].map(([id, reason]) => `${id}: ${reason}`)[0];
     if (why !== undefined) throw new PhaseError('load', new Error(why));
   }
@@ -321,7 +332,7 @@ export class Lifecycle {
 
   async #stopWithDependents(id: string, why: StopReason, drainMs: number | undefined): Promise<void> {
     const running = [...this.#units.values()].filter((unit) => unit.generation).map(manifestOf);
-    const { waves } = resolve(running, running, this.#deps.apiVersion);
+    const { waves } = resolve(running, running, this.#deps);
     const affected = new Set(dependentsOf(id, running));
     for (const wave of [...waves].reverse()) {
       for (const other of wave) if (affected.has(other)) await this.#stopOne(this.#need(other), why, drainMs);
@@ -431,7 +442,7 @@ export class Lifecycle {
       generation: generation?.owner.generation ?? 0,
       essential: this.#deps.intents().preset.essential.includes(installed.id),
       intent: this.#intent(installed.id),
-      provides: installed.manifest.provides ?? {},
+      provides: Object.fromEntries(Object.entries(installed.manifest.provides ?? {}).map(([name, versions]) => [name, [versions].flat().join(', ')])),
       requires: Object.keys(installed.manifest.requires ?? {}),
       optional: Object.keys(installed.manifest.optional ?? {}),
       contributes,

@@ -7,6 +7,7 @@
  * L3  A disposer that fails or hangs is reported by its label; the rest still runs.
  * L4  `enter` keeps a lifetime from closing until its leave function is called; draining lets nobody in.
  */
+import { setMaxListeners } from 'node:events';
 import type { Disposable } from '@svc/api';
 
 /** While it is `closing` its disposers run and may still write what they hold; nothing new begins. */
@@ -40,6 +41,8 @@ export class Lifetime {
   constructor(name: string, disposeBudgetMs = DISPOSE_BUDGET_MS) {
     this.name = name;
     this.#disposeBudgetMs = disposeBudgetMs;
+    // Everything that is under way hears it, each run and each wait: many listeners are no leak, and each is bounded where it begins.
+    setMaxListeners(0, this.#abort.signal);
   }
 
   get state(): LifetimeState {

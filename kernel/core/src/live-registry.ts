@@ -5,19 +5,27 @@ import type { Owner } from './owner.js';
 
 export interface LiveContribution {
   readonly label: string;
+  /** Where it has a name, no other of its owner has it at the same time. */
+  readonly name?: string;
   /** Called when it becomes visible; the result is disposed when it no longer is. */
   begin(owner: Owner): Disposable;
 }
 
 export class LiveRegistry extends ContributionRegistry<LiveContribution> {
-  constructor(name: string) {
+  constructor(name: string, refuse = sameName) {
     const running = new Map<LiveContribution, Disposable>();
     super(name, {
       describe: ({ label }) => label,
+      check: (candidate, others) => {
+        const other = others.find((row) => row.owner.id === candidate.owner.id && row.value.name !== undefined && row.value.name === candidate.value.name);
+        if (other) throw refuse(candidate.owner.id, other.value.name ?? '');
+      },
       changed: (active) => follow(running, active),
     });
   }
 }
+
+const sameName = (owner: string, name: string): Error => new Error(`${owner} has two called ${name}`);
 
 function follow(running: Map<LiveContribution, Disposable>, active: ReadonlyArray<Contribution<LiveContribution>>): void {
   const wanted = new Set(active.map((row) => row.value));

@@ -7,6 +7,8 @@ export interface Owner {
   readonly id: string;
   readonly generation: number;
   readonly lifetime: Lifetime;
+  /** Which build made it; what one build made was compiled against the same declarations. Undefined for what came from elsewhere. */
+  readonly build?: string;
 }
 
 interface Running {

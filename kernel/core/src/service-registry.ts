@@ -1,146 +1,300 @@
 /**
- * Services. The facade a consumer holds is stable for ever: each call goes to
- * the provider's current generation and holds it for as long as the call lasts.
+ * Services. The facade a consumer holds is stable for ever: each call goes to the provider's current generation and
+ * holds it for as long as the call lasts.
+ *
+ * V1  A service is known by name and major version: two majors stand side by side.
+ * V2  Whoever was built against a newer minor than is provided is told so at the call, and never gets half an answer.
+ * V3  What crosses fits the provider's declaration wherever the judge says that it is to be looked at: what a caller says
+ *     of a service is not what counts. What crosses between builds is a copy, and its actors are those that were handed over.
  */
-import { type Disposable, type OptionalHandle, type Services, SvcError } from '@svc/api';
+import {
+  type AnyMethodDecl,
+  type CallControl,
+  type CallOptions,
+  type Disposable,
+  type OptionalHandle,
+  type Service,
+  type ServiceDecl,
+  type ServiceMethods,
+  SvcError,
+  type TSchema,
+  declaredAs,
+  isOptional,
+} from '@svc/api';
+import satisfies from 'semver/functions/satisfies.js';
+import { type ActorBook, createActorBook } from './contracts/actor-book.js';
+import { deadlineOf, type EndingCall, NEVER } from './hooks/call-control.js';
+import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
+import { plainCopy } from './contracts/crossing.js';
 import { type Owner, currentRequest, runAs } from './owner.js';
 
 type Method = (...args: unknown[]) => unknown;
 type Impl = Readonly<Record<string, unknown>>;
 
 interface Provided {
-  readonly name: string;
+  readonly decl: ServiceDecl;
   readonly impl: Impl;
+}
+
+type Row = Contribution<Provided>;
+
+/** One facade: of a declaration, for the callers of one build. */
+interface Facade {
+  readonly decl: ServiceDecl;
+  readonly caller: Owner;
+  /** Whether what crosses is looked at: known with the provider. */
+  isJudged: boolean;
+  /** Whether it is copied. */
+  isForeign: boolean;
+  /** Whether it may act for whom it names. */
+  readonly isTrusted: boolean;
+  readonly methods: Readonly<Record<string, Method>>;
+  /** The provider that was found to fit. */
+  fits: Row | undefined;
+}
+
+/** A call that can be made. */
+interface Opened {
+  readonly row: Row;
+  readonly method: AnyMethodDecl;
+  readonly fn: Method;
+  readonly leave: () => void;
+  readonly options: CallOptions | undefined;
+  readonly given: unknown[];
 }
 
 interface Listener {
   readonly owner: Owner;
-  readonly name: string;
-  readonly fn: (value: unknown) => void;
+  readonly key: string;
+  readonly notify: () => void;
 }
 
 export class ServiceRegistry {
   readonly provided: ContributionRegistry<Provided>;
-  readonly #facades = new Map<string, Record<string, Method>>();
+  readonly #facades = new Map<string, Facade>();
+  /** Strangers share none: what one of them says of a service is nothing to another. */
+  readonly #strangers = new WeakMap<Owner, Map<string, Facade>>();
+  readonly #actors: ActorBook;
   readonly #listeners = new Set<Listener>();
   readonly #failed: (owner: Owner, service: string, error: unknown) => void;
-  #current = new Map<string, Contribution<Provided>>();
+  readonly #judge: ContractJudge;
+  #current = new Map<string, Row>();
 
   /** `failed` hears what a watcher of a service threw: whoever comes and goes is not disturbed by it. */
-  constructor(failed: (owner: Owner, service: string, error: unknown) => void) {
+  constructor(failed: (owner: Owner, service: string, error: unknown) => void, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
     this.#failed = failed;
+    this.#actors = actors;
+    this.#judge = judge;
     this.provided = new ContributionRegistry<Provided>('service', {
-      describe: ({ name }) => name,
+      describe: ({ decl }) => declaredAs(decl),
       check: (candidate, others) => {
-        const other = others.find((row) => row.value.name === candidate.value.name);
-        if (other) throw new Error(`the service ${candidate.value.name} is already provided by ${other.owner.id}`);
+        const key = declaredAs(candidate.value.decl);
+        const other = others.find((row) => declaredAs(row.value.decl) === key);
+        if (other) throw new Error(`the service ${key} is already provided by ${other.owner.id}`);
       },
       changed: (active) => this.#changed(active),
     });
   }
 
-  has(name: string): boolean {
-    return this.#current.has(name);
+  has(decl: ServiceDecl): boolean {
+    return this.#current.has(declaredAs(decl));
   }
 
-  facade(owner: Owner): Services {
-    const facade = {
-      provide: (name: string, impl: Impl): Disposable => this.provided.add(owner, { name, impl }),
-      require: (name: string): unknown => this.#facadeOf(name),
-      optional: (name: string): OptionalHandle<unknown> => this.#optional(owner, name),
-    };
-    // ServiceMap's types belong to contracts; the registry only knows names.
-    return facade as unknown as Services;
+  provide<D extends ServiceDecl>(owner: Owner, decl: D, impl: ServiceMethods<D>): Disposable {
+    const missing = Object.keys(decl.methods).find((name) => typeof Reflect.get(impl, name) !== 'function');
+    if (missing !== undefined) throw new Error(`the service ${declaredAs(decl)} declares ${missing}, which ${owner.id} does not provide`);
+    return this.provided.add(owner, { decl, impl });
   }
 
-  #optional(owner: Owner, name: string): OptionalHandle<unknown> {
-    const registry = this;
+  /** `isTrusted`: it acts for whom it names. Others of another build act for actors that they were handed. */
+  require<D extends ServiceDecl>(owner: Owner, decl: D, isTrusted = true): Service<D> {
+    // The methods were made from the declaration, which the type derives from.
+    return this.#facadeOf(owner, decl, isTrusted).methods as Service<D>;
+  }
+
+  optional<D extends ServiceDecl>(owner: Owner, decl: D, isTrusted = true): OptionalHandle<Service<D>> {
+    const value = (): Service<D> | undefined => (this.has(decl) ? this.require(owner, decl, isTrusted) : undefined);
     return {
       get value() {
-        return registry.#current.has(name) ? registry.#facadeOf(name) : undefined;
+        return value();
       },
       onChange: (fn) => {
-        const listener: Listener = { owner, name, fn };
+        const listener: Listener = { owner, key: declaredAs(decl), notify: () => fn(value()) };
         this.#listeners.add(listener);
-        return owner.lifetime.add(`watch of service ${name}`, () => {
+        return owner.lifetime.add(`watch of service ${listener.key}`, () => {
           this.#listeners.delete(listener);
         });
       },
     };
   }
 
-  #facadeOf(name: string): Record<string, Method> {
-    let facade = this.#facades.get(name);
-    if (!facade) {
-      facade = {};
-      this.#facades.set(name, facade);
+  #facadeOf(owner: Owner, decl: ServiceDecl, isTrusted: boolean): Facade {
+    const facades = this.#facadesFor(owner);
+    const key = `${decl.name}@${decl.version} of ${owner.build ?? 'elsewhere'}`;
+    const known = facades.get(key);
+    if (known) return known;
+    const methods: Record<string, Method> = {};
+    const facade: Facade = { decl, caller: owner, isJudged: true, isForeign: true, isTrusted, methods, fits: undefined };
+    for (const [name, method] of Object.entries(decl.methods)) {
+      const count = method.args.length;
+      const call: Method = 'frame' in method ? (...args) => this.#stream(facade, name, count, args) : (...args) => this.#invoke(facade, name, count, args);
+      // All consumers share the facade: none may put its own method in another's way.
+      Object.defineProperty(methods, name, { value: call, enumerable: true });
     }
-    const impl = this.#current.get(name)?.value.impl;
-    if (impl) this.#fill(name, facade, impl);
+    Object.freeze(methods);
+    facades.set(key, facade);
     return facade;
   }
 
-  #fill(name: string, facade: Record<string, Method>, impl: Impl): void {
-    for (const [method, value] of Object.entries(impl)) {
-      if (typeof value !== 'function' || Object.hasOwn(facade, method)) continue;
-      // All consumers share the facade: none may put its own method in another's way.
-      Object.defineProperty(facade, method, { value: (...args: unknown[]) => this.#invoke(name, method, args), enumerable: true });
+  #facadesFor(owner: Owner): Map<string, Facade> {
+    if (owner.build !== undefined) return this.#facades;
+    const own = this.#strangers.get(owner) ?? new Map<string, Facade>();
+    this.#strangers.set(owner, own);
+    return own;
+  }
+
+  /** The provider of now, its method, and what was asked of it; throws when nobody can answer. `count`: how many arguments the caller's declaration has. */
+  #open(facade: Facade, name: string, count: number, args: readonly unknown[]): Opened {
+    if (facade.caller.build === undefined && facade.caller.lifetime.state === 'closed') throw callerGone(facade.caller);
+    const row = this.#current.get(declaredAs(facade.decl));
+    const fn = row?.value.impl[name];
+    // What the provider declares counts: its object may have more than that.
+    const method = row && Object.hasOwn(row.value.decl.methods, name) ? row.value.decl.methods[name] : undefined;
+    if (!row || typeof fn !== 'function') throw serviceGone(facade.decl, name);
+    if (facade.fits !== row) this.#fit(facade, row);
+    if (!method) throw serviceGone(facade.decl, name);
+    const given = this.#given(facade, name, method, args.slice(0, Math.min(count, method.args.length)));
+    const leave = row.owner.lifetime.enterAnyway(`service ${facade.decl.name}.${name}`);
+    if (!leave) throw serviceGone(facade.decl, name);
+    while (given.length < method.args.length) given.push(undefined);
+    // Behind the declared arguments the type allows nothing else.
+    return { row, method, fn: fn as Method, leave, options: args[count] as CallOptions | undefined, given };
+  }
+
+  /** The arguments as the provider gets them. */
+  #given(facade: Facade, name: string, method: AnyMethodDecl, args: unknown[]): unknown[] {
+    if (!facade.isJudged) return args;
+    const where = (index: number): string => `Argument ${index + 1} of ${facade.decl.name}.${name}`;
+    const given = facade.isForeign ? args.map((value, index) => plainCopy(value, where(index))) : args;
+    for (const [index, schema] of method.args.entries()) {
+      if (given[index] === undefined && isOptional(schema)) continue;
+      this.#judge.check(schema, given[index], where(index));
+      if (facade.isForeign) given[index] = this.#withActors(facade, schema, given[index], where(index));
     }
+    return given;
+  }
+
+  /** A stranger's actors are looked at; those that a stranger is given are handed over to it. */
+  #withActors(facade: Facade, schema: TSchema, value: unknown, where: string): unknown {
+    if (!facade.isTrusted && facade.caller.build === undefined) this.#actors.check(facade.caller, schema, value, where);
+    return this.#actors.handAll(schema, value);
   }
 
   /** A message makes some twenty of these calls: one promise each, beside the method's own. */
-  #invoke(name: string, method: string, args: unknown[]): Promise<unknown> {
-    const row = this.#current.get(name);
-    const fn = row?.value.impl[method];
-    const leave = row?.owner.lifetime.enterAnyway(`service ${name}.${method}`);
-    if (!row || typeof fn !== 'function' || !leave) return Promise.reject(serviceGone(name, method));
-    let result: unknown;
+  #invoke(facade: Facade, name: string, count: number, args: readonly unknown[]): Promise<unknown> {
     try {
-      result = runAs(row.owner, currentRequest(), () => (fn as Method)(...args));
+      const { row, method, fn, leave, options, given } = this.#open(facade, name, count, args);
+      const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
+      try {
+        given.push(control ?? NEVER);
+        const result = runAs(row.owner, currentRequest(), () => fn(...given));
+        // A promise comes back as it is; anything else, other thenables too, as a promise.
+        const held = leaveAfter(Promise.resolve(result), leave, control);
+        const answer = control ? control.race(held) : held;
+        return facade.isJudged && 'result' in method ? answer.then((value) => this.#judged(facade, name, method.result, value)) : answer;
+      } catch (error) {
+        control?.end();
+        leave();
+        throw error;
+      }
     } catch (error) {
-      leave();
       return Promise.reject(error);
     }
-    // A promise comes back as it is; anything else, other thenables too, as a promise.
-    return leaveAfter(Promise.resolve(result), leave);
   }
 
-  #changed(active: ReadonlyArray<Contribution<Provided>>): void {
-    const before = this.#current;
-    this.#current = new Map(active.map((row) => [row.value.name, row]));
-    for (const [name, row] of this.#current) {
-      const facade = this.#facades.get(name);
-      if (facade) this.#fill(name, facade, row.value.impl);
+  async *#stream(facade: Facade, name: string, count: number, args: readonly unknown[]): AsyncGenerator<unknown> {
+    const { row, method, fn, leave, options, given } = this.#open(facade, name, count, args);
+    const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
+    const request = currentRequest();
+    // A generator goes on as whoever asks it for the next frame.
+    const inside = <T>(step: () => T): T => runAs(row.owner, request, step);
+    let frames: AsyncIterator<unknown> | undefined;
+    try {
+      const call: CallControl = control ?? NEVER;
+      // What a streaming method gives is an async iterable: `ServiceMethods` says so.
+      const source = inside(() => (fn(...given, call) as AsyncIterable<unknown>)[Symbol.asyncIterator]());
+      frames = source;
+      while (true) {
+        const asked = inside(() => source.next());
+        const next = await (control ? control.race(asked) : asked);
+        if (next.done) return;
+        yield facade.isJudged && 'frame' in method ? this.#judged(facade, name, method.frame, next.value) : next.value;
+      }
+    } finally {
+      const ended = leaveAfter(Promise.resolve(inside(() => frames?.return?.())), leave, control);
+      // A method that is late may never come to its end.
+      if (control?.isLate()) ended.catch(() => undefined);
+      else await ended;
     }
+  }
+
+  #judged({ decl, isForeign }: Facade, name: string, schema: TSchema, value: unknown): unknown {
+    const where = `What ${decl.name}.${name} answers`;
+    const answer = isForeign ? plainCopy(value, where) : value;
+    this.#judge.check(schema, answer, where);
+    return answer;
+  }
+
+  #fit(facade: Facade, row: Row): void {
+    const { version } = row.value.decl;
+    if (!satisfies(version, `^${facade.decl.version}`)) throw versionUnfit(facade.decl, version, row.owner.id);
+    facade.fits = row;
+    facade.isJudged = this.#judge.isNeeded(facade.caller, row.owner);
+    facade.isForeign = this.#judge.isForeign(facade.caller, row.owner);
+  }
+
+  #changed(active: readonly Row[]): void {
+    const before = this.#current;
+    this.#current = new Map(active.map((row) => [declaredAs(row.value.decl), row]));
     for (const listener of [...this.#listeners]) {
-      if (before.get(listener.name) === this.#current.get(listener.name)) continue;
-      const facade = this.#current.has(listener.name) ? this.#facadeOf(listener.name) : undefined;
+      if (before.get(listener.key) === this.#current.get(listener.key)) continue;
       try {
-        runAs(listener.owner, undefined, () => listener.fn(facade));
+        runAs(listener.owner, undefined, listener.notify);
       } catch (error) {
-        this.#failed(listener.owner, listener.name, error);
+        this.#failed(listener.owner, listener.key, error);
       }
     }
   }
 }
 
-const leaveAfter = <T>(result: Promise<T>, leave: () => void): Promise<T> =>
+/** The provider is held for as long as it works, also where nobody waits for it any more. */
+const leaveAfter = <T>(result: Promise<T>, leave: () => void, control: EndingCall | undefined): Promise<T> =>
   result.then(
     (value) => {
+      control?.end();
       leave();
       return value;
     },
     (error: unknown) => {
+      control?.end();
       leave();
       throw error;
     },
   );
 
-const serviceGone = (name: string, method: string): SvcError =>
-  new SvcError('service_gone', `${name}.${method} cannot be called now: no extension provides ${name}.`, {
+const serviceGone = (decl: ServiceDecl, method: string): SvcError =>
+  new SvcError('service_gone', `${decl.name}.${method} cannot be called now: no extension provides ${declaredAs(decl)}.`, {
     status: 503,
     retry: true,
     hint: `See who would provide it with "svc ext graph".`,
     headers: { 'retry-after': '1' },
   });
+
+const versionUnfit = (decl: ServiceDecl, provided: string, by: string): SvcError =>
+  new SvcError('service_version', `${decl.name} ${provided}, which ${by} provides, is older than the ${decl.version} that its caller was built against.`, {
+    status: 503,
+    hint: `Update ${by}, or use a version of the caller that was built for ${decl.name} ${provided}.`,
+  });
+
+const callerGone = (caller: Owner): SvcError => new SvcError('daemon_extension_stopped', `${caller.id} has stopped; this call came from a generation that is gone.`, { status: 503, retry: true });

@@ -176,14 +176,14 @@ describe('what a candidate adds', () => {
 
   it('must be declared: a route, a service, a tap', async () => {
     expect(await failedFor({ code: () => code((ctx) => ctx.route('GET /a')) })).to.equal('it adds the route GET /a, which contributions.json does not declare');
-    expect(await failedFor({ code: () => code((ctx) => ctx.provide('memory')) })).to.equal('it adds the service memory, which provides in extension.json does not declare');
+    expect(await failedFor({ code: () => code((ctx) => ctx.provide('memory')) })).to.equal('it adds the service memory@1, which provides in extension.json does not declare');
     expect(await failedFor({ code: () => code((ctx) => ctx.tap('doctor.check')) })).to.equal('it adds the tap doctor.check, which hooks in extension.json does not declare');
   });
 
   it('must be all that is declared, but for taps and listeners, which may come later', async () => {
     const contributions = { routes: ['GET /a'] };
     expect(await failedFor({ contributions, code: () => code(() => undefined) })).to.equal('contributions.json declares the route GET /a, which it does not add');
-    expect(await failedFor({ manifest: { provides: { memory: '1.0.0' } } })).to.equal('provides in extension.json declares the service memory, which it does not add');
+    expect(await failedFor({ manifest: { provides: { memory: '1.0.0' } } })).to.equal('provides in extension.json declares the service memory@1, which it does not add');
     expect(await failedFor({ manifest: { defines: ['memory.note'] } })).to.equal('defines in extension.json declares the hook memory.note, which it does not add');
     expect(await failedFor({ manifest: { hooks: [{ name: 'doctor.check' }], events: { listens: ['run.ended'] } } })).to.equal(null);
   });

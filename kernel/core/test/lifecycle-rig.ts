@@ -1,14 +1,14 @@
 /** A lifecycle over real registries and extensions written in the test; nothing else of a daemon. */
-import { type Contributions, type ExtensionContext, type ExtensionDefinition, type Manifest, kernelHooks } from '@svc/api';
+import { type Contributions, type ExtensionContext, type ExtensionDefinition, type Manifest, Type, defineService, kernelHooks, method } from '@svc/api';
 import { ContributionRegistry } from '../src/contribution-registry.js';
 import { EventHub } from '../src/event-hub.js';
-import { HookRegistry } from '../src/hook-registry.js';
-import type { Installed } from '../src/installed.js';
-import { createInstalledStore } from '../src/installed-store.js';
+import { HookRegistry } from '../src/hooks/hook-registry.js';
+import type { Installed } from '../src/installed/installed.js';
+import { createInstalledStore } from '../src/installed/installed-store.js';
 import { Lifecycle } from '../src/lifecycle.js';
 import type { Owner } from '../src/owner.js';
 import { ServiceRegistry } from '../src/service-registry.js';
-import { StrikeBook } from '../src/strike-book.js';
+import { StrikeBook } from '../src/hooks/strike-book.js';
 
 export interface Fixture {
   readonly manifest?: Partial<Manifest>;
@@ -16,6 +16,9 @@ export interface Fixture {
   /** Called for each generation. */
   readonly code?: () => ExtensionDefinition;
 }
+
+/** The service that a fixture provides under a name. */
+const serviceOf = (name: string) => defineService(name, '1.0.0', { generation: method([], Type.Integer()) });
 
 /** What fixtures use of a context; `route` takes `GET /path`, `provide` a service of any name. */
 export interface RigContext extends Pick<ExtensionContext, 'id' | 'generation' | 'signal' | 'onDispose' | 'hold'> {
@@ -75,8 +78,11 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
         return release ? { release } : null;
       },
       route: (row) => void routes.add(owner, row),
-      provide: (name) => void services.provided.add(owner, { name, impl: { generation: () => owner.generation } }),
-      tap: (hook) => void hooks.facade(owner).tap(hook as 'doctor.check', () => []),
+      provide: (name) => void services.provide(owner, serviceOf(name), { generation: () => owner.generation }),
+      tap: (name) => {
+        const hook = kernelHooks.find((one) => one.name === name);
+        if (hook) hooks.tap(owner, hook, () => undefined);
+      },
     };
     return context as unknown as ExtensionContext;
   };
@@ -129,7 +135,7 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
     time,
     /** Routes that a client could call now, with the generation that answers. */
     visible: () => routes.active().map((row) => `${row.value} of ${row.owner.generation}`),
-    hasService: (name: string) => services.has(name),
+    hasService: (name: string) => services.has(serviceOf(name)),
     states: () => Object.fromEntries(lifecycle.statuses().map((one) => [one.id, one.state])),
     /** Delays that are being waited for. */
     waits: () => timers.filter((timer) => !timer.isOff).map((timer) => timer.ms),
@@ -152,7 +158,7 @@ const installedOf = (id: string, fixture: Fixture): Installed => ({
   description: `The fixture ${id}`,
   bundled: true,
   manifest: { manifest: 1, id, api: '^1.0.0', ...fixture.manifest },
-  contributions: { routes: [], sockets: [], tools: [], migrations: [], config: {}, ...fixture.contributions },
+  contributions: { routes: [], sockets: [], tools: [], timers: [], migrations: [], config: {}, ...fixture.contributions },
   load: async () => (fixture.code ?? (() => code(() => undefined)))(),
 });
 

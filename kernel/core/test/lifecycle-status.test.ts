@@ -17,7 +17,7 @@ describe('the status of an extension', () => {
     await rig.lifecycle.boot();
     expect(rig.lifecycle.status('memory')).to.deep.include({
       generation: 1,
-      contributes: { hook: [], tap: [], route: ['GET /a'], listener: [], service: ['memory'] },
+      contributes: { hook: [], tap: [], route: ['GET /a'], listener: [], service: ['memory@1'] },
       provides: { memory: '1.0.0' },
       requires: [],
       holds: ['a talk'],

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { loadDefinition } from '../src/module-loader.js';
+import { loadDefinition } from '../src/installed/module-loader.js';
 
 const API = { defineExtension: (definition: unknown) => definition };
 

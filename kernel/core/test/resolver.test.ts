@@ -1,13 +1,13 @@
 import type { Manifest } from '@svc/api';
 import { expect } from 'chai';
-import { dependentsOf, resolve, usersOf } from '../src/resolver.js';
+import { dependentsOf, resolve, usersOf } from '../src/installed/resolver.js';
 
 const manifest = (id: string, rest: Partial<Manifest> = {}): Manifest => ({ manifest: 1, id, api: '^1.0.0', ...rest });
 /** Provides a service of its own name. */
 const area = (id: string, rest: Partial<Manifest> = {}): Manifest => manifest(id, { provides: { [id]: '1.2.0' }, ...rest });
 const need = (...services: string[]): Record<string, string> => Object.fromEntries(services.map((service) => [service, '^1']));
 const resolved = (enabled: readonly Manifest[], installed = enabled) => {
-  const { waves, blocked } = resolve(enabled, installed, '1.4.0');
+  const { waves, blocked } = resolve(enabled, installed, { apiVersion: '1.4.0' });
   return { waves, blocked: Object.fromEntries(blocked) };
 };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StrikeBook } from '../src/strike-book.js';
+import { StrikeBook } from '../src/hooks/strike-book.js';
 
 describe('the strike book', () => {
   const create = () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Tap } from '../src/hook-slot.js';
+import type { Tap } from '../src/hooks/hook-slot.js';
 import { Lifetime } from '../src/lifetime.js';
-import { orderTaps } from '../src/tap-order.js';
+import { orderTaps } from '../src/hooks/tap-order.js';
 
 interface Wish {
   readonly stage?: number;

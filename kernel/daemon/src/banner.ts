@@ -7,6 +7,8 @@ export interface BannerFacts {
   /** What a person types for the command here. */
   readonly command: string;
   readonly dataDir: string;
+  /** The file, or host and name of the server. */
+  readonly database: string;
   /** What the areas have to say, e.g. which model answers and why. */
   readonly lines: readonly GreetingLine[];
   readonly problems: readonly string[];
@@ -23,6 +25,7 @@ export function renderBanner(facts: BannerFacts): string {
     { label: 'address', value: bold(facts.url) },
     ...facts.lines,
     { label: 'data', value: facts.dataDir },
+    { label: 'database', value: facts.database },
     { label: 'try', value: bold(`${facts.command} chat`), note: 'or open the address in a browser; Ctrl-C stops the daemon' },
   ];
   const width = Math.max(...rows.map((row) => row.label.length));

@@ -5,41 +5,49 @@
  * B2  One bad setting, extension or file degrades its own part. Only an essential extension that fails stops the boot.
  * B3  Stop is the reverse (shutdown.ts).
  */
+import { errnoOf } from '@svc/platform/config/errno';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
 import { createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
+import type { Bus } from '@svc/platform/bus/bus';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
 import { type Config, createConfig } from '@svc/platform/config/config';
 import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
 import { exposedPaths } from '@svc/platform/config/privacy';
-import type { SectionClaims } from '@svc/platform/config/kernel-sections';
-import { atomicWrite } from '@svc/platform/doors/atomic-write';
+import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
+import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
-import { type LimitSettings, limitsOf } from '@svc/platform/http/limits';
-import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
-import { createLog, type Log, type LogLevel } from '@svc/platform/log/log';
+import { limitsOf } from '@svc/platform/http/limits';
+import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
+import { createLog, type Log } from '@svc/platform/log/log';
+import { createProjections } from '@svc/platform/streams/projections';
+import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
 import { createStreams } from '@svc/platform/streams/streams';
-import { watchChoices } from './choice-watch.js';
-import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices.js';
-import { watchConfig } from './config-watch.js';
-import { canSwitch } from './consequences.js';
-import { claimsOf, extensionSettings, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './daemon-settings.js';
-import { createDurableRelay, type DurableRelay } from './durable-relay.js';
+import { watchChoices } from './choices/choice-watch.js';
+import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices/choices.js';
+import { watchConfig } from './settings/config-watch.js';
+import { canSwitch } from './choices/consequences.js';
+import { claimsOf, databaseUrlOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './settings/daemon-settings.js';
+import { createDurableRelay, type DurableRelay } from './relay/durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
-import { type HomeLock, lockHome } from './home-lock.js';
+import { type HomeLock, lockHome } from './process/home-lock.js';
 import { startHousekeeping } from './housekeeping.js';
 import { kernelOwner, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
-import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './open-network.js';
+import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './settings/open-network.js';
+import { succeed } from './process/predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
-import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './release.js';
+import { createPurgeBook } from './purge/purge-book.js';
+import { createPurges } from './purge/purges.js';
+import { createRelayLease } from './relay/relay-lease.js';
+import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './process/release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
-import { createStrayHandler, type StrayHandler } from './stray-errors.js';
-import { createLifecycle, createWiring, needHook, type Wiring } from './wiring.js';
+import { createStrayHandler, type StrayHandler } from './process/stray-errors.js';
+import { API_VERSION, createLifecycle, createWiring, type Wiring } from './wiring.js';
 
 export interface BootOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -91,7 +99,7 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   const lock = await lockHome(home.home);
   const log = createLog({ dir: home.logDir, level: 'info', clock, terminal: options.foreground && (options.logTerminal ?? true), env: options.env });
   try {
-    return await boot({ ...options, clock, ids: options.ids ?? systemIds() }, home, log, lock);
+    return await boot({ ...options, clock, ids: options.ids ?? systemIds(), isClockGiven: options.clock !== undefined }, home, log, lock);
   } catch (error) {
     await log.close();
     await lock.release();
@@ -99,7 +107,12 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   }
 }
 
-type Booting = BootOptions & { readonly clock: TimerClock; readonly ids: api.Ids };
+type Booting = BootOptions & {
+  readonly clock: TimerClock;
+  readonly ids: api.Ids;
+  /** A test moves the time: then the database's own would not fit. */
+  readonly isClockGiven: boolean;
+};
 
 /** What stands before the port is open. */
 interface Ground {
@@ -116,29 +129,58 @@ interface Ground {
   readonly claims: () => SectionClaims;
   readonly preset: { readonly name: string; readonly preset: Preset };
   readonly listen: { readonly host: string; readonly port: number };
+  /** Of the server; undefined for the file in the data folder. */
+  readonly databaseUrl: string | undefined;
+  /** The file that would name one could not be read. */
+  readonly isDatabaseGuessed: boolean;
   readonly strays: StrayHandler;
+  readonly bus: Bus;
   readonly wiring: Wiring;
   readonly relay: DurableRelay;
-  readonly state: { phase: 'starting' | 'ready' | 'stopping'; address: { host: string; port: number }; lifecycle: Lifecycle | undefined; view: api.KernelView | undefined };
+  readonly life: { now: Life };
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** How far the daemon is; what there is by then stands beside it. */
+type Life = { readonly phase: 'starting'; readonly address: Address | undefined } | { readonly phase: 'ready' | 'stopping'; readonly address: Address; readonly lifecycle: Lifecycle };
+
+/** What the kernel stands on before it is one: every part but the view of the whole. */
+type Footing = Omit<ContextParts, 'kernel'>;
+
+/** All of it, up. */
+interface Kernel {
+  readonly address: Address;
+  readonly parts: ContextParts;
+  readonly choices: Choices;
+  readonly lifecycle: Lifecycle;
+  readonly view: api.KernelView;
+  /** The kernel as an owner of what it opens itself. */
+  readonly own: Owner;
 }
 
 async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Daemon> {
   const ground = await layGround(options, home, log, lock);
-  const streams = createStreams({ clock: options.clock });
+  const streams = createStreams({ clock: options.clock, bus: ground.bus });
   const http = createFace(ground, streams);
-  ground.state.address = await openPort(http, ground.listen);
+  const address = await openPort(http, ground.listen);
+  ground.life.now = { phase: 'starting', address };
   const attached = http.attach();
   try {
-    const { parts, choices } = await openParts(ground, http, streams);
-    const own = startKernel(ground, parts, choices);
-    const { lifecycle, view } = ground.state;
-    if (!lifecycle || !view) throw new Error('the kernel did not come up');
-    const stop = onceOnly(async (reason: string) => stopDaemon(reason, { state: ground.state, lifecycle, parts, lock, own, drainMs: options.stopDrainMs ?? STOP_DRAIN_MS }));
-    await lifecycle.boot();
+    const { footing, choices } = await openParts(ground, http, streams);
+    const kernel = startKernel(ground, footing, choices, address);
+    const stop = onceOnly(async (reason: string) => {
+      ground.life.now = { phase: 'stopping', address, lifecycle: kernel.lifecycle };
+      await stopDaemon(reason, { ...kernel, lock, drainMs: options.stopDrainMs ?? STOP_DRAIN_MS });
+    });
+    await kernel.lifecycle.boot();
     await attached;
-    await refuseFailedEssentials(lifecycle, stop);
-    await becomeReady(ground, parts, { lifecycle, choices }, own);
-    return daemonOf(ground, parts, lifecycle, view, stop);
+    await refuseFailedEssentials(kernel.lifecycle, stop);
+    await becomeReady(ground, kernel);
+    return daemonOf(ground, kernel, stop);
   } catch (error) {
     http.stopAccepting();
     await http.close(0);
@@ -151,21 +193,27 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const release = await readRelease(options.releaseFile, api);
   const installed = createInstalledStore([...release.extensions, ...(options.extra ?? [])]);
   const claims = claimsOf(installed);
-  const state: Ground['state'] = { phase: 'starting', address: { host: '', port: 0 }, lifecycle: undefined, view: undefined };
-  const guard = networkGuard(env, home, () => state.address.host);
+  const life: Ground['life'] = { now: { phase: 'starting', address: undefined } };
+  const guard = networkGuard(env, claims, home, () => life.now.address?.host);
   const config = createConfig({ file: home.configFile, env, log, sections: claims, lastGoodFile: join(home.dataDir, 'config-last-good.json'), guard });
   await makeFolders(home);
   await config.load();
   setLogLevel(log, config);
   const listen = listenAddress(config, home, options.port);
-  const keys = watchKeys(env, config);
+  const databaseUrl = takeUrl(config, log);
+  const isDatabaseGuessed = databaseUrl === undefined && config.closed().includes('storage');
+  const keys = watchKeys(env, claims, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
-  const wiring: Wiring = createWiring(clock, strays, (id, event) => relay.isDurable(id, event));
+  const factories = { ...standardFactories, ...options.factories };
+  const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }), databaseUrl === undefined);
+  const wiring: Wiring = createWiring(clock, strays, bus, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
+  if (options.checkReplies) await wiring.judge.load();
   const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
   return {
     options,
-    factories: { ...standardFactories, ...options.factories },
+    factories,
+    bus,
     home,
     log,
     lock,
@@ -177,10 +225,12 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     keys,
     preset: presetOf(release, config),
     listen,
+    databaseUrl,
+    isDatabaseGuessed,
     strays,
     wiring,
     relay,
-    state,
+    life,
   };
 }
 
@@ -188,73 +238,120 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
   const { config, keys, listen, options, wiring } = ground;
   return createHttp({
     access: {
-      corsOrigins: () => (config.get('api') as { cors_origins: readonly string[] }).cors_origins,
+      corsOrigins: () => settingsOf(config, 'api').cors_origins,
       hasApiKey: keys.hasKey,
       listenHost: () => listen.host,
       trustedProxies: () => (config.get('/trusted_proxies') as readonly string[] | undefined) ?? [],
     },
     hooks: {
-      declare: needHook(wiring.hooks, 'route.declare'),
-      admit: needHook(wiring.hooks, 'http.admit'),
-      authenticate: needHook(wiring.hooks, 'http.authenticate'),
-      authorize: needHook(wiring.hooks, 'http.authorize'),
-      upgrade: needHook(wiring.hooks, 'socket.upgrade'),
+      admit: wiring.hooks.handle(api.HttpAdmit),
+      authenticate: knownActors(wiring),
+      authorize: wiring.hooks.handle(api.HttpAuthorize),
+      upgrade: wiring.hooks.handle(api.SocketUpgrade),
     },
     log: ground.log.logger('http'),
     ids: options.ids,
     clock: options.clock,
     streams,
-    limits: () => limitsOf(config.get('api') as LimitSettings), // the platform's own section
+    projections: createProjections((name) => wiring.projections.active().find(({ value }) => api.declaredAs(value.decl) === name)?.value),
+    limits: () => limitsOf(settingsOf(config, 'api')),
     checkReplies: options.checkReplies ?? false,
     gate: () => gateNow(ground),
   });
 }
 
-async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ parts: ContextParts; choices: Choices }> {
-  const { config, factories, home, log, relay, state, wiring } = ground;
+/** Whoever calls is known from here on, as one for whom others may act. */
+function knownActors({ hooks, actors }: Wiring): api.HookHandle<typeof api.HttpAuthenticate> {
+  const authenticate = hooks.handle(api.HttpAuthenticate);
+  return { ...authenticate, call: (admission) => authenticate.call(admission).then((actor) => actor && actors.hand(actor)) };
+}
+
+async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ footing: Footing; choices: Choices }> {
+  const { bus, config, factories, home, log, relay, wiring } = ground;
   const { clock, env, ids } = ground.options;
   const storage = await factories.openStorage({
     file: databaseFileOf(home.dataDir),
+    url: ground.databaseUrl,
     clock,
+    now: ground.options.isClockGiven ? clock.now : undefined,
     log: log.logger('storage'),
     storeEvent: relay.isStored,
     onEvents: (events) => {
-      for (const { event, data } of events) wiring.events.emit(event, data);
-      relay.poke();
+      for (const { event, data } of events) wiring.events.tell(event, data);
+      if (events.some(({ event }) => relay.isStored(event))) relay.poke();
     },
+  });
+  bus.subscribe('events', ({ event, data }) => {
+    wiring.events.emit(event, data);
+    // It may be one that is kept for durable listeners.
+    relay.poke();
   });
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
-  const journal = factories.createJournal({ db: storage.dbFor(journalOwner), clock, ids, log: log.logger('journal'), instanceId: ids.uuid(), soleWriter: true });
+  const soleWriter = isSoleWriter(storage);
+  const predecessor = soleWriter ? undefined : await succeed(home.dataDir, bus.name);
+  const journal = factories.createJournal({
+    db: storage.dbFor(journalOwner),
+    clock,
+    ids,
+    log: log.logger('journal'),
+    bus,
+    instanceId: bus.name,
+    nowSql: storage.nowSql,
+    soleWriter,
+    predecessor,
+  });
+  http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
   const choices = await openChoices(own, clock);
-  await relay.open(own);
+  await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, predecessor, soleWriter }));
+  const purges = createPurges({
+    book: createPurgeBook(own, clock, ids),
+    installed: ground.installed,
+    tables: wiring.tables,
+    hooks: wiring.hooks,
+    dbOf: (id, tables) => storage.dbFor({ id, tables, isPlatform: true }),
+    clock,
+    log: log.logger('kernel'),
+    apiVersion: API_VERSION,
+  });
   const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
-  const kernel = (): api.KernelView => {
-    if (!state.view) throw new Error('the kernel is not up yet');
-    return state.view;
-  };
   return {
     choices,
-    parts: { home, env, clock, ids, log, config, claims: ground.claims, storage, journal, streams, http, ...doors, ...wiring, kernel, stray: ground.strays.report },
+    footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, purges, stray: ground.strays.report },
   };
 }
 
-/** Fills `state.lifecycle` and `state.view`; gives the kernel as an owner of what it opens itself. */
-function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Owner {
-  const { config, installed, log, options, preset, relay, state, wiring } = ground;
+/** Known to the log before anything is done with it. */
+function takeUrl(config: Config, log: Log): string | undefined {
+  const url = databaseUrlOf(config);
+  const password = url === undefined ? undefined : addressOf(url).password;
+  if (password !== undefined) log.redact(password);
+  return url;
+}
+
+/** The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it. */
+const isSoleWriter = (storage: PlatformParts['storage']): boolean => storage.dialect === 'sqlite';
+
+function startKernel(ground: Ground, footing: Footing, choices: Choices, address: Address): Kernel {
+  const { config, installed, life, log, options, preset, relay, wiring } = ground;
+  // An area asks for the view when it runs, and none runs before the kernel is whole.
+  const parts: ContextParts = { ...footing, kernel: () => view };
   const lifecycle = createLifecycle(parts, wiring, installed, {
     clock: options.clock,
     log,
     settled: relay.poke,
-    choose: choices.set,
+    choose: async (id, enabled) => {
+      await choices.set(id, enabled);
+      ground.bus.publish('choices', { extension: id });
+    },
     latest: releaseWatcher(options.releaseFile, api),
     // A new build may bring settings of its own.
     adopted: async () => void (await config.reload()),
     intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
   });
   ground.strays.attach(lifecycle, wiring.strikes, wiring.hooks);
-  const view = createKernelView({
+  const view: api.KernelView = createKernelView({
     ...parts,
     version: ground.release.version,
     startedAt: ground.startedAt,
@@ -263,13 +360,12 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     installed,
     tools: wiring.tools,
     requiredSecurity: () => requiredSecurity(preset.preset, config),
-    address: () => state.address,
-    isReady: () => state.phase === 'ready',
+    address: () => address,
+    isReady: () => life.now.phase === 'ready',
     shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
   });
-  state.lifecycle = lifecycle;
-  state.view = view;
   const own = kernelOwner();
+  own.lifetime.add('purges', () => parts.purges.close());
   tapProbes(
     own,
     wiring.hooks,
@@ -277,7 +373,7 @@ function startKernel(ground: Ground, parts: ContextParts, choices: Choices): Own
     () => view,
     () => ({ host: ground.listen.host, hasKey: ground.keys.hasKey() }),
   );
-  return own;
+  return { address, parts, choices, lifecycle, view, own };
 }
 
 async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: string) => Promise<void>): Promise<void> {
@@ -287,49 +383,50 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
   throw daemonErrors.essential_failed(failed.map((one) => `${one.id} (${one.phase ?? 'start'}: ${one.reason})`).join('; '));
 }
 
-async function becomeReady(ground: Ground, parts: ContextParts, { lifecycle, choices }: { lifecycle: Lifecycle; choices: Choices }, own: Owner): Promise<void> {
-  const { home, log, release, relay, startedAt, state } = ground;
-  const sweeping = startHousekeeping(parts, log.logger('kernel'));
+async function becomeReady(ground: Ground, { address, parts, lifecycle, choices, own }: Kernel): Promise<void> {
+  const { home, life, log, release, relay, startedAt } = ground;
+  const sweeping = startHousekeeping({ ...parts, relay }, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
   const settings = await watchConfig({ file: home.configFile, clock: parts.clock, log: log.logger('config'), reload: () => applySettings(ground, lifecycle, 'config.toml was saved') });
   own.lifetime.add('watch of config.toml', () => settings.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
   // Who is connected was judged by the keys and roles of then.
-  ground.wiring.events.facade(own).on('auth.changed', () => parts.http.judgeCallers());
+  ground.wiring.events.on(own, api.AuthChanged, () => parts.http.judgeCallers());
   ground.wiring.events.listeners.swap(undefined, own);
-  const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
+  const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), bus: ground.bus, choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());
   relay.poke();
   const kernelLog = log.logger('kernel');
   // Their runs wait for the end of their own; nobody waits for the rest.
   const survivors = parts.execDoor.endSurvivors().catch((cause: unknown) => kernelLog.warn('children of an earlier life could not be looked for', { cause }));
   own.lifetime.add('end of children of an earlier life', async () => void (await survivors));
-  const { host, port } = state.address;
+  const { host, port } = address;
   // Whole or not at all: commands read it while it is written.
-  await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(state.address), startedAt, version: release.version }));
-  state.phase = 'ready';
-  void parts.hooks.slot('kernel.ready')?.call(undefined);
+  await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(address), startedAt, version: release.version }));
+  life.now = { phase: 'ready', address, lifecycle };
+  void parts.hooks.handle(api.KernelReady).call(undefined);
   // Nobody's first answer waits for this.
   for (const { what, path } of await exposedPaths(home)) kernelLog.warn(`${what}.`, { path, fix: 'svc doctor --fix' });
 }
 
-const gateNow = ({ config, preset, state }: Ground) => gateOf(state.phase, config.closed(), missingSecurity(state.lifecycle, preset.preset, config));
+const gateNow = ({ config, databaseUrl, isDatabaseGuessed, preset, life: { now } }: Ground) =>
+  now.phase === 'ready' ? gateOf(config.closed(), missingSecurity(now.lifecycle, preset.preset, config), isDatabaseGuessed && !isDatabaseKept(config, databaseUrl)) : { state: now.phase };
 
 /** Whether areas can be switched over the API as usual. */
 const isAskable = (ground: Ground, lifecycle: Lifecycle): boolean => gateNow(ground).state !== 'closed' && ground.installed.all().some((one) => canSwitch(one) && lifecycle.isActive(one.id));
 
-const daemonOf = (ground: Ground, parts: ContextParts, lifecycle: Lifecycle, kernel: api.KernelView, stop: (reason: string) => Promise<void>): Daemon => ({
-  url: urlOf(ground.state.address),
-  ...ground.state.address,
+const daemonOf = (ground: Ground, { address, parts, lifecycle, view }: Kernel, stop: (reason: string) => Promise<void>): Daemon => ({
+  url: urlOf(address),
+  ...address,
   home: ground.home,
-  kernel,
+  kernel: view,
   lifecycle,
   services: ground.wiring.services,
   log: ground.log,
   installed: ground.installed,
   parts,
   stop,
-  greeting: async () => (await needHook(ground.wiring.hooks, 'kernel.greet').call(undefined)).flatMap((row) => row.value ?? []),
+  greeting: async () => (await ground.wiring.hooks.handle(api.KernelGreet).call(undefined)).flatMap((row) => row.value ?? []),
   caught: ground.strays.caught,
   lastEntered: lastEnteredId,
   reloadConfig: (why) => applySettings(ground, lifecycle, why ?? 'asked for'),
@@ -340,7 +437,6 @@ async function applySettings(ground: Ground, lifecycle: Lifecycle, why: string):
   const { config, log, wiring } = ground;
   const { changed, problems } = await config.reload();
   setLogLevel(log, config);
-  await wiring.hooks.slot('config.changed')?.call({ sections: changed });
   wiring.events.emit('config.changed', { sections: changed });
   await lifecycle.converge();
   log.logger('config').info(problems.length === 0 ? 'settings read again' : 'settings read again; what does not hold keeps its last good value', { why, changed, problems: problems.length });
@@ -348,12 +444,17 @@ async function applySettings(ground: Ground, lifecycle: Lifecycle, why: string):
 }
 
 /** Settings that were read once, at the start, and say something else now. */
-const awaitingRestart = ({ config, home, listen, options, preset, release }: Ground): string[] => {
+const awaitingRestart = (ground: Ground): string[] => {
+  const { config, home, listen, options, preset, release } = ground;
   const wanted = listenAddress(config, home, options.port);
-  return [...(wanted.host === listen.host && wanted.port === listen.port ? [] : ['[api] listen_addr']), ...(presetOf(release, config).name === preset.name ? [] : ['[extensions] preset'])];
+  return [
+    ...(isDatabaseKept(config, ground.databaseUrl) ? [] : ['[storage] url']),
+    ...(wanted.host === listen.host && wanted.port === listen.port ? [] : ['[api] listen_addr']),
+    ...(presetOf(release, config).name === preset.name ? [] : ['[extensions] preset']),
+  ];
 };
 
-const setLogLevel = (log: Log, config: Config): void => log.setLevel((config.get('log') as { level: LogLevel }).level);
+const setLogLevel = (log: Log, config: Config): void => log.setLevel(settingsOf(config, 'log').level);
 
 async function openPort(
   http: { listen(where: { host: string; port: number }): Promise<{ address: string; port: number }> },
@@ -363,7 +464,7 @@ async function openPort(
     const bound = await http.listen(where);
     return { host: bound.address, port: bound.port };
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
+    const code = errnoOf(cause) ?? 'unknown';
     throw (code === 'EADDRINUSE' ? daemonErrors.port_in_use(where.host, where.port) : daemonErrors.port_refused(where.host, where.port, code)).with({ cause });
   }
 }

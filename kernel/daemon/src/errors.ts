@@ -50,6 +50,12 @@ export const daemonErrors = defineErrors('daemon', {
     hint: 'Make the home folder writable for this user, or set SVC_HOME to another folder.',
   },
   release_broken: { status: 500, retry: false, message: (file: string) => `The release index ${file} cannot be read.`, hint: 'Build again: npm run build.' },
+  storage_setting: {
+    status: 400,
+    retry: false,
+    message: () => 'The section [storage] of config.toml is not valid, so which database is meant is not known.',
+    hint: 'Correct it (svc doctor names the line), or take it out to use the file in the data folder.',
+  },
   essential_failed: { status: 500, retry: false, message: (list: string) => `The daemon cannot work without what failed: ${list}`, hint: 'svc doctor, or the log, has the cause.' },
   unknown_extension: {
     status: 404,
@@ -57,6 +63,34 @@ export const daemonErrors = defineErrors('daemon', {
     message: (id: string, near: string | undefined) => `There is no extension "${id}".${near ? ` Did you mean ${near}?` : ''}`,
     hint: 'With the daemon running, "svc ext list" names all.',
   },
-  not_granted: { status: 403, retry: false, message: (id: string, grant: string) => `${id} has no grant "${grant}" in its extension.json.` },
+  not_declared: {
+    status: 403,
+    retry: false,
+    message: (id: string, name: string, field: string) => `${id} may not use "${name}": its extension.json does not name it under "${field}".`,
+    hint: 'Add it there, build again and reload the extension.',
+  },
+  foreign_name: { status: 403, retry: false, message: (id: string, name: string) => `${id} may not register "${name}": what it registers begins with "${id}.".`, hint: 'Rename it.' },
+  bad_purge: {
+    status: 400,
+    retry: false,
+    message: (named: string) => `A purge names one owner, agent or session; ${named === '' ? 'none' : named} was given.`,
+    hint: 'Give exactly one of ownerId, agentId, sessionId, and not an empty one.',
+  },
+  not_granted: {
+    status: 403,
+    retry: false,
+    message: (id: string, grant: string) => `${id} has no grant "${grant}": add { "grant": "${grant}", "why": "…" } to "grants" in its extension.json.`,
+    hint: 'A grant is asked for in the manifest, with the reason, and read when the extension is loaded.',
+  },
+  timer_twice: { status: 500, retry: false, message: (id: string, name: string) => `${id} has a timer "${name}" already.`, hint: 'Give the second a name of its own, or dispose of the first.' },
+  timer_name: { status: 500, retry: false, message: (id: string, name: string) => `${id} calls a timer "${name}"; names of timers are kebab-case, such as forget-keys.` },
+  bad_grants: { status: 500, retry: false, message: (id: string, faults: string) => `The grants in the extension.json of ${id} cannot be used: ${faults}.` },
+  kind_not_own: {
+    status: 403,
+    retry: false,
+    message: (id: string, kind: string) => `Runs of the kind "${kind}" are not ${id}'s: it names no such kind in its extension.json.`,
+    hint: 'Name it under `kinds`, or ask the service of the extension that does.',
+  },
+  socket_not_own: { status: 403, retry: false, message: (id: string, socket: string) => `The socket "${socket}" is not ${id}'s: its connections are seen by its owner alone.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
 });

@@ -1,12 +1,30 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import { join } from 'node:path';
-import type { AnyTool, ConfigHandle, Db, Disposable, ExtensionContext, Files, FetchInit, KernelView, Streams } from '@svc/api';
-import { type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
+import type { AnyTool, Clock, Connection, Disposable, ExtensionContext, Ids, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
+import { type ActorBook, type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
+import { dbGate } from './gate/storage.js';
 import { daemonErrors } from './errors.js';
+import { contributed } from './gate/contributed.js';
+import { eventsGate } from './gate/events.js';
+import { hooksGate } from './gate/hooks.js';
+import { servicesGate } from './gate/services.js';
+import { settingsGate } from './gate/settings.js';
+import { streamsGate } from './gate/streams.js';
+import { childMembers } from './gate/doors/child-gate.js';
+import { fetchMembers } from './gate/doors/fetch-gate.js';
+import { filesMember } from './gate/doors/files-gate.js';
+import { createGrants } from './gate/grants-judge.js';
+import { kernelMember } from './gate/kernel-gate.js';
+import type { Member } from './gate/member.js';
+import { tcpMember } from './gate/doors/tcp-gate.js';
+import { rejectedAfter, whileAlive } from './gate/while-alive.js';
 import { journalFacade } from './journal-facade.js';
+import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
-import type { InstalledFiles } from './release.js';
+import type { Purges } from './purge/purges.js';
+import type { InstalledFiles } from './process/release.js';
+
+const TIMER_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 export interface ContextParts extends PlatformParts {
   readonly hooks: HookRegistry;
@@ -15,93 +33,92 @@ export interface ContextParts extends PlatformParts {
   readonly tools: ContributionRegistry<AnyTool>;
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
+  readonly projections: ContributionRegistry<Projection>;
+  readonly judge: ContractJudge;
+  readonly actors: ActorBook;
+  readonly purges: Purges;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
   stray(owner: Owner, place: string, error: unknown): void;
 }
 
 export function createContext(parts: ContextParts, owner: Owner, installed: InstalledFiles): ExtensionContext {
-  const { id } = installed;
+  const { id, manifest } = installed;
   const { lifetime } = owner;
-  const grants = (installed.manifest.grants ?? []).map((one) => one.grant);
-  const need = (grant: string): void => {
-    if (!grants.includes(grant)) throw daemonErrors.not_granted(id, grant);
-  };
+  const grants = createGrants(id, installed.manifest);
   const alive = (): void => {
     if (lifetime.state === 'closed') throw daemonErrors.extension_stopped(id);
   };
-  const secrets = parts.secrets.limited(grants);
+  const secrets = parts.secrets.limited(grants.texts);
+  const log = parts.log.logger(id).child({ ext: id, generation: owner.generation });
+  const member: Member = { parts, owner, grants, alive, stray: (place, error) => parts.stray(owner, place, error) };
+  const events = eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data));
+  const own = contributed(parts, owner);
+  const lasting = <T extends object>(one: T): T => whileAlive(one, alive);
+  const doors = { ...fetchMembers(member, secrets), ...childMembers(member) };
   const context: ExtensionContext = {
     id,
     version: installed.version,
     generation: owner.generation,
     signal: lifetime.signal,
-    log: parts.log.logger(id).child({ ext: id, generation: owner.generation }),
-    config: configHandle(parts, owner),
-    routes: { add: (...decls) => together(decls.map((decl) => parts.http.routes.add(owner, decl))) },
-    sockets: {
-      add: (...decls) => together(decls.map((decl) => parts.http.sockets.add(owner, decl))),
-      connections: (socketId) => parts.http.connections(socketId),
-    },
-    tools: { add: (...decls) => together(decls.map((decl) => parts.tools.add(owner, decl))) },
-    hooks: parts.hooks.facade(owner),
-    services: parts.services.facade(owner),
-    events: parts.events.facade(owner),
-    journal: journalFacade(parts.journal, owner, parts.ready),
-    streams: streamsFacade(parts.streams),
-    timers: timersFacade(parts, owner),
-    db: dbFacade(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [], carriesOthers: installed.bundled }), alive),
-    fetch: (url: string, init: FetchInit) => {
+    log,
+    config: lasting(settingsGate(parts.config, owner, manifest)),
+    routes: lasting(own.routes),
+    sockets: lasting({ add: own.sockets, connections: (socketId) => ownConnections(parts, id, socketId) }),
+    tools: lasting(own.tools),
+    hooks: lasting(hooksGate(parts.hooks, owner, manifest, grants)),
+    services: lasting(servicesGate(parts.services, owner, manifest, grants)),
+    // A write of an event can be made after the end, as those of rows; it is told by whoever commits it.
+    events: Object.freeze({ ...lasting(events), event: events.event }),
+    journal: Object.freeze(journalFacade({ ...parts, log }, owner, manifest.kinds ?? [])),
+    streams: lasting(streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge)),
+    timers: lasting(timersFacade(parts, owner)),
+    db: Object.freeze(dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive })),
+    purge: async (subject) => {
+      grants.need('purge');
       alive();
-      return parts.fetchDoor.fetch(url, init, secrets.resolve);
+      return parts.purges.purge(subject);
     },
-    exec: (command, args, options) => {
-      alive();
-      return parts.execDoor.exec(command, args, options);
-    },
-    endSurvivors: (key) => parts.execDoor.endSurvivors(key),
-    files: filesOf(parts, id),
-    secrets: secrets.secrets,
-    workers: {
-      run: (worker, input, options) => {
-        alive();
-        return runWorker(parts, installed, worker, input, options?.signal);
-      },
-    },
-    clock: parts.clock,
-    ids: parts.ids,
+    ...doors,
+    egress: lasting(doors.egress),
+    tcp: Object.freeze(tcpMember(member)),
+    files: lasting(filesMember(member)),
+    secrets: rejectedAfter(secrets.secrets, alive),
+    workers: rejectedAfter({ run: (worker, input, options) => runWorker(parts, installed, worker, input, options?.signal) }, alive),
+    schemas: ownFace(parts.schemas),
+    clock: clockFace(parts.clock),
+    ids: idsFace(parts.ids),
     get kernel() {
-      need('kernel');
-      return parts.kernel();
+      alive();
+      return kernelMember(parts.kernel, id, grants);
     },
     env: (name) => {
-      need(`env:${name}`);
+      alive();
+      grants.need('env', name);
       return parts.env[name];
     },
     hold: (label) => {
       const leave = lifetime.enter(label);
       return leave ? { release: leave } : null;
     },
-    onDispose: (label, fn) => lifetime.add(label, fn),
+    onDispose: (label, fn) => {
+      alive();
+      return lifetime.add(label, fn);
+    },
   };
   return Object.freeze(context);
 }
 
-function configHandle(parts: ContextParts, owner: Owner): ConfigHandle {
-  // A claimed top-level key is called by its name alone: `get('api_key')`.
-  const nameOf = (section: string): string => (parts.claims()[`/${section}`] ? `/${section}` : section);
-  const handle = {
-    get: (section: string): unknown => parts.config.get(nameOf(section)),
-    onChange: (section: string, fn: () => void): Disposable => {
-      const listening = parts.config.onChange(nameOf(section), () => runAs(owner, undefined, fn));
-      return owner.lifetime.add(`watch of [${section}]`, () => listening.dispose());
-    },
-  };
-  // ConfigMap's types belong to the areas; the platform validated the value against their schema.
-  return handle as ConfigHandle;
+function ownConnections(parts: ContextParts, id: string, socketId: string): readonly Connection[] {
+  const row = parts.http.sockets.active().find(({ value }) => value.id === socketId);
+  if (row && row.owner.id !== id) throw daemonErrors.socket_not_own(id, socketId);
+  return parts.http.connections(socketId);
 }
 
 function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['timers'] {
+  const named = (name: string): void => {
+    if (!TIMER_NAME.test(name)) throw daemonErrors.timer_name(owner.id, name);
+  };
   const timers = (label: string) => createTimers({ clock: parts.clock, onError: (error) => parts.stray(owner, label, error) });
   const guarded = (label: string, fn: () => void | Promise<void>) => async (): Promise<void> => {
     const leave = owner.lifetime.enter(label);
@@ -113,63 +130,39 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
     }
   };
   return {
-    every: (ms, fn) => parts.timers.add(owner, { label: `every ${ms} ms`, begin: () => timers(`timer every ${ms} ms`).every(ms, guarded(`timer every ${ms} ms`, fn)) }),
-    after: (ms, fn) => {
+    every: (name, ms, fn) => {
+      named(name);
+      return parts.timers.add(owner, { name, label: `${name} every ${ms} ms`, begin: () => timers(`timer ${name}`).every(ms, guarded(`timer ${name}`, fn)) });
+    },
+    after: (name, ms, fn) => {
+      named(name);
       const entry: { own?: Disposable } = {};
-      const once = guarded(`timer after ${ms} ms`, async () => {
+      const once = guarded(`timer ${name}`, async () => {
         await entry.own?.dispose();
         await fn();
       });
-      entry.own = parts.timers.add(owner, { label: `after ${ms} ms`, begin: () => timers(`timer after ${ms} ms`).after(ms, once) });
+      entry.own = parts.timers.add(owner, { name, label: `${name} after ${ms} ms`, begin: () => timers(`timer ${name}`).after(ms, once) });
       return entry.own;
     },
   };
 }
 
-const streamsFacade = (streams: Streams): Streams => ({
-  open: (topic, options) => streams.open(topic, options),
-  publish: (topic, frame) => streams.publish(topic, frame),
-  flush: (topic) => streams.flush(topic),
-  state: (topic) => streams.state(topic),
-  follow: (topic, after) => streams.follow(topic, after),
-  final: (topic, signal) => streams.final(topic, signal),
-});
-
-const dbFacade = (db: Db, alive: () => void): Db => ({
-  table: (name) => db.table(name),
-  read: (sql, args) => {
-    alive();
-    return db.read(sql, args);
-  },
-  readOne: (sql, args) => {
-    alive();
-    return db.readOne(sql, args);
-  },
-  commit: (writes) => {
-    alive();
-    return db.commit(writes);
-  },
-});
-
-function filesOf(parts: ContextParts, id: string): Files {
-  const { dataDir, workspacesDir } = parts.home;
-  return {
-    data: parts.openDir(join(dataDir, 'ext', id)),
-    cache: parts.openDir(join(dataDir, 'cache', id)),
-    root: (name) => parts.openDir(name === 'workspaces' ? workspacesDir : join(dataDir, 'uploads')),
-  };
+async function runWorker<O extends TSchema>(parts: ContextParts, installed: InstalledFiles, worker: WorkerDecl<TSchema, O>, input: unknown, signal: AbortSignal | undefined): Promise<Plain<O>> {
+  const { name } = worker;
+  const spec = ownMember(installed.manifest.workers ?? {}, name);
+  const file = ownMember(installed.workers, name);
+  if (!spec || !file) throw daemonErrors.not_declared(installed.id, name, 'workers');
+  // Input and output cross a thread as the plain data that the worker declares.
+  return (await parts.workers.run(file, 'default', input, { lane: spec.lane, timeoutMs: spec.timeoutMs, ...(signal ? { signal } : {}) })) as Plain<O>;
 }
 
-async function runWorker<T>(parts: ContextParts, installed: InstalledFiles, worker: string, input: unknown, signal: AbortSignal | undefined): Promise<T> {
-  const spec = installed.manifest.workers?.[worker];
-  const file = installed.workers[worker];
-  if (!spec || !file) throw daemonErrors.not_granted(installed.id, `worker ${worker}`);
-  // The worker function's own type is what the caller names; input and output cross a thread as plain data.
-  return (await parts.workers.run(file, 'default', input, { lane: spec.lane, timeoutMs: spec.timeoutMs, ...(signal ? { signal } : {}) })) as T;
-}
+/** A name that objects have anyway, such as `constructor`, is nobody's worker. */
+const ownMember = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(record, name) ? record[name] : undefined);
 
-const together = (handles: readonly Disposable[]): Disposable => ({
-  dispose: async () => {
-    for (const handle of [...handles].reverse()) await handle.dispose();
-  },
-});
+/** All share what is behind these; each has its own face, so that nobody puts another function in its place. */
+const clockFace = (clock: Clock): Clock =>
+  Object.freeze({ now: () => clock.now(), iso: () => clock.iso(), mono: () => clock.mono(), sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal) });
+
+const idsFace = (ids: Ids): Ids => Object.freeze({ uuid: () => ids.uuid(), hex: (count: number) => ids.hex(count), bytes: (count: number) => ids.bytes(count), random: () => ids.random() });
+
+const ownFace = <T extends object>(shared: T): T => Object.freeze({ ...shared });

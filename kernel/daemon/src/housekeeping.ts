@@ -1,16 +1,22 @@
-/** What would grow for ever if nobody swept: rows of runs that ended long ago; and a database file that lags behind its -wal. */
+/** What would grow for ever if nobody swept: rows of runs that ended and of purges that were complete long ago; and a database file that lags behind its -wal. */
+import { settingsOf } from '@svc/platform/config/kernel-sections';
 import type { Logger } from '@svc/api';
 import { createTimers } from '@svc/platform/clock/timers';
-import type { PlatformParts } from './platform-parts.js';
+import type { DurableRelay } from './relay/durable-relay.js';
+import type { ContextParts } from './extension-context.js';
 
 const SWEEP_EVERY_MS = 3_600_000;
 const TEND_EVERY_MS = 1_000;
+const RELAY_EVERY_MS = 2_000;
 const BATCH = 500;
 const MS_PER_DAY = 86_400_000;
 
-export function startHousekeeping(parts: Pick<PlatformParts, 'clock' | 'journal' | 'config' | 'storage'>, log: Logger): { dispose(): Promise<void> } {
+export function startHousekeeping(
+  parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'storage' | 'purges'> & { readonly relay: Pick<DurableRelay, 'beat'> },
+  log: Logger,
+): { dispose(): Promise<void> } {
   const timers = createTimers({ clock: parts.clock, onError: (error) => log.warn('old runs could not be swept; the next round tries again', { cause: error }) });
-  const beats = [timers.every(SWEEP_EVERY_MS, () => sweep(parts, log)), timers.every(TEND_EVERY_MS, () => parts.storage.tend())];
+  const beats = [timers.every(SWEEP_EVERY_MS, () => sweep(parts, log)), timers.every(TEND_EVERY_MS, () => parts.storage.tend()), timers.every(RELAY_EVERY_MS, () => parts.relay.beat())];
   return {
     dispose: async () => {
       for (const beat of beats) await beat.dispose();
@@ -18,13 +24,14 @@ export function startHousekeeping(parts: Pick<PlatformParts, 'clock' | 'journal'
   };
 }
 
-async function sweep(parts: Pick<PlatformParts, 'clock' | 'journal' | 'config'>, log: Logger): Promise<void> {
-  const { keep_days } = parts.config.get('journal') as { keep_days: number }; // as kernel-sections.ts declares it
+async function sweep(parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'purges'>, log: Logger): Promise<void> {
+  const { keep_days } = settingsOf(parts.config, 'journal');
   const before = new Date(parts.clock.now() - keep_days * MS_PER_DAY).toISOString();
   let removed = 0;
   for (let batch = BATCH; batch === BATCH; ) {
     batch = await parts.journal.prune(before, BATCH);
     removed += batch;
   }
+  await parts.purges.forgetBefore(before);
   if (removed > 0) log.info('swept runs that ended long ago', { removed, before });
 }

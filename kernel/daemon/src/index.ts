@@ -1,5 +1,5 @@
 /** @svc/daemon: composes and runs a daemon. */
 export { type BootOptions, bootDaemon, type Daemon } from './boot.js';
 export { type PartFactories, standardFactories } from './platform-parts.js';
-export type { InstalledFiles, Release } from './release.js';
+export type { InstalledFiles, Release } from './process/release.js';
 export { API_VERSION } from './wiring.js';

@@ -1,38 +1,39 @@
 /** What the kernel itself reports: the database, the settings, the listen address. */
-import type { DoctorFinding, KernelView } from '@svc/api';
+import { DoctorCheck, type DoctorFinding, HealthProbe, KernelGreet, type KernelView } from '@svc/api';
 import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
-import { isLoopbackName } from '@svc/platform/http/access';
-import { type ShownByAncestor, shownByAncestors } from '@svc/platform/config/own-environment';
+import { isLoopbackName } from '@svc/platform/config/loopback';
+import { type ShownByAncestor, shownByAncestors } from '@svc/platform/config/environment/own-environment';
 import { type Exposed, exposedPaths } from '@svc/platform/config/privacy';
-import type { PlatformParts } from './platform-parts.js';
+import type { ContextParts } from './extension-context.js';
+import type { Waiting } from './purge/purge-book.js';
 
 const PRIVACY_FIX = 'svc doctor --fix';
 const MAX_NAMED = 20;
 
 /** The kernel as an owner of taps. It is never unloaded. */
-export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel') });
+export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel'), build: 'kernel' });
 
 export function tapProbes(
   owner: Owner,
   hooks: HookRegistry,
-  parts: Pick<PlatformParts, 'storage' | 'config' | 'env' | 'home'>,
+  parts: Pick<ContextParts, 'storage' | 'config' | 'env' | 'home' | 'purges'>,
   view: () => KernelView,
   listen: () => { host: string; hasKey: boolean },
 ): void {
-  const facade = hooks.facade(owner);
-  facade.tap('health.probe', async () => {
+  hooks.tap(owner, HealthProbe, async () => {
     await parts.storage.ping();
     const problem = parts.storage.identityProblem();
     return problem === undefined ? { name: 'database', status: 'ok' } : { name: 'database', status: 'warn', detail: problem };
   });
-  facade.tap('doctor.check', async () => [
+  hooks.tap(owner, DoctorCheck, async () => [
     configFinding(view()),
     listenFinding(listen()),
     environmentFinding(await shownByAncestors(parts.env)),
     privacyFinding(await exposedPaths(parts.home)),
     identityFinding(parts.storage.identityProblem()),
+    erasureFinding(await parts.purges.waiting()),
   ]);
-  facade.tap('kernel.greet', async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
+  hooks.tap(owner, KernelGreet, async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
   hooks.taps.swap(undefined, owner);
 }
 
@@ -58,7 +59,24 @@ function configFinding(view: KernelView): DoctorFinding {
 function identityFinding(problem: string | undefined): DoctorFinding {
   const check = 'DatabaseIdentityCheck';
   if (problem === undefined) return { check, result: 'pass', message: 'The database is the one that was here last.' };
-  return { check, result: 'fail', message: problem, fix: 'Stop the daemon and put the right file back, with its -wal; or keep this one: svc doctor --accept-database' };
+  return {
+    check,
+    result: 'fail',
+    message: problem,
+    fix: 'Stop the daemon and put the right database back (a file with its -wal), or correct [storage] url; or keep this one: svc doctor --accept-database',
+  };
+}
+
+function erasureFinding(waiting: readonly Waiting[]): DoctorFinding {
+  const check = 'ErasureCheck';
+  if (waiting.length === 0) return { check, result: 'pass', message: 'Nobody who is to be erased is still stored.' };
+  const list = waiting.map(({ area, purges }) => `${area} (${purges})`).join(', ');
+  return {
+    check,
+    result: 'warn',
+    message: `Somebody is still to be erased from areas that are off or failed at it: ${list}.`,
+    fix: 'Switch them on: they erase before they serve anybody. "svc ext why ID" says what is wrong with one that failed.',
+  };
 }
 
 function listenFinding({ host, hasKey }: { host: string; hasKey: boolean }): DoctorFinding {

@@ -1,8 +1,9 @@
 /** What the admin area and `system` may ask and order of the kernel. */
+import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
 import type { AnyTool, KernelView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
-import { withConsequences } from './consequences.js';
+import { withConsequences } from './choices/consequences.js';
 import type { PlatformParts } from './platform-parts.js';
 
 export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'storage' | 'streams'> {
@@ -43,7 +44,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
     ...parts.http.routes.active().map(({ owner, value }) => ({ id: value.id, method: value.method as string, path: value.path, owner: owner.id, auth: value.auth as string, socket: false })),
     ...parts.http.sockets.active().map(({ owner, value }) => ({ id: value.id, method: 'GET', path: value.path, owner: owner.id, auth: value.auth as string, socket: true })),
   ],
-  tools: () => parts.tools.active().map(({ owner, value }) => ({ owner: owner.id, tool: value })),
+  tools: () => parts.tools.active().map(({ owner, value }) => ({ owner: owner.id, bundled: parts.installed.get(owner.id)?.bundled ?? false, tool: value })),
   configProblems: () => parts.config.problems().map(({ file, line, key, message, severity }) => ({ file, line, key, message, severity })),
   facts: () => factsOf(parts),
   shutdown: parts.shutdown,
@@ -71,10 +72,11 @@ function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
   return {
     home_dir: parts.home.home,
     data_dir: parts.home.dataDir,
+    database: parts.storage.place,
     log_dir: parts.home.logDir,
     config_file: parts.home.configFile,
     config_exists: parts.config.hasFile(),
-    log_level: (parts.config.get('log') as { level: string }).level, // what kernel-sections.ts declares
+    log_level: settingsOf(parts.config, 'log').level,
     hostname: hostname(),
     api_listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     runtime_version: process.version,

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { isSvcError } from '@svc/api';
 import { asTyped, commandName } from '@svc/platform/config/command-name';
 import { renderBanner } from './banner.js';
-import { takeEnvironment } from '@svc/platform/config/own-environment';
+import { takeEnvironment } from '@svc/platform/config/environment/own-environment';
 import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
-import { guardProcess } from './process-guard.js';
-import { startElsewhere } from './start-elsewhere.js';
+import { guardProcess } from './process/process-guard.js';
+import { startElsewhere } from './process/start-elsewhere.js';
 
 export { startElsewhere };
 
@@ -57,6 +57,7 @@ async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {
     command,
     url: daemon.url,
     dataDir: daemon.home.dataDir,
+    database: daemon.parts.storage.place,
     lines: (await daemon.greeting()).map((line) => ({ ...line, value: asTyped(line.value, command), ...(line.note === undefined ? {} : { note: asTyped(line.note, command) }) })),
     problems: [
       ...daemon.kernel.configProblems().flatMap(({ severity, message }) => (severity === 'notice' ? [] : [message])),

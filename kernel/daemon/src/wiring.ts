@@ -1,11 +1,36 @@
 /** The registries of the wiring, and the lifecycle over them. */
 import * as api from '@svc/api';
-import { ContributionRegistry, EventHub, type GenerationDeps, HookRegistry, type InstalledStore, Lifecycle, type LifecycleDeps, LiveRegistry, ServiceRegistry, StrikeBook } from '@svc/core';
+import {
+  type ActorBook,
+  type ContractJudge,
+  ContributionRegistry,
+  createActorBook,
+  createContractJudge,
+  EventHub,
+  type GenerationDeps,
+  HookRegistry,
+  type InstalledStore,
+  Lifecycle,
+  type LifecycleDeps,
+  LiveRegistry,
+  type Misfit,
+  ServiceRegistry,
+  StrikeBook,
+} from '@svc/core';
+import type { Bus } from '@svc/platform/bus/bus';
 import type { TimerClock } from '@svc/platform/clock/clock';
+import { kernelSections } from '@svc/platform/config/kernel-sections';
+import { RECEIPTS_KIND } from '@svc/platform/http/idempotency';
 import type { Log } from '@svc/platform/log/log';
+import { daemonErrors } from './errors.js';
 import { type ContextParts, createContext } from './extension-context.js';
-import type { InstalledFiles } from './release.js';
-import type { StrayHandler } from './stray-errors.js';
+import { createProjectionRegistry } from './gate/streams.js';
+import type { Projection } from '@svc/platform/streams/projections';
+import type { InstalledFiles } from './process/release.js';
+import type { StrayHandler } from './process/stray-errors.js';
+
+const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, api.EventsGap].map(({ name }) => name);
+const KERNEL_KINDS = [RECEIPTS_KIND];
 
 /** What extensions are judged against. */
 export const API_VERSION = '0.1.0';
@@ -15,20 +40,33 @@ export interface Wiring {
   readonly services: ServiceRegistry;
   readonly events: EventHub;
   readonly tools: ContributionRegistry<api.AnyTool>;
+  readonly tables: ContributionRegistry<api.TableDecl>;
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
   readonly strikes: StrikeBook;
+  readonly projections: ContributionRegistry<Projection>;
+  readonly judge: ContractJudge & { load(): Promise<void> };
+  readonly actors: ActorBook;
 }
 
-export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable: (extensionId: string, event: string) => boolean): Wiring {
+export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, isDurable: (extensionId: string, event: string) => boolean, judgesAll: boolean): Wiring {
+  const judge = createContractJudge(loadChecker, judgesAll);
+  const actors = createActorBook();
   return {
-    hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }),
-    services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error)),
-    events: new EventHub({
-      failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
-      dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
-      isDurable,
-    }),
+    judge,
+    actors,
+    projections: createProjectionRegistry(),
+    hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }, judge, actors),
+    services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error), judge, actors),
+    events: new EventHub(
+      {
+        failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
+        dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
+        carry: (event, data) => bus.publish('events', { event, data }),
+        isDurable,
+      },
+      judge,
+    ),
     tools: new ContributionRegistry<api.AnyTool>('tool', {
       describe: (tool) => tool.name,
       check: (candidate, others) => {
@@ -36,7 +74,8 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, isDurable:
         if (other) throw new Error(`the tool ${candidate.value.name} is already contributed by ${other.owner.id}`);
       },
     }),
-    timers: new LiveRegistry('timer'),
+    tables: new ContributionRegistry<api.TableDecl>('table', { describe: ({ name }) => name }),
+    timers: new LiveRegistry('timer', daemonErrors.timer_twice),
     ready: new LiveRegistry('run listener'),
     strikes: new StrikeBook(() => clock.now()),
   };
@@ -50,16 +89,35 @@ export function createLifecycle(
 ): Lifecycle {
   const generations: GenerationDeps = {
     // Services last: whoever is called through one finds its routes, tools and timers in place.
-    registries: [wiring.hooks.definitions, wiring.hooks.taps, parts.http.routes, parts.http.sockets, wiring.tools, wiring.events.listeners, wiring.services.provided, wiring.timers, wiring.ready],
+    registries: [
+      wiring.hooks.definitions,
+      wiring.hooks.taps,
+      parts.http.routes,
+      parts.http.sockets,
+      wiring.tools,
+      wiring.tables,
+      wiring.events.listeners,
+      wiring.projections,
+      wiring.services.provided,
+      wiring.timers,
+      wiring.ready,
+    ],
     createContext: (owner, one) => createContext(parts, owner, one as InstalledFiles), // all that the store holds, and so all that is ever started
     migrate: async (one, definition) => {
+      // What another build made is held to the contracts at each crossing.
+      if (one.build === undefined) await wiring.judge.load();
       if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations);
     },
+    declare: (owner, { tables = [] }) => {
+      for (const table of tables) wiring.tables.add(owner, table);
+    },
+    erase: (owner) => parts.purges.settleCandidate(owner),
   };
   return new Lifecycle(
     {
       ...generations,
       apiVersion: API_VERSION,
+      names: { sections: Object.keys(kernelSections), events: KERNEL_EVENTS, kinds: KERNEL_KINDS },
       strikes: wiring.strikes,
       choose: rest.choose,
       intents: rest.intents,
@@ -70,6 +128,7 @@ export function createLifecycle(
       log: rest.log.logger('kernel'),
       changed: (id, state) => {
         wiring.events.emit('extension.changed', { id, state });
+        if (state === 'active') parts.purges.wentLive(id);
         rest.settled();
       },
       later: (ms, fn) => rest.clock.schedule(ms, fn),
@@ -87,6 +146,5 @@ function pointer(parts: ContextParts, path: string): unknown {
   return value;
 }
 
-export const needHook = <N extends api.HookName>(hooks: HookRegistry, name: N) =>
-  // The registry is generic; the name fixes the type.
-  hooks.handle(name) as api.HookHandle<api.HookMap[N] extends api.AnyHook ? api.HookMap[N] : never>;
+/** Loaded with the first extension that has to be judged. */
+const loadChecker = async (): Promise<Misfit> => (await import('@svc/platform/schema/misfit')).loadMisfit();

@@ -2,14 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '@svc/api';
-import type {} from '@svc/ext-agents/contract';
+import { AgentSpawned } from '@svc/ext-agents/contract';
 import { systemClock } from '@svc/platform/clock/clock';
 import { openStorage } from '@svc/platform/storage/storage';
 import { createInstalledStore } from '@svc/core';
 import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { kernelMigrations, kernelTables } from '../src/choices.js';
-import { createDurableRelay } from '../src/durable-relay.js';
+import { kernelMigrations, kernelTables } from '../src/choices/choices.js';
+import { createDurableRelay } from '../src/relay/durable-relay.js';
+import { createRelayLease } from '../src/relay/relay-lease.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -21,7 +22,7 @@ const scribe = (heard: string[], refuse = 0) => {
     manifest: { events: { listens: ['agent.spawned'], durable: ['agent.spawned'] } },
     definition: {
       activate(ctx) {
-        ctx.events.on('agent.spawned', ({ name }) => {
+        ctx.events.on(AgentSpawned, ({ name }) => {
           if (name === 'assistant') return;
           refusals -= 1;
           if (refusals >= 0) throw new Error('not yet');
@@ -88,8 +89,8 @@ describe('a durable listener', () => {
     };
     const relay = createDurableRelay({ installed: createInstalledStore([scribe([])]), hub, clock, log: silent });
     const db = storage.dbFor(kernelTables);
-    await relay.open(db);
-    await db.commit([{ event: 'agent.spawned', data: { name: 'first' } }]);
+    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder: 'only', soleWriter: true }));
+    await db.commit([storage.event('agents', 'agent.spawned', { name: 'first' })]);
     relay.poke();
     await until(() => heard.length === 2);
     await relay.close();

@@ -45,10 +45,11 @@ describe('a new build', () => {
     };
     await writeFile(
       join(folder, 'ext', 'notes', 'index.js'),
-      `const { defineRoute, reply, Type } = require('@svc/api');
-module.exports.default = { ${setting === undefined ? '' : `config: { notes: ${JSON.stringify(schema)} },`} activate(ctx) { ${code ?? ''}
+      `const { defineConfig, defineRoute, reply, Type } = require('@svc/api');
+const Section = defineConfig('notes', ${JSON.stringify(schema)});
+module.exports.default = { ${setting === undefined ? '' : 'config: [Section],'} activate(ctx) { ${code ?? ''}
   for (const one of ${JSON.stringify(operations)}) ctx.routes.add(defineRoute({ ...one, summary: 'notes', responses: { 200: Type.Object({}, { additionalProperties: true }) },
-    handler: async () => reply(200, { path: one.path, greeting: ${setting === undefined ? 'null' : "ctx.config.get('notes').greeting"} }) }));
+    handler: async () => reply(200, { path: one.path, greeting: ${setting === undefined ? 'null' : 'ctx.config.get(Section).greeting'} }) }));
 } };`,
     );
     await writeFile(join(folder, 'release.json'), JSON.stringify({ ...release, extensions: [...release.extensions, notes] }));

@@ -45,6 +45,16 @@ describe('clock', () => {
     expect(clock.pending()).to.equal(0);
   });
 
+  it('beats once where the machine wakes it a fraction early', async () => {
+    const clock = virtualClock(START);
+    const hasty = { ...clock, schedule: (ms: number, fn: () => void) => clock.schedule(ms > 1 ? ms - 0.4 : ms, fn) };
+    const starts: number[] = [];
+    const timer = createTimers({ clock: hasty, onError: fail }).every(100, () => void starts.push(Math.round(clock.mono())));
+    await clock.advance(1_050);
+    expect(starts).to.deep.equal([100, 200, 300, 400, 500, 600, 700, 800, 900, 1_000]);
+    await timer.dispose();
+  });
+
   it('reports what a timer threw and goes on', async () => {
     const clock = virtualClock(START);
     const errors: unknown[] = [];

@@ -40,7 +40,7 @@ export function peopleClaims(id: string, boot: Boot, options: PeopleOptions): vo
       if (options.keeps.includes(name)) continue;
       for (const column of named) expect(await count(db, name, column, column === 'agent_id' ? world.agentId : world.sessionId), `${name}.${column} of the agent`).to.equal(0);
     }
-    await world.kernel.daemon.parts.hooks.slot('storage.purge')?.call({ ownerId: world.ownerId });
+    expect(await world.kernel.daemon.parts.purges.purge({ ownerId: world.ownerId })).to.deep.include({ complete: true, waiting: [] });
     for (const { name, db, columns } of tables) if (columns.has('owner_id')) expect(await count(db, name, 'owner_id', world.ownerId), `${name} of the owner`).to.equal(0);
   });
 
@@ -82,7 +82,7 @@ async function inhabited(id: string, boot: Boot): Promise<World> {
   const { agent_id: agentId } = (await alice.expect(201, 'POST', '/api/agents', { manifest: { name: `${MARK}-agent` } })).body;
   for (const message of [`what time is it, ${MARK}?`, `write ${MARK} to log.txt`]) await alice.expect(200, 'POST', `/api/agents/${agentId}/message`, { message });
   const db = kernel.daemon.parts.storage.dbFor({ id: 'agents', tables: ['agents'] });
-  const row = await db.readOne<{ owner_id: string; session_id: string }>(`SELECT owner_id, session_id FROM ${db.table('agents')} WHERE id = ?`, [agentId]);
+  const row = await db.first<{ owner_id: string; session_id: string }>({ from: 'agents', where: { id: agentId } });
   if (!row) throw new Error('the agent was not stored');
   return { kernel, alice, bob, agentId, sessionId: row.session_id, ownerId: row.owner_id };
 }
@@ -95,17 +95,21 @@ interface Table {
 
 async function tablesOf(kernel: TestKernel, id: string): Promise<Table[]> {
   const tables = kernel.daemon.installed.get(id)?.manifest.tables ?? [];
-  const db = kernel.daemon.parts.storage.dbFor({ id, tables });
+  const { storage } = kernel.daemon.parts;
+  const db = storage.dbFor({ id, tables });
+  // Which columns there are is asked of the engine, past what an area may ask.
+  const all = storage.dbFor({ id, tables, isPlatform: true });
+  const columnsOf = (table: string): string =>
+    storage.dialect === 'sqlite' ? `SELECT name FROM pragma_table_info('${table}')` : `SELECT column_name::text AS name FROM information_schema.columns WHERE table_name = '${table}'`;
   return Promise.all(
     tables.map(async (name) => {
-      const columns = await db.read<{ name: string }>(`SELECT name FROM pragma_table_info('${db.table(name)}')`);
+      const columns = await all.read<{ name: string }>(columnsOf(db.table(name)));
       return { name, db, columns: new Set(columns.map((column) => column.name)) };
     }),
   );
 }
 
-const count = async (db: Db, table: string, column: string, value: string): Promise<number> =>
-  (await db.readOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${db.table(table)} WHERE ${column} = ?`, [value]))?.n ?? 0;
+const count = (db: Db, table: string, column: string, value: string): Promise<number> => db.count(table, { [column]: value });
 
 const pathOf = (decl: Pick<RouteDecl, 'path'>, world: World): string =>
   decl.path.replaceAll(/\{\*?([^}]+)\}/g, (_whole, name: string) => (name === 'session_id' ? world.sessionId : /(^|_)id$/.test(name) ? world.agentId : 'nothing-of-that-name'));

@@ -10,6 +10,7 @@ import type { RouteDecl } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
+import { nameClaims } from './contract-suite-names.js';
 import { peopleClaims } from './contract-suite-people.js';
 import { OPEN_RATE, type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile, stopTestKernels } from './test-kernel.js';
 
@@ -21,6 +22,8 @@ export interface ContractOptions {
   readonly sources?: string;
   /** How to boot a kernel in which the extension is installed. Default: as shipped. */
   readonly boot?: TestKernelOptions;
+  /** Where its bundle stands; by default with those of the release. */
+  readonly bundle?: string;
   /** Tables whose rows of an agent outlive it, because they are its owner's books. */
   readonly keeps?: readonly string[];
 }
@@ -33,7 +36,8 @@ export function describeExtension(id: string, options: ContractOptions = {}): vo
     afterEach(stopTestKernels);
     codeClaims(id, boot);
     routeClaims(id, boot);
-    neighbourClaims(id, boot);
+    nameClaims(id, boot);
+    neighbourClaims(id, boot, options.bundle ?? join(dirname(releaseFile()), 'ext', id, 'index.js'));
     peopleClaims(id, boot, { keeps: options.keeps ?? [] });
     if (options.sources !== undefined) readingClaims(id, options.sources);
   });
@@ -57,10 +61,10 @@ function codeClaims(id: string, boot: Boot): void {
     const kernel = await boot();
     const { manifest } = await installedOf(kernel, id);
     const taps = kernel.daemon.parts.hooks.taps.active().flatMap((row) => (row.owner.id === id ? [row.value] : []));
-    expect([...new Set(taps.map((tap) => tap.hook))].sort()).to.deep.equal((manifest.hooks ?? []).map((hook) => hook.name).sort());
+    expect([...new Set(taps.map((tap) => tap.hook.name))].sort()).to.deep.equal((manifest.hooks ?? []).map((hook) => hook.name).sort());
     for (const { name, stage } of manifest.hooks ?? []) {
       if (typeof stage !== 'number') continue;
-      for (const { hook, tap } of taps) if (hook === name) expect(tap.stage, name).to.equal(stage);
+      for (const { hook, tap } of taps) if (hook.name === name) expect(tap.stage, name).to.equal(stage);
     }
   });
 
@@ -140,7 +144,7 @@ function routeClaims(id: string, boot: Boot): void {
   });
 }
 
-function neighbourClaims(id: string, boot: Boot): void {
+function neighbourClaims(id: string, boot: Boot, bundle: string): void {
   it('works on without each service that it only uses', async () => {
     const kernel = await boot();
     const { manifest } = await installedOf(kernel, id);
@@ -159,7 +163,7 @@ function neighbourClaims(id: string, boot: Boot): void {
     const kernel = await boot();
     const { manifest, bundled } = await installedOf(kernel, id);
     if (!bundled) return;
-    const text = await readFile(join(dirname(releaseFile()), 'ext', id, 'index.js'), 'utf8').catch(() => '');
+    const text = await readFile(bundle, 'utf8').catch(() => '');
     const asked = [...text.matchAll(/(?<![.\w])require\("([^"]+)"\)/g)].map((match) => match[1] as string);
     const foreign = asked.filter((name) => name !== '@svc/api' && !isBuiltin(name) && !(manifest.hostDependencies ?? []).some((allowed) => name === allowed || name.startsWith(`${allowed}/`)));
     expect(foreign).to.deep.equal([]);

@@ -1,5 +1,8 @@
 /** @svc/testing: a kernel for tests. */
 export * from './contract-suite.js';
+export * from './fixture-area.js';
 export * from './fixture-extension.js';
+export * from './postgres/engines.js';
+export * from './rough-bus.js';
 export * from './test-http.js';
 export * from './test-kernel.js';

@@ -1,4 +1,5 @@
 /** HTTP as a client of the daemon speaks it, with assertions that say what came instead. */
+import { createParser } from 'eventsource-parser';
 
 export interface TestAnswer {
   readonly status: number;
@@ -72,25 +73,12 @@ export class TestHttp {
 
 async function* readEvents(response: Response): AsyncGenerator<SseEvent> {
   const decoder = new TextDecoder();
-  let buffer = '';
+  const parsed: SseEvent[] = [];
+  const parser = createParser({ onEvent: ({ event = 'message', id, data }) => void parsed.push({ event, id, data: parse(data) ?? data }) });
   for await (const chunk of response.body ?? []) {
-    buffer += decoder.decode(chunk, { stream: true });
-    for (let end = buffer.indexOf('\n\n'); end >= 0; end = buffer.indexOf('\n\n')) {
-      const event = parseEvent(buffer.slice(0, end));
-      buffer = buffer.slice(end + 2);
-      if (event) yield event;
-    }
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    yield* parsed.splice(0);
   }
-}
-
-function parseEvent(block: string): SseEvent | undefined {
-  const fields = new Map<string, string>();
-  for (const line of block.split('\n')) {
-    const colon = line.indexOf(':');
-    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).trimStart());
-  }
-  const data = fields.get('data');
-  return data === undefined ? undefined : { event: fields.get('event') ?? 'message', id: fields.get('id'), data: parse(data) ?? data };
 }
 
 function parse(text: string): unknown {

@@ -1,5 +1,5 @@
 /**
- * A whole daemon inside a test: a real SQLite file in a folder of its own, real HTTP
+ * A whole daemon inside a test: a real database of its own (SQLite, or PostgreSQL inside `describeOnEngines`), real HTTP
  * on a free port, the extensions as they ship. It stops itself after the test that
  * booted it, and fails that test when something is left open.
  */
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Actor } from '@svc/api';
 import { type BootOptions, type Daemon, type InstalledFiles, bootDaemon } from '@svc/daemon';
+import { databaseOfHome } from './postgres/engines.js';
 import { TestHttp } from './test-http.js';
 
 export interface TestKernelOptions {
@@ -50,7 +51,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
   await mkdir(home, { recursive: true });
   if (options.config !== undefined || options.home === undefined) await writeFile(join(home, 'config.toml'), options.config ?? OPEN_RATE);
   const daemon = await bootDaemon({
-    env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, ...options.env },
+    env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, ...(await databaseOfHome(home)), ...options.env },
     releaseFile: options.releaseFile ?? releaseFile(),
     foreground: false,
     checkReplies: true,

@@ -12,7 +12,6 @@ await storage.migrate(owner, [
   },
 ]);
 const db = storage.dbFor(owner);
-const table = db.table('rows');
 const body = JSON.stringify({ text: 'x'.repeat(280) });
 
 const window = async (round) => {
@@ -21,7 +20,7 @@ const window = async (round) => {
   let rows = 0;
   const write = async (writer) => {
     for (let n = 0; performance.now() < endMs; n += 1) {
-      await db.commit([{ insert: table, rows: [{ id: `${round}.${writer}.${n}`, writer, body, at: '2026-01-01T00:00:00.000Z' }] }]);
+      await db.commit([db.insert('rows', [{ id: `${round}.${writer}.${n}`, writer, body, at: '2026-01-01T00:00:00.000Z' }])]);
       rows += 1;
     }
   };

@@ -1,7 +1,7 @@
 /** Runs of ten empty steps through the journal, each step with its intent and its outcome. Input {clients, steps, windows, seconds}; prints {rates}. */
 import { systemIds } from '@svc/platform/clock/ids';
 import { createJournal } from '@svc/platform/journal/journal';
-import { journalMigrations, journalOwner } from '@svc/platform/journal/journal-migrations';
+import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { log, openBenchStorage } from './open-storage.mjs';
 
 const { clients, steps, windows, seconds } = JSON.parse(process.argv[2]);

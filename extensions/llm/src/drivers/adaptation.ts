@@ -3,7 +3,7 @@
  * parameter is answered by leaving that parameter out, once, and remembering it for that model.
  */
 import type { DriverEvent, DriverTarget } from '../contract.js';
-import { ModelFailure } from '../model-failure.js';
+import { ModelFailure } from '../call/model-failure.js';
 
 export interface Adaptation {
   /** Some models take only their own temperature. */

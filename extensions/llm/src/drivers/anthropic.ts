@@ -5,8 +5,9 @@
  * A2  Input tokens come with `message_start` (cached ones apart, they count too), output tokens with `message_delta`, as running totals.
  * A3  A tool call is a content block: its name at the start, its arguments as pieces of JSON text.
  */
-import type { Driver, DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
-import { classify, ModelFailure, withoutSecrets } from '../model-failure.js';
+import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
+import type { Driver } from './driver.js';
+import { classify, ModelFailure, withoutSecrets } from '../call/model-failure.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
 import { anthropicBody } from './anthropic-body.js';
 import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
@@ -51,7 +52,6 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 export const createAnthropicDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
-    wire: 'anthropic',
     stream: (target, request, signal) => adaptations.run(target, (adaptation) => stream(deps, target, request, adaptation, signal)),
   };
 };

@@ -3,8 +3,9 @@
  * requests, so that every part of the daemon can be seen and tested before anybody has a key, and it says what it is.
  */
 import { createHash } from 'node:crypto';
-import type { ContentPart, Driver, DriverEvent, ModelRequest } from '../contract.js';
-import { ModelFailure } from '../model-failure.js';
+import type { ContentPart, DriverEvent, ModelRequest } from '../contract.js';
+import type { Driver } from './driver.js';
+import { ModelFailure } from '../call/model-failure.js';
 import { type Step, stepsOf } from './plain-request.js';
 
 const DELTA_CHARS = 24;
@@ -16,7 +17,6 @@ const ABILITIES = 'It can drive tools from plain requests, for example: "write h
 const WAY_OUT = 'For real answers give a provider its key: `svc providers set-key anthropic` (or openai, openrouter, groq, …).';
 
 export const createBuiltinDriver = (): Driver => ({
-  wire: 'builtin',
   stream: (_target, request, signal) => rehearse(request, signal),
 });
 

@@ -1,8 +1,8 @@
 /** One HTTP exchange with a model provider: JSON out, server-sent events in. Everything that fails becomes a ModelFailure. */
-import type { ExtensionContext, FetchResponse } from '@svc/api';
+import { type ExtensionContext, type FetchResponse, isSvcError } from '@svc/api';
 import { createParser } from 'eventsource-parser';
-import type { DriverTarget } from '../contract.js';
-import { failureOfAnswer, ModelFailure, withoutSecrets } from '../model-failure.js';
+import { type DriverFailure, type DriverTarget, ModelErrorClass } from '../contract.js';
+import { failureOfAnswer, ModelFailure, withoutSecrets } from '../call/model-failure.js';
 import { createLineEnds } from './line-ends.js';
 
 /** One event of a model is a few hundred bytes; a line that never ends is not a stream. */
@@ -128,11 +128,24 @@ const bodyText = async (response: { text(): Promise<string> }, signal: AbortSign
 export const transportFailure = (error: unknown, signal: AbortSignal): ModelFailure => {
   if (error instanceof ModelFailure) return error;
   if (signal.aborted) return new ModelFailure('cancelled', 'the call was cancelled', { cause: error });
+  const told = toldBy(error);
+  if (told) return told;
   const { code, text } = described(error);
   if (/secret/i.test(code) || /vault/i.test(code)) return new ModelFailure('auth', withoutSecrets(text), { cause: error });
   if (/timeout|timed_out|ETIMEDOUT|deadline/i.test(code) || (code === '' && /timed? ?out/i.test(text))) return new ModelFailure('timeout', withoutSecrets(text), { cause: error });
   return new ModelFailure('network', withoutSecrets(text), { cause: error });
 };
+
+/** A driver of another extension says of its failure what kind it is. */
+const toldBy = (error: unknown): ModelFailure | undefined => {
+  if (!isSvcError(error) || !hasClass(error.details)) return undefined;
+  const { errorClass, retryAfterMs } = error.details;
+  return new ModelFailure(errorClass, withoutSecrets(error.message), { cause: error, ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}) });
+};
+
+const CLASSES: readonly string[] = ModelErrorClass.enum;
+
+const hasClass = (details: unknown): details is DriverFailure => typeof details === 'object' && details !== null && 'errorClass' in details && CLASSES.includes(String(details.errorClass));
 
 /** The first code on the chain of causes, and the outermost words. */
 const described = (error: unknown): { code: string; text: string } => {

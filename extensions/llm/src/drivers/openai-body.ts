@@ -1,6 +1,6 @@
 /** A request as the chat-completions protocol writes it. */
 import type { ContentPart, DriverTarget, ModelMessage, ModelRequest } from '../contract.js';
-import { effortOf } from '../thinking.js';
+import { effortOf } from '../call/thinking.js';
 import type { Adaptation } from './adaptation.js';
 
 export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>

@@ -6,8 +6,9 @@
  * O2  Usage may come in a last event, in the finishing event, or never.
  * O3  Tool calls come in pieces by index; a piece may carry the id, the name, arguments, or several of them.
  */
-import type { Driver, DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
-import { classify, ModelFailure, withoutSecrets } from '../model-failure.js';
+import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
+import type { Driver } from './driver.js';
+import { classify, ModelFailure, withoutSecrets } from '../call/model-failure.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
 import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
 import { openaiBody } from './openai-body.js';
@@ -36,7 +37,6 @@ interface CallParts {
 export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations((target) => (target.provider === 'openai' && REASONING_MODEL.test(target.model) ? { completionTokens: true, noTemperature: true } : {}));
   return {
-    wire: 'openai',
     stream: (target, request, signal) => adaptations.run(target, (adaptation) => stream(deps, target, request, adaptation, signal)),
   };
 };

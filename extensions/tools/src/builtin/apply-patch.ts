@@ -12,26 +12,21 @@ export const applyPatchTool = (workspaces: Workspaces): AnyTool =>
       'Changes files of your workspace, all or none. The text stands between "*** Begin Patch" and "*** End Patch", in sections: "*** Add File: path" followed by lines that begin with +; "*** Update File: path" (optionally "*** Move to: path"), followed by hunks that begin with @@ and hold lines that begin with a space (stays), - (goes) or + (comes); "*** Delete File: path".',
     params: Type.Object({ patch: Type.String({ minLength: 1, maxLength: MAX_PATCH_CHARS }) }),
     risk: 'write',
-    workspace: true,
+    capabilities: ['file_system'],
+    needs: ({ patch }) => pathsOf(patch).map((target) => ({ capability: 'file_system', target })),
     // The second time, the lines it looks for are gone.
     replay: 'never',
     parallel: false,
-    writes: ({ patch }) => pathsOf(patch),
     run: async ({ patch }, call) => {
       const dir = workspaces.of(call);
       const changes = await planPatch(dir, parsePatch(patch));
       if (changes.length === 0) return 'The files already are as the patch wants them; nothing was changed.';
-      await workspaces.checkpoint(
-        call,
-        'apply_patch',
-        changes.map(({ path }) => path),
-      );
       await carryOut(dir, changes);
       return changes.map(describe).join('\n');
     },
   });
 
-/** For judges and snapshots. A patch that cannot be read writes nothing: running it says why. */
+/** A patch that cannot be read touches no file: running it says why. */
 const pathsOf = (patch: string): string[] => {
   try {
     return parsePatch(patch).flatMap((section) => (section.kind === 'update' && section.moveTo !== null ? [section.path, section.moveTo] : [section.path]));

@@ -5,8 +5,8 @@ import { shellTool } from './shell-exec.js';
 import { webFetchTool } from './web-fetch.js';
 import { createWorkspaces } from './workspace.js';
 
-export const builtinTools = (ctx: Pick<ExtensionContext, 'files' | 'hooks' | 'exec' | 'fetch' | 'workers' | 'clock'>): AnyTool[] => {
-  const workspaces = createWorkspaces(ctx.files.root('workspaces'), ctx.hooks.use('checkpoint.take'));
+export const builtinTools = (ctx: Pick<ExtensionContext, 'files' | 'exec' | 'fetch' | 'workers' | 'clock'>): AnyTool[] => {
+  const workspaces = createWorkspaces(ctx.files.root('workspaces'));
   return [
     ...fileTools(workspaces),
     applyPatchTool(workspaces),

@@ -15,7 +15,8 @@ const readTool = (workspaces: Workspaces): AnyTool =>
     description: 'Reads a text file of your workspace. For a long file, read a part: offset is the first line (from 1), limit the number of lines.',
     params: Type.Object({ path: Path('Path from the workspace'), offset: Type.Optional(Type.Integer({ minimum: 1 })), limit: Type.Optional(Type.Integer({ minimum: 1 })) }),
     risk: 'read',
-    workspace: true,
+    capabilities: ['file_system'],
+    needs: ({ path }) => [{ capability: 'file_system', target: path }],
     replay: 'safe',
     parallel: true,
     run: async ({ path, offset, limit }, call) => {
@@ -38,16 +39,15 @@ const writeTool = (workspaces: Workspaces): AnyTool =>
     description: 'Writes a text file of your workspace, replacing it as a whole; missing folders are made. To change a part, use apply_patch.',
     params: Type.Object({ path: Path('Path from the workspace'), content: Type.String({ maxLength: MAX_WRITE_CHARS }) }),
     risk: 'write',
-    workspace: true,
+    capabilities: ['file_system'],
+    needs: ({ path }) => [{ capability: 'file_system', target: path }],
     // The same content again is the same file.
     replay: 'safe',
     parallel: false,
-    writes: ({ path }) => [path],
     run: async ({ path, content }, call) => {
       const dir = workspaces.of(call);
       const target = pathIn(dir, path);
       if (target === '.' || target.endsWith('/')) throw toolErrors.path_denied(path);
-      await workspaces.checkpoint(call, 'file_write', [target]);
       await dir.write(target, content);
       return `Wrote ${new TextEncoder().encode(content).length} bytes to ${target}.`;
     },
@@ -59,7 +59,8 @@ const listTool = (workspaces: Workspaces): AnyTool =>
     description: 'Lists a folder of your workspace: one entry a line, folders with a slash at the end, files with their size.',
     params: Type.Object({ path: Type.Optional(Path('Folder; the whole workspace when left out')), recursive: Type.Optional(Type.Boolean()) }),
     risk: 'read',
-    workspace: true,
+    capabilities: ['file_system'],
+    needs: ({ path }) => [{ capability: 'file_system', target: path ?? '.' }],
     replay: 'safe',
     parallel: true,
     run: async ({ path = '.', recursive = false }, call) => {

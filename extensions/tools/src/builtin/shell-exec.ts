@@ -30,6 +30,7 @@ export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']
       timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SECONDS, description: `Default ${DEFAULT_SECONDS}` })),
     }),
     risk: 'exec',
+    needs: ({ command }) => [{ capability: 'shell', target: command }],
     replay: 'never',
     parallel: false,
     timeoutMs: MAX_SECONDS * 1000 + GRACE_MS,

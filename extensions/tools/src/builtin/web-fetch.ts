@@ -1,5 +1,5 @@
 import { type AnyTool, type Clock, defineTool, type ExtensionContext, type FetchResponse, isSvcError, type ToolCall, Type, type Workers } from '@svc/api';
-import type { PageInput } from '../workers/page-text.js';
+import { PageText, type PageInput } from '../workers/page-text-worker.js';
 import { plainPage } from '../workers/plain-page.js';
 
 const MAX_PAGE_BYTES = 3 * 1024 * 1024;
@@ -26,6 +26,7 @@ export const webFetchTool = (deps: WebDeps): AnyTool =>
     description: 'Fetches an address with GET and answers with its text; a page becomes readable text with its links. Only hosts you were granted can be reached.',
     params: Type.Object({ url: Type.String({ minLength: 1, maxLength: 4_000, description: 'http or https' }) }),
     risk: 'network',
+    needs: ({ url }) => [{ capability: 'network', target: url }],
     // GET only: asking again changes nothing.
     replay: 'safe',
     parallel: true,
@@ -65,7 +66,7 @@ const laidOut = async ({ workers, clock }: WebDeps, input: PageInput, call: Tool
     () => undefined,
   );
   try {
-    return await workers.run<string>('tools.page-text', input, { signal: AbortSignal.any([call.signal, late.signal]) });
+    return await workers.run(PageText, input, { signal: AbortSignal.any([call.signal, late.signal]) });
   } catch (error) {
     if (call.signal.aborted || !isSvcError(error) || !NO_LAYOUT.has(error.code)) throw error;
     call.log.warn('a page could not be laid out; its bare text is shown', { url: input.url, cause: error });

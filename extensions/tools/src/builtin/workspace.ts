@@ -1,6 +1,6 @@
 /** The folder of each agent, as its file tools see it. */
 import { posix } from 'node:path';
-import { type Dir, type HookHandle, type HookMap, isSvcError, type ToolCall } from '@svc/api';
+import { type Dir, isSvcError, type ToolCall } from '@svc/api';
 import { toolErrors } from '../errors.js';
 
 /** What a file tool works on at most. */
@@ -12,11 +12,9 @@ export interface Workspaces {
   of(call: Pick<ToolCall, 'agentId'>): Dir;
   /** The folder, made when nobody has written to it yet: what a process needs to start in it. */
   made(call: Pick<ToolCall, 'agentId'>): Promise<Dir>;
-  /** Asks for a snapshot before something is written. It may fail; the write goes on. */
-  checkpoint(call: ToolCall, tool: string, paths: readonly string[]): Promise<void>;
 }
 
-export const createWorkspaces = (root: Dir, take: HookHandle<HookMap['checkpoint.take']>): Workspaces => ({
+export const createWorkspaces = (root: Dir): Workspaces => ({
   of: ({ agentId }) => root.dir(agentId),
   made: async ({ agentId }) => {
     const dir = root.dir(agentId);
@@ -25,10 +23,6 @@ export const createWorkspaces = (root: Dir, take: HookHandle<HookMap['checkpoint
     await dir.write(FIRST_FILE, '');
     await dir.remove(FIRST_FILE);
     return dir;
-  },
-  checkpoint: async (call, tool, paths) => {
-    if (take.isEmpty()) return;
-    await take.call({ agentId: call.agentId, sessionId: call.sessionId, tool, directory: root.dir(call.agentId).path, paths });
   },
 });
 

@@ -1,15 +1,8 @@
 /** Turns a page into text that a model can read, off the main thread: a page of some megabytes takes longer than a request should wait. */
 import { convert, type FormatCallback } from 'html-to-text';
 import { shapeOf } from './page-shape.js';
+import type { PageInput } from './page-text-worker.js';
 import { plainPage } from './plain-page.js';
-
-export interface PageInput {
-  readonly html: string;
-  /** The page's address: what relative links start from. */
-  readonly url: string;
-  /** More is not wanted. Only a page that is hard to lay out is cut here. */
-  readonly maxChars: number;
-}
 
 /** Pages that people write nest some dozens deep; building the tree takes the square of it. */
 const MAX_DEPTH = 1_000;

@@ -1,13 +1,13 @@
 /** `svc agent`: list, spawn from a manifest, kill. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { findAgent, listAgents } from '../agent-lookup.js';
-import { confirm } from '../asking.js';
+import { findAgent, listAgents } from '../daemon/agent-lookup.js';
+import { confirm } from '../terminal/asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
-import { table } from '../layout.js';
+import { table } from '../terminal/layout.js';
 import { typed } from '../typed-command.js';
 
 export const define = (program: Command, action: Action): void => {

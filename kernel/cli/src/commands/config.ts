@@ -1,10 +1,11 @@
 /** `svc config`: is config.toml right, where is it, and read it again now. All three work without a key. */
+import { errnoOf } from '@svc/platform/config/errno';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { Failure, notRunning } from '../failure.js';
-import { wrap } from '../layout.js';
+import { wrap } from '../terminal/layout.js';
 import { type LocalConfig, readLocalConfig } from '../local-config.js';
 
 export const define = (program: Command, action: Action): void => {
@@ -46,7 +47,7 @@ const reload = async (cli: Cli): Outcome => {
     throw new Failure('The daemon cannot be told.', {
       code: 'cli_not_allowed',
       exit: EXIT.refused,
-      why: (error as NodeJS.ErrnoException).code ?? String(error),
+      why: errnoOf(error) ?? String(error),
       mend: "run this as the daemon's user",
     });
   }

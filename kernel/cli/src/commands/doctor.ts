@@ -11,7 +11,7 @@ import { machineChecks } from '../doctor/machine-checks.js';
 import { setupChecks } from '../doctor/setup-checks.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
-import { wrap } from '../layout.js';
+import { wrap } from '../terminal/layout.js';
 import { typed } from '../typed-command.js';
 
 export const define = (program: Command, action: Action): void => {

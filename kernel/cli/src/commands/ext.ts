@@ -1,10 +1,10 @@
 /** `svc ext`: the extensions. What a change stops or degrades is shown before it happens. */
 import type { Command } from 'commander';
 import type { ExtensionPlan, ExtensionStatus } from '@svc/api';
-import { confirm } from '../asking.js';
+import { confirm } from '../terminal/asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
-import type { DaemonClient } from '../daemon-client.js';
+import type { DaemonClient } from '../daemon/daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { changeBeside, placeOf } from '../local-change.js';

@@ -1,10 +1,10 @@
 /** `svc key`: the key that opens the daemon. The daemon needs only its hash; the key itself is with whoever calls. */
 import { randomBytes } from 'node:crypto';
 import { isSvcError } from '@svc/api';
-import { hashStoredKey, storeKeyHash } from '@svc/platform/config/stored-key';
-import { hashOfKey } from '@svc/platform/config/stored-secrets';
+import { hashStoredKey, storeKeyHash } from '@svc/platform/config/file/stored-key';
+import { hashOfKey } from '@svc/platform/config/file/stored-secrets';
 import type { Command } from 'commander';
-import { askSecret, confirm, pipedSecret } from '../asking.js';
+import { askSecret, confirm, pipedSecret } from '../terminal/asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';

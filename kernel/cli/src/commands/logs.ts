@@ -5,7 +5,7 @@ import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';
 import { allLines, followLines, lastLines, type LogLine, logFiles } from '../log-files.js';
-import { printable, type Terminal } from '../terminal.js';
+import { printable, type Terminal } from '../terminal/terminal.js';
 
 const MAX_VALUE_CHARS = 300;
 

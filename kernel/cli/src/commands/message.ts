@@ -1,13 +1,13 @@
 /** `svc message`: one message, the answer as it comes. */
 import type { Command } from 'commander';
-import { findAgent } from '../agent-lookup.js';
-import { createAnswerPrinter } from '../answer-printer.js';
+import { findAgent } from '../daemon/agent-lookup.js';
+import { createAnswerPrinter } from '../terminal/answer-printer.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
-import type { DaemonClient } from '../daemon-client.js';
+import type { DaemonClient } from '../daemon/daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';
-import { type RunEvent, stopRun, streamMessage } from '../run-stream.js';
+import { type RunEvent, stopRun, streamMessage } from '../daemon/run-stream.js';
 
 export const define = (program: Command, action: Action): void => {
   program

@@ -1,12 +1,12 @@
 /** `svc providers`: who can answer, and the keys they need. A key is never an argument: arguments are seen by everyone. */
 import type { Command } from 'commander';
-import { askSecret, pipedSecret } from '../asking.js';
+import { askSecret, pipedSecret } from '../terminal/asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
-import { readStatus } from '../daemon-status.js';
+import { readStatus } from '../daemon/daemon-status.js';
 import { EXIT } from '../exit-codes.js';
 import { usageFailure } from '../failure.js';
-import { facts, table } from '../layout.js';
+import { facts, table } from '../terminal/layout.js';
 import { typed } from '../typed-command.js';
 
 interface ProviderRow {

@@ -2,17 +2,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { handOver, takeEnvironment } from '@svc/platform/config/own-environment';
+import { handOver, takeEnvironment } from '@svc/platform/config/environment/own-environment';
 import { exposedPaths } from '@svc/platform/config/privacy';
-import { hasPlainKey } from '@svc/platform/config/stored-key';
+import { hasPlainKey } from '@svc/platform/config/file/stored-key';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
-import { createDaemonClient } from '../daemon-client.js';
-import { lookAtDaemon } from '../daemon-status.js';
+import { createDaemonClient } from '../daemon/daemon-client.js';
+import { lookAtDaemon } from '../daemon/daemon-status.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
-import { type Progress, progress } from '../progress.js';
+import { type Progress, progress } from '../terminal/progress.js';
 import { isAlive } from '../settings.js';
 import { exitOf, statusFacts } from './status.js';
 

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { duration, facts } from '../layout.js';
-import { type DaemonStatus, lookAtDaemon } from '../daemon-status.js';
-import type { Terminal } from '../terminal.js';
+import { duration, facts } from '../terminal/layout.js';
+import { type DaemonStatus, lookAtDaemon } from '../daemon/daemon-status.js';
+import type { Terminal } from '../terminal/terminal.js';
 
 export const define = (program: Command, action: Action): void => {
   program
@@ -55,6 +55,7 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   if (found.agent_count !== undefined) lines.push(['agents', String(found.agent_count)]);
   if (found.preset !== undefined) lines.push(['preset', found.preset]);
   if (found.data_dir !== undefined) lines.push(['data', found.data_dir]);
+  if (found.database !== undefined) lines.push(['database', found.database]);
   return facts([...lines, ...problems(found), ...more], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : text));
 };
 

@@ -4,7 +4,7 @@ import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
-import { progress } from '../progress.js';
+import { progress } from '../terminal/progress.js';
 import { isAlive } from '../settings.js';
 
 /** Running tools get their time; the daemon's own limits are shorter. */

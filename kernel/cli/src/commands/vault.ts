@@ -1,10 +1,10 @@
 /** `svc vault`: what is kept, by name, and a new beginning where the key is lost. No command shows a value. */
 import type { Command } from 'commander';
-import { confirm } from '../asking.js';
+import { confirm } from '../terminal/asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { facts } from '../layout.js';
+import { facts } from '../terminal/layout.js';
 
 interface VaultView {
   readonly state: 'open' | 'locked' | 'missing' | 'corrupt';

@@ -3,7 +3,7 @@ import type { DoctorFinding } from '@svc/api';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
-import { duration } from '../layout.js';
+import { duration } from '../terminal/layout.js';
 import { type Check, fail, pass, warn } from './check.js';
 
 interface HealthDetail {

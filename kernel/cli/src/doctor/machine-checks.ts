@@ -1,4 +1,5 @@
 /** What this machine gives: programs, disk, port, the database file. */
+import { errnoOf } from '@svc/platform/config/errno';
 import { execFile } from 'node:child_process';
 import { open, readdir, readFile, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -42,7 +43,7 @@ const programCheck = async (name: string, why: string): Promise<Check> => {
         ?.replace(/^git version /, '') ?? '',
     );
   } catch (error) {
-    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const isAbsent = errnoOf(error) === 'ENOENT';
     return warn(name, isAbsent ? `not found; ${why}` : `found, but it does not run; ${why}`, `install ${name}, or put it on PATH`);
   }
 };
@@ -54,7 +55,7 @@ const diskCheck = async ({ home }: Settings): Promise<Check> => {
     const text = `${Math.floor(free / 1024 / 1024).toLocaleString('en')} MB free`;
     return free < LOW_DISK_BYTES ? warn('disk_space', text, 'make room: the daemon refuses to lose what it accepted, and needs space to keep it') : pass('disk_space', text);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? pass('disk_space', 'looked at after the first start') : warn('disk_space', `unknown (${String(error)})`);
+    return errnoOf(error) === 'ENOENT' ? pass('disk_space', 'looked at after the first start') : warn('disk_space', `unknown (${String(error)})`);
   }
 };
 
@@ -64,7 +65,7 @@ const databaseCheck = async ({ dataDir }: Settings): Promise<Check> => {
   try {
     files = (await readdir(dataDir)).filter((name) => /\.(db|sqlite3?)$/.test(name));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return pass('database', 'made at the first start');
+    if (errnoOf(error) === 'ENOENT') return pass('database', 'made at the first start');
     return fail('database', `${dataDir} cannot be read`, 'make the folder yours');
   }
   if (files.length === 0) return pass('database', 'made at the first start');
@@ -87,7 +88,7 @@ const fileProblem = async (file: string): Promise<string | undefined> => {
       await handle.close();
     }
   } catch (error) {
-    return `cannot be opened (${(error as NodeJS.ErrnoException).code ?? String(error)})`;
+    return `cannot be opened (${errnoOf(error) ?? String(error)})`;
   }
 };
 

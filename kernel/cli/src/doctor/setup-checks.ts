@@ -1,15 +1,17 @@
 /** What a person has set: home, config.toml, keys. Works without a daemon; judges with the daemon's own rules. */
+import { errnoOf } from '@svc/platform/config/errno';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { type KnownKey, keysOf, textThatIsSet } from '@svc/api';
+import { textThatIsSet } from '@svc/api';
+import { hasCallerKey } from '@svc/platform/config/caller-keys';
+import { isLoopbackName } from '@svc/platform/config/loopback';
 import { exposedPaths } from '@svc/platform/config/privacy';
-import { hasPlainKey } from '@svc/platform/config/stored-key';
+import { hasPlainKey } from '@svc/platform/config/file/stored-key';
 import { type LocalConfig, readLocalConfig } from '../local-config.js';
 import type { Settings } from '../settings.js';
 import { type Check, fail, pass, warn } from './check.js';
 
 const VAULT_KEY_BYTES = 32;
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
 /** Others need root. */
 const FIRST_FREE_PORT = 1024;
 
@@ -43,22 +45,21 @@ const homeCheck = async ({ home }: Settings): Promise<Check> => {
     await access(home, constants.W_OK);
     return pass('home', home);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return pass('home', `${home} is made at the first start`);
+    if (errnoOf(error) === 'ENOENT') return pass('home', `${home} is made at the first start`);
     return fail('home', `${home} cannot be written`, 'make it yours, or set SVC_HOME to a folder that is');
   }
 };
 
 interface ReadConfig extends LocalConfig {
   readonly listen: string;
-  readonly keys: readonly KnownKey[];
+  readonly hasKey: boolean;
 }
 
 const readConfig = async (settings: Settings, distDir: string): Promise<ReadConfig> => {
   const local = await readLocalConfig(settings, distDir);
   const api = (local.values.get('api') ?? {}) as { listen_addr?: string }; // the platform's own section
-  const get = (section: string): unknown => local.values.get(section);
-  const keys = keysOf({ environment: settings.env.SVC_API_KEY, apiKey: get('/api_key'), apiKeyHash: get('/api_key_hash'), users: get('/users') });
-  return { ...local, listen: settings.env.SVC_LISTEN || api.listen_addr || '127.0.0.1:4545', keys };
+  const hasKey = hasCallerKey(local.claims, (section) => local.values.get(section), settings.env);
+  return { ...local, listen: settings.env.SVC_LISTEN || api.listen_addr || '127.0.0.1:4545', hasKey };
 };
 
 const configFileCheck = (settings: Settings, config: ReadConfig): Check => {
@@ -82,15 +83,15 @@ const schemaCheck = ({ text, problems }: ReadConfig): Check => {
 
 const listenCheck = (settings: Settings, config: ReadConfig): Check => {
   const split = /^(.*):(\d{1,5})$/.exec(config.listen);
-  const host = split?.[1] ?? '';
+  const host = (split?.[1] ?? '').replace(/^\[(.*)\]$/, '$1');
+  const isLocal = isLoopbackName(host);
   const port = settings.port ?? Number(split?.[2] ?? 0);
   if (split === null || port > 65_535) return fail('ApiListenAddrCheck', `"${config.listen}" is not an address and a port`, 'set listen_addr in [api], such as "127.0.0.1:4545"');
-  if (!LOOPBACK.test(host) && config.keys.length === 0)
-    return fail('ApiListenAddrCheck', `${config.listen} can be reached from other machines, and no api_key is set`, 'set api_key in config.toml, or listen on 127.0.0.1');
+  if (!isLocal && !config.hasKey) return fail('ApiListenAddrCheck', `${config.listen} can be reached from other machines, and no api_key is set`, 'set api_key in config.toml, or listen on 127.0.0.1');
   const where = `${host}:${port}`;
   if (port < FIRST_FREE_PORT)
     return warn('ApiListenAddrCheck', port === 0 ? `${where}: the system chooses a port at each start` : `${where}: ports below 1024 need root`, 'choose a port from 1024 to 65535');
-  return pass('ApiListenAddrCheck', `${where}${settings.port === undefined ? '' : ', as SVC_PORT says'}${LOOPBACK.test(host) ? ', this machine only' : ', with a key'}`);
+  return pass('ApiListenAddrCheck', `${where}${settings.port === undefined ? '' : ', as SVC_PORT says'}${isLocal ? ', this machine only' : ', with a key'}`);
 };
 
 /** No trimming and no guessing: what does not decode to exactly 32 bytes would lose the vault. */

@@ -26,8 +26,9 @@ const every = (clock: TimerClock, onError: TimersDeps['onError'], ms: number, fn
   let dueMs = clock.mono() + ms;
   const arm = (): void => {
     cancel = clock.schedule(dueMs - clock.mono(), () => {
-      // Beats keep to the grid of the first one, so that a slow call shifts none of those after it.
-      while (dueMs <= clock.mono()) dueMs += ms;
+      // Beats keep to the grid of the first one, so that a slow call shifts none of those after it; one that came a fraction early was a beat too.
+      do dueMs += ms;
+      while (dueMs <= clock.mono());
       arm();
       if (isRunning) return;
       isRunning = true;

@@ -10,19 +10,20 @@
  */
 import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Disposable, type JsonSchema, schemaAt, withDefaults } from '@svc/api';
-import { atomicWrite } from '../doors/atomic-write.js';
+import { type Disposable, isTable, type JsonSchema, schemaAt, withDefaults } from '@svc/api';
+import { atomicWrite } from '../doors/files/atomic-write.js';
 import type { Log } from '../log/log.js';
-import { type ConfigText, readConfigFile } from './config-file.js';
+import { type ConfigText, readConfigFile } from './file/config-file.js';
 import { type ConfigGuard, heldBack, withHeld } from './config-guard.js';
-import { readEnvLayer } from './env-layer.js';
+import { readEnvLayer } from './environment/env-layer.js';
 import { configErrors } from './errors.js';
 import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate, keyOf } from './evaluate.js';
-import { kernelAliases, kernelSections, type SectionClaims } from './kernel-sections.js';
-import { digestOf, type LastGood, lastGoodText, readLastGood, type StoredLastGood, writeLastGood } from './last-good.js';
-import { redactSecrets } from './stored-secrets.js';
-import { editToml } from './toml-edit.js';
-import { loadToml } from './toml-parse.js';
+import { type Aliases, aliasesOf, allClaims } from './claims.js';
+import type { SectionClaims } from './kernel-sections.js';
+import { digestOf, type LastGood, lastGoodText, readLastGood, type StoredLastGood, writeLastGood } from './file/last-good.js';
+import { redactSecrets } from './file/stored-secrets.js';
+import { editToml } from './file/toml-edit.js';
+import { loadToml } from './file/toml-parse.js';
 
 export interface ConfigOptions {
   file: string;
@@ -46,11 +47,13 @@ export interface ConfigReload {
 
 export interface Config {
   load(): Promise<void>;
-  /** A section, or a top-level `/key`: validated, defaults filled, frozen. `undefined` for a key without value or default. */
+  /** A section, a top-level `/key`, or a setting that an area added to a section (`api.rate_limit_per_second`): validated, defaults filled, frozen. `undefined` for a key without value or default. */
   get(section: string): unknown;
   problems(): readonly ConfigProblem[];
   /** Whether the last load found a file, be it one that could not be read. */
   hasFile(): boolean;
+  /** False where the file could not be read at all, or is no TOML: nothing is known of what it says. */
+  isFileRead(): boolean;
   /** True for a security section of which no good value is known. */
   isClosed(section: string): boolean;
   closed(): readonly string[];
@@ -74,7 +77,7 @@ interface State {
 
 export const createConfig = (options: ConfigOptions): Config => {
   const state: State = { current: undefined, hasFile: false, good: undefined, queue: Promise.resolve(), listeners: new Map() };
-  const claims = (): SectionClaims => ({ ...options.sections(), ...kernelSections });
+  const claims = (): SectionClaims => allClaims(options.sections());
   const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
     const result = state.queue.then(work);
     state.queue = result.catch(() => undefined); // whoever asked hears of it
@@ -85,16 +88,23 @@ export const createConfig = (options: ConfigOptions): Config => {
     get: (section) => read(state, claims, section),
     problems: () => state.current?.problems ?? [],
     hasFile: () => state.hasFile,
+    isFileRead: () => state.current?.isFileRead ?? true,
     isClosed: (section) => state.current?.closed.has(section) ?? false,
     closed: () => [...(state.current?.closed ?? [])],
-    onChange: (section, fn) => listen(state, section, fn),
+    onChange: (name, fn) => listen(state, name.split('.')[0] ?? '', fn),
     reload: () => inOrder(() => refresh(options, state, claims())),
     schema: () => mergedSchema(claims()),
     set: (path, value) => inOrder(() => set(options, state, claims(), path, value)),
   };
 };
 
-const read = (state: State, claims: () => SectionClaims, section: string): unknown => {
+const read = (state: State, claims: () => SectionClaims, name: string): unknown => {
+  const [section = '', key] = name.split('.');
+  const value = readSection(state, claims, section);
+  return key === undefined ? value : isTable(value) ? value[key] : undefined;
+};
+
+const readSection = (state: State, claims: () => SectionClaims, section: string): unknown => {
   if (state.current?.values.has(section)) return state.current.values.get(section);
   const claim = claims()[section];
   if (!claim) throw configErrors.section_unknown(section);
@@ -151,7 +161,7 @@ const inputOf = (options: ConfigOptions, claims: SectionClaims, source: ConfigTe
   file: options.file,
   text: source.text,
   unreadable: source.unreadable,
-  env: readEnvLayer(options.env),
+  env: readEnvLayer(options.env, aliasesOf(claims)),
   claims,
   ready: digest !== '' && digest === good.digest ? good.values : undefined,
   isWithheld: good.isWithheld,
@@ -206,18 +216,19 @@ const set = async (options: ConfigOptions, state: State, claims: SectionClaims, 
   } catch (error) {
     throw configErrors.file_invalid(error instanceof Error ? error.message : String(error));
   }
-  const target = kernelAliases[asked[0] ?? ''] ?? asked;
-  const holder = readEnvLayer(options.env).find((setting) => isPrefix(setting.path, target) || isPrefix(target, setting.path));
+  const aliases = aliasesOf(claims);
+  const target = aliases[asked[0] ?? ''] ?? asked;
+  const holder = readEnvLayer(options.env, aliases).find((setting) => isPrefix(setting.path, target) || isPrefix(target, setting.path));
   if (holder) throw configErrors.env_holds(target.join('.'), holder.variable);
-  const edited = editToml(text, spelling(tree, target), value === null ? undefined : value, parse);
+  const edited = editToml(text, spelling(aliases, tree, target), value === null ? undefined : value, parse);
   await judge(options, state, claims, target, edited);
   await save(options.file, source.text === null ? null : text, edited);
   return refresh(options, state, claims);
 };
 
 /** Where the file already says it by an older name, that line is the one to change. */
-const spelling = (tree: Record<string, unknown>, target: readonly string[]): readonly string[] => {
-  const alias = Object.keys(kernelAliases).find((key) => Object.hasOwn(tree, key) && isSame(kernelAliases[key], target));
+const spelling = (aliases: Aliases, tree: Record<string, unknown>, target: readonly string[]): readonly string[] => {
+  const alias = Object.keys(aliases).find((key) => Object.hasOwn(tree, key) && isSame(aliases[key], target));
   return alias === undefined ? target : [alias];
 };
 
@@ -247,7 +258,7 @@ const save = async (file: string, old: string | null, text: string): Promise<voi
 const mergedSchema = (claims: SectionClaims): Record<string, unknown> => {
   const properties: Record<string, unknown> = {};
   for (const [name, claim] of Object.entries(claims)) properties[keyOf(name)] = claim.schema;
-  for (const [alias, target] of Object.entries(kernelAliases)) properties[alias] = schemaAt({ properties: properties as Record<string, JsonSchema> }, target); // claims hold JSON Schemas
+  for (const [alias, target] of Object.entries(aliasesOf(claims))) properties[alias] = schemaAt({ properties: properties as Record<string, JsonSchema> }, target); // claims hold JSON Schemas
   return JSON.parse(JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'svc config.toml', type: 'object', properties, additionalProperties: false }));
 };
 

@@ -4,12 +4,13 @@
  */
 import { basename } from 'node:path';
 import { didYouMean, type Finding, isTable, type JsonSchema, lineOfPath, scanToml, schemaAt, type TomlEntry, withDefaults } from '@svc/api';
-import { type EnvSetting, envValue, withPath } from './env-layer.js';
-import { kernelAliases, type SectionClaims } from './kernel-sections.js';
+import { type EnvSetting, envValue, withPath } from './environment/env-layer.js';
+import { type Aliases, aliasesOf, schemaOf } from './claims.js';
+import type { SectionClaims } from './kernel-sections.js';
 import { createChecker, type Checker } from './section-check.js';
-import { withSecretsOf } from './stored-secrets.js';
-import { loadToml, type ParseToml, TomlProblem } from './toml-parse.js';
-import { WAITING_SECTIONS, waitingAt, waitingMessage } from './waiting-settings.js';
+import { withSecretsOf } from './file/stored-secrets.js';
+import { loadToml, type ParseToml, TomlProblem } from './file/toml-parse.js';
+import { WAITING_SECTIONS, waitingAt, waitingIn, waitingMessage } from './waiting-settings.js';
 
 export interface ConfigProblem {
   readonly file: string;
@@ -51,6 +52,8 @@ export interface Evaluation {
   readonly closed: ReadonlySet<string>;
   /** Whether the file holds nothing that had to be reported. */
   readonly isFileClean: boolean;
+  /** False for a file that could not be read at all, or is no TOML. */
+  readonly isFileRead: boolean;
 }
 
 /** Keys that are not settings. Each costs a comparison with every known name, and a search for its line. */
@@ -62,13 +65,24 @@ interface Work extends EvaluateInput {
   readonly fileValues: Record<string, unknown>;
   readonly closed: Set<string>;
   readonly checker: Checker;
+  readonly aliases: Aliases;
   lines: readonly TomlEntry[] | undefined;
   /** The parsed text, where the values are ready but for its secrets. */
   secretsFrom: Readonly<Record<string, unknown>> | undefined;
 }
 
 export const evaluate = async (input: EvaluateInput): Promise<Evaluation> => {
-  const work: Work = { ...input, problems: [], values: new Map(), fileValues: {}, closed: new Set(), checker: createChecker(), lines: undefined, secretsFrom: undefined };
+  const work: Work = {
+    ...input,
+    problems: [],
+    values: new Map(),
+    fileValues: {},
+    closed: new Set(),
+    checker: createChecker(),
+    aliases: aliasesOf(input.claims),
+    lines: undefined,
+    secretsFrom: undefined,
+  };
   const tree = await readTree(work);
   if (tree) reportUnclaimed(work, tree);
   const layers = new Map<string, Layer>();
@@ -80,7 +94,7 @@ export const evaluate = async (input: EvaluateInput): Promise<Evaluation> => {
   const isFileClean = work.problems.length === 0;
   for (const [name, layer] of layers) work.values.set(name, await withEnv(work, name, layer));
   reportUnclaimedEnv(work);
-  return { values: work.values, fileValues: work.fileValues, problems: work.problems, closed: work.closed, isFileClean };
+  return { values: work.values, fileValues: work.fileValues, problems: work.problems, closed: work.closed, isFileClean, isFileRead: tree !== null };
 };
 
 /** The parsed text; undefined when it need not be looked at, null when it cannot be. */
@@ -132,7 +146,7 @@ const fileLayer = async (work: Work, name: string, tree: Record<string, unknown>
     const checked = await work.checker.check(name, schema, tree[key]);
     for (const finding of checked.findings) {
       const path = [key, ...finding.path];
-      const { message, expected, severity } = asWaiting(path, finding);
+      const { message, expected, severity } = asWaiting(work, path, finding);
       problem(work, lineOf(work, path), path.join('.'), message, expected, severity);
     }
     if (checked.ok) return { value: checked.value, isFromFile: true, isLost: false };
@@ -157,7 +171,7 @@ const withEnv = async (work: Work, name: string, layer: Layer): Promise<unknown>
     for (const finding of checked.findings) {
       const path = [keyOf(name), ...finding.path];
       const source = settings.find((setting) => setting.path.every((part, index) => part === path[index]))?.variable ?? names.join(', ');
-      const { message, expected, severity } = asWaiting(path, finding);
+      const { message, expected, severity } = asWaiting(work, path, finding);
       work.problems.push({ file: source, line: null, key: path.join('.'), message: `${source}: ${message}`, expected, severity });
     }
     if (checked.ok) value = checked.value;
@@ -169,8 +183,8 @@ const withEnv = async (work: Work, name: string, layer: Layer): Promise<unknown>
 };
 
 /** A key that no schema has, of an area that is not here: no slip of the hand. In a security section it stays a mistake. */
-const asWaiting = (path: readonly string[], { message, expected, fatal }: Finding): Pick<ConfigProblem, 'message' | 'expected' | 'severity'> => {
-  const waiting = fatal ? undefined : waitingAt(path, 2);
+const asWaiting = (work: Work, path: readonly string[], { message, expected, fatal }: Finding): Pick<ConfigProblem, 'message' | 'expected' | 'severity'> => {
+  const waiting = fatal ? undefined : (waitingIn(schemaOfClaim(work, path[0] ?? ''), path.slice(1)) ?? waitingAt(path, 2));
   if (!waiting) return { message, expected, severity: fatal ? 'error' : 'warning' };
   return { message: waitingMessage(`[${path.slice(0, -1).join('.')}] ${path.at(-1)}`, waiting), expected: 'nothing', severity: waiting.unkept === undefined ? 'notice' : 'warning' };
 };
@@ -178,7 +192,7 @@ const asWaiting = (path: readonly string[], { message, expected, fatal }: Findin
 const noToml: ParseToml = () => ({});
 
 const applyAliases = (work: Work, tree: Record<string, unknown>): void => {
-  for (const [alias, [section = '', key = '']] of Object.entries(kernelAliases)) {
+  for (const [alias, [section = '', key = '']] of Object.entries(work.aliases)) {
     if (!Object.hasOwn(tree, alias)) continue;
     const table = tree[section];
     const known = isTable(table) ? table[key] : undefined;
@@ -225,7 +239,7 @@ const unclaimed = (work: Work, path: readonly string[], shown: string): Pick<Con
   if (provider !== undefined) return { message: `${shown} is provided by the extension ${provider}, which is not installed`, severity: 'warning' };
   const waiting = waitingAt(path);
   if (waiting) return { message: waitingMessage(shown, waiting), severity: waiting.unkept === undefined ? 'notice' : 'warning' };
-  const names = [...Object.keys(work.claims).map(keyOf), ...Object.keys(kernelAliases), ...WAITING_SECTIONS];
+  const names = [...Object.keys(work.claims).map(keyOf), ...Object.keys(work.aliases), ...WAITING_SECTIONS];
   return { message: `${shown} is not a setting.${didYouMean(key, names)}`, severity: 'warning' };
 };
 
@@ -238,11 +252,10 @@ const lineOf = (work: Work, path: readonly string[]): number | null => {
   work.lines ??= scanToml(work.text ?? '');
   const line = lineOfPath(work.lines, path);
   if (line !== null) return line;
-  const alias = Object.entries(kernelAliases).find(([, target]) => target.every((part, index) => part === path[index]))?.[0];
+  const alias = Object.entries(work.aliases).find(([, target]) => target.every((part, index) => part === path[index]))?.[0];
   return alias === undefined ? null : lineOfPath(work.lines, [alias]);
 };
 
 export const keyOf = (name: string): string => (name.startsWith('/') ? name.slice(1) : name);
 
-// A claim's schema comes from a manifest that was validated as JSON Schema when the extension was judged.
-const schemaOfClaim = (work: Work, name: string): JsonSchema => (work.claims[name]?.schema ?? {}) as JsonSchema;
+const schemaOfClaim = (work: Work, name: string): JsonSchema => schemaOf(work.claims[name]);

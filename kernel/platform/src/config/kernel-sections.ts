@@ -1,5 +1,5 @@
 /** The settings of the platform itself. Areas claim their own in extension.json. */
-import { OneOf, type TSchema, Type } from '@svc/api';
+import { OneOf, type Plain, type TSchema, Type } from '@svc/api';
 
 export interface SectionClaim {
   /** JSON Schema with its defaults. `x-security: true` closes the doors when the section is bad and was never good. */
@@ -10,15 +10,14 @@ export interface SectionClaim {
 export type SectionClaims = Readonly<Record<string, SectionClaim>>;
 
 const closed = { additionalProperties: false };
-const strings = (values: readonly string[] = []) => Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), { default: [...values], maxItems: 1_000 });
+const strings = (values: readonly string[] = [], more: object = {}) => Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), { default: [...values], maxItems: 1_000, ...more });
 const seconds = (value: number, maximum = 86_400) => Type.Integer({ default: value, minimum: 1, maximum });
 const bytes = (value: number) => Type.Integer({ default: value, minimum: 1, maximum: 1_073_741_824 });
 
 const Api = Type.Object(
   {
-    listen_addr: Type.String({ default: '127.0.0.1:4545', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):\\d{1,5}$', description: 'Address and port', 'x-restart': true }),
-    cors_origins: strings(),
-    rate_limit_per_second: Type.Number({ default: 50, minimum: 0.01, maximum: 100_000, description: 'Tokens an address gets back each second; the burst is a minute of it' }),
+    listen_addr: Type.String({ default: '127.0.0.1:4545', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):\\d{1,5}$', description: 'Address and port', 'x-restart': true, 'x-alias': ['api_listen'] }),
+    cors_origins: strings([], { 'x-alias': ['cors_origin'] }),
     max_connections: Type.Integer({ default: 10_000, minimum: 1, maximum: 1_000_000, description: 'Open connections in all; beyond it only this machine may still ask about health' }),
     max_connections_per_ip: Type.Integer({
       default: 512,
@@ -63,26 +62,44 @@ const Journal = Type.Object(
   closed,
 );
 
+/** Without a value that is known to be good nobody may guess another database: the section closes the doors, and the start is refused. */
+const Storage = Type.Object(
+  {
+    url: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2_000,
+        'x-secret': true,
+        // What stands in for it where it may not be kept is no address, so that a start without the file's own text is refused.
+        'x-hash-serves': true,
+        'x-restart': true,
+        description: 'A PostgreSQL server to use, as postgres://user:password@host:5432/name; unset, the file svc.db in the data folder',
+      }),
+    ),
+  },
+  { ...closed, 'x-security': true },
+);
+
 const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 
+const sections = {
+  api: Api,
+  extensions: Extensions,
+  log: Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'] }) }, closed),
+  security: Security,
+  web: Web,
+  exec_policy: ExecPolicy,
+  journal: Journal,
+  storage: Storage,
+};
+type Sections = typeof sections;
+
+/** A section of the platform itself, which was judged by its schema when it was read. */
+export const settingsOf = <N extends keyof Sections>(config: { get(section: string): unknown }, name: N): Plain<Sections[N]> => config.get(name) as Plain<Sections[N]>;
+
 export const kernelSections: SectionClaims = {
-  api: mine(Api),
-  extensions: mine(Extensions),
-  log: mine(Type.Object({ level: OneOf(LEVELS, { default: 'info' }) }, closed)),
-  security: mine(Security),
-  web: mine(Web),
-  exec_policy: mine(ExecPolicy),
-  journal: mine(Journal),
+  ...Object.fromEntries(Object.entries(sections).map(([name, schema]) => [name, mine(schema)])),
   '/trusted_proxies': mine(
     Type.Array(Type.String({ format: 'ip-range' }), { default: [], maxItems: 1_000, description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For is believed' }),
   ),
-};
-
-/** Older spellings that mean the same setting. */
-export const kernelAliases: Readonly<Record<string, readonly string[]>> = {
-  api_listen: ['api', 'listen_addr'],
-  cors_origin: ['api', 'cors_origins'],
-  log_level: ['log', 'level'],
-  agent_max_iterations: ['runs', 'max_iterations'],
-  max_agent_call_depth: ['runs', 'max_depth'],
 };

@@ -1,12 +1,12 @@
 /** Who else on this machine can read the home and the settings: what stands there is for the owner alone. */
 import { chmod, stat } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
-import { readConfigFile } from './config-file.js';
+import { readConfigFile } from './file/config-file.js';
 import type { Home } from './home.js';
 
 const OTHERS = 0o077;
-/** A setting that looks like a secret and is neither a hash nor the name of a variable. */
-const SECRET_LINE = /^\s*"?[\w.-]*(key|token|secret|password|pass)"?\s*=\s*["'][^"'\s]/im;
+/** A setting that looks like a secret and is neither a hash nor the name of a variable; or the address of a database with a password in it. */
+const SECRET_LINE = /^\s*"?[\w.-]*(key|token|secret|password|pass)"?\s*=\s*["'][^"'\s]|^\s*url\s*=\s*["']postgres(ql)?:\/\/[^"'/\s]*:[^"'/\s]+@/im;
 
 export interface Exposed {
   readonly path: string;

@@ -1,6 +1,9 @@
 /** Judges one section: unknown keys by our own walk, the rest by ajv, and says both so that a person can mend it. */
 import { didYouMean, type Finding, type JsonSchema, labelOf, misfits, splitUnknown, withDefaults } from '@svc/api';
-import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
+import type { Ajv } from 'ajv';
+import { loadAjv } from '../schema/ajv.js';
+import { placeOf } from '../schema/fault.js';
+import { boundIntegers, copySchema } from '../schema/schema-copy.js';
 
 const MAX_NAMED = 10;
 /** Each costs a comparison with every known name and a search for its line; who has more reads them in several rounds. */
@@ -18,25 +21,17 @@ export interface Checker {
 
 /** One per load, so that compiled schemas of extensions that were removed do not stay. */
 export const createChecker = (): Checker => {
-  let ajv: Promise<Ajv2020> | undefined;
+  let ajv: Promise<Ajv> | undefined;
   return {
     check: async (name, schema, raw) => {
-      ajv ??= loadAjv();
+      // All errors: the text is the operator's own, and one pass should name everything.
+      ajv ??= loadAjv().then((make) => make({ allErrors: true }));
       return check(await ajv, name, schema, raw);
     },
   };
 };
 
-const loadAjv = async (): Promise<Ajv2020> => {
-  const [{ Ajv2020 }, formats, { parseRange }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats'), import('../doors/ip-range.js')]);
-  // All errors: the text is the operator's own, and one pass should name everything.
-  const ajv = new Ajv2020({ allErrors: true, strict: false, strictNumbers: true });
-  formats.default.default(ajv);
-  ajv.addFormat('ip-range', (text: string) => parseRange(text) !== undefined);
-  return ajv;
-};
-
-const check = (ajv: Ajv2020, name: string, schema: JsonSchema, raw: unknown): Checked => {
+const check = (ajv: Ajv, name: string, schema: JsonSchema, raw: unknown): Checked => {
   const { value: known, unknown } = splitUnknown(schema, raw);
   // Elsewhere the settings beside a misspelt one still count; a security section is judged as a whole.
   const fatal = schema['x-security'] === true;
@@ -48,18 +43,10 @@ const check = (ajv: Ajv2020, name: string, schema: JsonSchema, raw: unknown): Ch
   }));
   if (unknown.length > MAX_UNKNOWN) findings.push({ path: [], message: `${labelOf(name, [])} has ${unknown.length - MAX_UNKNOWN} more keys that are not settings`, expected: 'known settings', fatal });
   const value = withDefaults(schema, known);
-  const validate = ajv.compile(JSON.parse(JSON.stringify(schema, (key, part) => (key === '$id' ? undefined : part))));
+  const validate = ajv.compile(copySchema(schema, boundIntegers));
   if (!validate(value)) findings.push(...misfits(name, schema, value, (validate.errors ?? []).map(placeOf)));
   return { value, findings, ok: !findings.some((finding) => finding.fatal) };
 };
 
 /** What may stand there instead, where nothing is near and the list is short enough to read. */
 const alternatives = (names: readonly string[]): string => (names.length > 0 && names.length <= MAX_NAMED ? ` There are: ${names.join(', ')}.` : '');
-
-const placeOf = (error: ErrorObject): readonly string[] => {
-  const path = error.instancePath
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return error.keyword === 'required' ? [...path, String(error.params.missingProperty)] : path;
-};

@@ -4,6 +4,8 @@
  * redirection) is a problem until it is kept: accepting it in silence would be a promise.
  */
 
+import type { JsonSchema } from '@svc/api';
+
 export interface WaitingSetting {
   /** Set where the setting would protect, cap or redirect: what holds instead. */
   readonly unkept?: string;
@@ -13,7 +15,7 @@ const waits: WaitingSetting = {};
 const unkept = (instead: string): WaitingSetting => ({ unkept: instead });
 const all = (names: readonly string[]): Record<string, WaitingSetting> => Object.fromEntries(names.map((name) => [name, waits]));
 
-/** By dotted path; what stands below a path waits with it. A claim of an extension comes before this list. */
+/** By dotted path; what stands below a path waits with it. A claim of an extension comes before this list, and says in its own schema what waits of it (`x-waiting`). */
 export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   ...all(['language', 'mode', 'update_channel', 'usage_footer', 'prompt_caching', 'stable_prefix_mode', 'network_enabled', 'max_cron_jobs', 'max_upload_size_bytes', 'local_probe_interval_secs']),
   ...all(['workflow_stale_timeout_minutes', 'cron_session_max_tokens', 'cron_session_max_messages', 'allowed_mount_roots', 'trusted_hosts', 'trust_forwarded_for', 'require_auth_for_reads']),
@@ -57,17 +59,12 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   audit: waits,
   'web.fetch.max_chars': unkept('[web.fetch] max_response_bytes is kept'),
   'web.fetch.max_file_bytes': unkept('[web.fetch] max_response_bytes is kept'),
-  'rate_limit.api_requests_per_minute': unkept('[api] rate_limit_per_second is kept'),
-  'rate_limit.auth_rate_limit_per_ip': unkept('failed sign-ins cost what other requests cost'),
-  'rate_limit.ws_messages_per_minute': unkept('a message on a socket costs what a request costs'),
-  'rate_limit.ws_idle_timeout_secs': unkept('idle sockets end after their own time'),
   'default_model.message_timeout_secs': unkept('[llm] request_timeout_secs is kept'),
 
   ...all(['memory', 'proactive_memory', 'auto_dream', 'thinking', 'compaction', 'task_board', 'triggers', 'tool_results', 'parallel_tools', 'context_engine', 'mcp_servers', 'a2a', 'bindings']),
   ...all(['sidecar_channels', 'channels', 'webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'media', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
   ...all(['prompt_intelligence', 'inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background']),
   ...all(['web.search_provider', 'web.cache_ttl_minutes', 'web.timeout_secs', 'web.brave', 'web.tavily', 'web.jina', 'web.perplexity', 'web.searxng', 'web.fetch.readability']),
-  ...all(['rate_limit.retry_after_secs', 'rate_limit.ws_terminal_messages_per_minute', 'rate_limit.ws_debounce_ms', 'rate_limit.ws_debounce_chars', 'vault.path', 'vault.use_os_keyring']),
 };
 
 export const WAITING_SECTIONS: readonly string[] = Object.keys(WAITING_SETTINGS).filter((name) => !name.includes('.'));
@@ -80,6 +77,12 @@ export const waitingAt = (path: readonly string[], least = 1): WaitingSetting | 
     if (Object.hasOwn(WAITING_SETTINGS, name)) return WAITING_SETTINGS[name];
   }
   return undefined;
+};
+
+/** What the schema of a section itself says of a key that it does not have yet. */
+export const waitingIn = (section: JsonSchema, [key]: readonly string[]): WaitingSetting | undefined => {
+  const waiting = key === undefined || !Object.hasOwn(section['x-waiting'] ?? {}, key) ? undefined : section['x-waiting']?.[key];
+  return waiting === undefined ? undefined : waiting === true ? waits : unkept(waiting);
 };
 
 /** `shown` is the setting as a person wrote it. */

@@ -10,6 +10,12 @@ export const fetchErrors = defineErrors('fetch', {
     message: (host: string, why: string) => `${host} may not be reached: ${why}.`,
     hint: 'An admin can grant the address itself in `network` of the agent, an operator the host in [web.fetch] ssrf_allowed_hosts; cloud metadata addresses never.',
   },
+  not_a_model: {
+    status: 403,
+    retry: false,
+    message: (host: string) => `No model provider is configured at ${host}, so no call to a model goes there.`,
+    hint: 'Set its base URL: PUT /api/providers/{name}/url, or [provider_urls] in config.toml.',
+  },
   host_not_allowed: {
     status: 403,
     retry: false,
@@ -32,6 +38,7 @@ export const fetchErrors = defineErrors('fetch', {
   network: { status: 502, retry: true, message: (host: string, why: string) => `${host} cannot be reached: ${why}.`, hint: 'Check the address and the network.' },
   cancelled: { status: 499, retry: false, message: (host: string) => `The request to ${host} was cancelled.` },
   bad_body: { status: 502, retry: false, message: (host: string) => `The answer of ${host} is not JSON.` },
+  too_many_origins: { status: 503, retry: false, message: (limit: number) => `${limit} base URLs of model providers are allowed already.`, hint: 'Take back those that are not used any more.' },
   closed: { status: 503, retry: true, message: () => 'The daemon is stopping and opens no connections.' },
 });
 
@@ -47,8 +54,45 @@ export const execErrors = defineErrors('exec', {
   },
   bad_cwd: { status: 400, retry: false, message: () => 'The working directory does not exist or is not a directory.' },
   busy: { status: 503, retry: true, message: (limit: number) => `${limit} processes are running already.`, hint: 'Try again when one has ended.' },
+  stdin_closed: { status: 409, retry: false, message: (command: string) => `${command} takes no more input: it has ended, or its input was closed.`, hint: 'Start it again.' },
+  stdin_full: {
+    status: 503,
+    retry: true,
+    message: (command: string, limit: number) => `${command} does not take its input: ${limit} bytes wait already.`,
+    hint: 'Wait for what was written before writing more.',
+  },
   cancelled: { status: 499, retry: false, message: (command: string) => `${command} was ended because its caller went away.` },
   failed: { status: 500, retry: true, message: (command: string) => `${command} could not be started.` },
+});
+
+export const tcpErrors = defineErrors('tcp', {
+  bad_port: { status: 400, retry: false, message: (port: string) => `${port} is not a port: ports are whole numbers up to 65535.` },
+  unreachable: { status: 502, retry: true, message: (where: string, why: string) => `${where} cannot be reached (${why}).`, hint: 'Check the address, the network and, with TLS, the certificate.' },
+  timeout: { status: 504, retry: true, message: (where: string, ms: number) => `${where} was not connected within ${ms} ms.`, hint: 'Try again, or allow more time.' },
+  cancelled: { status: 499, retry: false, message: (where: string) => `The connection to ${where} was given up.` },
+  too_many: { status: 503, retry: true, message: (limit: number) => `${limit} connections of this extension are open already.`, hint: 'Close some.' },
+  closed: { status: 409, retry: false, message: (where: string) => `The connection with ${where} is closed.` },
+  lost: { status: 502, retry: true, message: (where: string) => `The connection with ${where} broke.` },
+  idle: { status: 504, retry: true, message: (where: string, ms: number) => `The connection with ${where} was closed: nothing came or went for ${ms} ms.` },
+  send_full: {
+    status: 503,
+    retry: true,
+    message: (where: string, limit: number) => `${where} does not take what is sent: ${limit} bytes wait already.`,
+    hint: 'Wait for what was written before writing more.',
+  },
+  port_in_use: {
+    status: 409,
+    retry: true,
+    message: (host: string, port: number) => `Port ${port} on ${host} is in use.`,
+    hint: 'Choose another port, or stop the program that holds it.',
+  },
+  port_refused: {
+    status: 403,
+    retry: false,
+    message: (host: string, port: number, code: string) => `Port ${port} on ${host} cannot be opened (${code}).`,
+    hint: 'Choose a port above 1023, and an address of this machine.',
+  },
+  stopping: { status: 503, retry: true, message: () => 'The daemon is stopping and opens no connections.' },
 });
 
 export const filesErrors = defineErrors('file', {
@@ -63,6 +107,13 @@ export const filesErrors = defineErrors('file', {
     message: (path: string, bytes: number, limit: number) => `"${path}" has ${bytes} bytes; at most ${limit} are read.`,
     hint: 'Read a smaller file or a part of it.',
   },
+  too_much: {
+    status: 413,
+    retry: false,
+    message: (path: string, limit: number) => `"${path}" was not written: its source gave more than ${limit} bytes.`,
+    hint: 'Send less, or in parts.',
+  },
+  bad_range: { status: 400, retry: false, message: (path: string) => `"${path}" cannot be read from there: start and end are whole numbers, and start is not after end.` },
   name_too_long: {
     status: 400,
     retry: false,
@@ -85,7 +136,18 @@ export const secretErrors = defineErrors('secret', {
     message: (name: string, variable: string | undefined) => `The secret "${name}" has no value${variable === undefined ? '' : `, and ${variable} is not set`}.`,
     hint: 'Store it, or set the environment variable.',
   },
-  not_granted: { status: 403, retry: false, message: (name: string) => `This extension has no grant for the secret "${name}".`, hint: 'Ask for `secrets:<name>` in extension.json.' },
+  not_granted: {
+    status: 403,
+    retry: false,
+    message: (name: string) => `This extension has no grant for the secret "${name}".`,
+    hint: 'Add { "grant": "secrets:<name>", "why": "…" } to "grants" in its extension.json.',
+  },
+  env_not_granted: {
+    status: 403,
+    retry: false,
+    message: (name: string) => `This extension has no grant to take a secret from the environment variable ${name}.`,
+    hint: 'Add { "grant": "env:<NAME>", "why": "…" } to "grants" in its extension.json; "secrets-env" where people name the variable.',
+  },
   no_store: { status: 503, retry: false, message: () => 'No extension keeps secrets at present.', hint: 'Enable the vault, or use an environment variable.' },
   bad_name: { status: 400, retry: false, message: () => 'A secret name has 1 to 200 letters, digits and . _ : / -' },
 });

@@ -9,7 +9,7 @@ import { secretErrors } from './errors.js';
 const NAME = /^[A-Za-z0-9._:/-]{1,200}$/;
 const GRANT = 'secrets:';
 /** The key that opens the store itself is nobody's secret to use. */
-const NEVER_FROM_ENV = /^SVC_(VAULT_KEY|STATE_SECRET)/;
+const NEVER_FROM_ENV = /^SVC_(VAULT_KEY|STATE_SECRET|API_KEY)/;
 
 export interface SecretChange {
   op: 'put' | 'delete' | 'list';
@@ -82,10 +82,16 @@ const limited = (door: Omit<SecretsDoor, 'limited'>, grants: readonly string[]):
   const granted = async (name: string): Promise<void> => {
     if (!isGranted(name)) throw secretErrors.not_granted(name);
   };
+  const usable = async (given: SecretRef): Promise<SecretRef> => {
+    const ref = { ...given };
+    await granted(ref.secret);
+    if (ref.env !== undefined && !grants.includes('secrets-env') && !grants.includes(`env:${ref.env}`)) throw secretErrors.env_not_granted(ref.env);
+    return ref;
+  };
   return {
-    resolve: (ref) => granted(ref.secret).then(() => door.resolve(ref)),
+    resolve: (ref) => usable(ref).then(door.resolve),
     secrets: {
-      where: (ref) => granted(ref.secret).then(() => door.where(ref)),
+      where: (ref) => usable(ref).then(door.where),
       put: (name, value) => granted(name).then(() => door.put(name, value)),
       delete: (name) => granted(name).then(() => door.delete(name)),
       list: async (prefix) => (await door.list(prefix)).filter(isGranted),

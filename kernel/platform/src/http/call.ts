@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Admission } from '@svc/api';
 import { networkOf } from '../doors/ip-range.js';
-import { clientAddress } from './client-address.js';
+import { clientAddress } from './callers/client-address.js';
 
 export interface Call {
   readonly method: string;

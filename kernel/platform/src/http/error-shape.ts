@@ -1,7 +1,7 @@
 /** Which form the body of an error takes: a route may write its errors as its protocol's clients read them. */
 import type { ErrorBody, ErrorShape, Logger, RouteDecl } from '@svc/api';
 import type { Call } from './call.js';
-import type { RouteTable } from './route-table.js';
+import type { RouteTable } from './routes/route-table.js';
 
 /** Distinct shapes of a table with the paths they speak for, the longest first; tables never change. */
 const known = new WeakMap<RouteTable<RouteDecl>, readonly ErrorShape[]>();

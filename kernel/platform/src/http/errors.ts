@@ -2,6 +2,7 @@
 import { defineErrors } from '@svc/api';
 
 export const httpErrors = defineErrors('', {
+  bad_idempotency_key: { status: 400, retry: false, message: () => 'The Idempotency-Key must have 1 to 255 printable ASCII characters.', hint: 'A UUID does well.' },
   starting: { status: 503, retry: true, message: () => 'The service is starting.', hint: 'Ask again in a second.' },
   stopping: { status: 503, retry: true, message: () => 'The service is stopping.', hint: 'Ask again when it is back.' },
   reloading: { status: 503, retry: true, message: (path: string) => `The area that answers ${path} is being replaced.`, hint: 'Ask again in a moment.' },

@@ -2,22 +2,25 @@
  * The HTTP face of the daemon: opens the port, hands over to koa when it is loaded, keeps
  * the tables of routes and sockets, and ends without cutting what it answers.
  */
-import type { Clock, Connection, HookHandle, HookMap, Ids, Logger, RouteDecl, SocketDecl, Streams } from '@svc/api';
+import type { Clock, Connection, HookHandle, Ids, Logger, RouteDecl, SocketDecl, SocketUpgrade } from '@svc/api';
 import { ContributionRegistry } from '@svc/core';
+import type { Once } from './idempotency.js';
+import type { Projections } from '../streams/projections.js';
 import type { StreamsAdmin } from '../streams/streams.js';
-import type { Access } from './access.js';
+import type { Access } from './callers/access.js';
 import type { Application } from './application.js';
-import type { CallerHooks } from './caller.js';
-import { isProxy } from './client-address.js';
-import { CLOSE } from './connection.js';
-import { createEarlyListener } from './early-listener.js';
-import { createFollowers } from './follow-reply.js';
-import { createWrongKeys, type Gate } from './gate.js';
+import type { CallerHooks } from './callers/caller.js';
+import { isProxy } from './callers/client-address.js';
+import { CLOSE } from './connections/connection.js';
+import { createEarlyListener } from './connections/early-listener.js';
+import { httpErrors } from './errors.js';
+import { createFollowers } from './replies/follow-reply.js';
+import { createWrongKeys, type Gate } from './callers/gate.js';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
-import { type ApiDescription, type ApiInfo, createApiDescriber } from './openapi.js';
-import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './route-table.js';
-import { createStanding, type Standing } from './standing.js';
-import { createValidators } from './validators.js';
+import { type ApiDescription, type ApiInfo, createApiDescriber } from './routes/openapi.js';
+import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './routes/route-table.js';
+import { createStanding, type Standing } from './callers/standing.js';
+import { createValidators } from './routes/validators.js';
 
 /** How long a socket's client has to answer the close frame. */
 const GOODBYE_MS = 1_000;
@@ -26,11 +29,12 @@ const PING_MS = 30_000;
 
 export interface HttpOptions {
   readonly access: Access;
-  readonly hooks: CallerHooks & { readonly declare: HookHandle<HookMap['route.declare']>; readonly upgrade: HookHandle<HookMap['socket.upgrade']> };
+  readonly hooks: CallerHooks & { readonly upgrade: HookHandle<typeof SocketUpgrade> };
   readonly log: Logger;
   readonly ids: Ids;
   readonly clock: Pick<Clock, 'sleep' | 'mono'>;
-  readonly streams: Streams & StreamsAdmin;
+  readonly streams: StreamsAdmin;
+  readonly projections: Projections;
   readonly gate: () => Gate;
   /** Asked for each connection and each body; those of time are set once, when the server is made. */
   readonly limits?: () => HttpLimits;
@@ -63,6 +67,8 @@ export interface Http {
   openSockets(): number;
   /** Open connections of one socket declaration, by its id. */
   connections(socketId: string): readonly Connection[];
+  /** From now on routes that are `idempotent` keep their answers. */
+  keepAnswers(once: Once): void;
   /** Judges who stays again, streams, waits and sockets: keys, people or roles have changed. */
   judgeCallers(): Promise<void>;
   /** Closes the sockets that an area opened. */
@@ -79,6 +85,7 @@ interface Parts {
   readonly early: ReturnType<typeof createEarlyListener>;
   readonly followers: ReturnType<typeof createFollowers>;
   readonly standing: Standing;
+  once: Once | undefined;
   routes: RouteTable<RouteDecl>;
   sockets: RouteTable<SocketDecl>;
   application: Application | undefined;
@@ -95,6 +102,7 @@ export const createHttp = (options: HttpOptions): Http => {
     early: createEarlyListener({ ids: options.ids, limits, isProxy: (address) => isProxy(address, options.access.trustedProxies?.() ?? []) }),
     followers: createFollowers(options.streams, options.keepAliveMs ?? KEEP_ALIVE_MS),
     standing: createStanding(options.hooks),
+    once: undefined,
     routes: emptyTable(),
     sockets: emptyTable(),
     application: undefined,
@@ -125,6 +133,9 @@ export const createHttp = (options: HttpOptions): Http => {
     attach: attachOnce,
     connections: (socketId) => parts.application?.sockets.connections(socketId) ?? [],
     openSockets: () => parts.application?.sockets.count() ?? 0,
+    keepAnswers: (once) => {
+      parts.once = once;
+    },
     judgeCallers: async () => void (await Promise.all([parts.standing.judge(), parts.application?.sockets.judge()])),
     closeSockets: (ownerId, code) => parts.application?.sockets.closeOf(ownerId, code),
     stopAccepting: () => stopAccepting(parts),
@@ -143,31 +154,16 @@ export const createHttp = (options: HttpOptions): Http => {
   };
 };
 
-/** `route.declare` may change a declaration (its cost, its audit mark); what it made is what stands in the table. */
 function routeRegistry(parts: Parts): ContributionRegistry<RouteDecl> {
-  const { declare } = parts.options.hooks;
-  const final = new WeakMap<RouteDecl, RouteDecl>();
-  const finalOf = (decl: RouteDecl): RouteDecl => {
-    const known = final.get(decl);
-    if (known) return known;
-    const made = declare.isEmpty() ? decl : declare.call(decl, undefined);
-    final.set(decl, made);
-    return made;
-  };
   return new ContributionRegistry<RouteDecl>('route', {
     describe: (decl) => `${methodOf(decl)} ${decl.path}`,
     check: (candidate, others) => {
-      const value = finalOf(candidate.value);
-      checkRow(
-        { owner: candidate.owner, value },
-        others.map((other) => ({ owner: other.owner, value: finalOf(other.value) })),
-      );
+      const { method, path, streamBody, body, rawBody } = candidate.value;
+      if (streamBody && (body || rawBody)) throw httpErrors.route_refused(`${method} ${path} (${candidate.owner.id}) takes its body as a stream and declares another form of it too.`);
+      checkRow(candidate, others);
     },
     changed: (active) => {
-      parts.routes = nextTable(
-        parts.routes,
-        active.map((row) => ({ owner: row.owner, value: final.get(row.value) ?? row.value })),
-      );
+      parts.routes = nextTable(parts.routes, active);
     },
   });
 }
@@ -196,6 +192,7 @@ async function attach(parts: Parts): Promise<void> {
     sockets: () => parts.sockets,
     followers: parts.followers,
     standing: parts.standing,
+    once: () => parts.once,
     wrongKeys: createWrongKeys(options.clock),
     validators: createValidators(),
   });

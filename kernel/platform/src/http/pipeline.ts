@@ -4,28 +4,32 @@
  * What is refused before it has matched is charged by the boundary.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Actor, type Frame, type Headers, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl, type Streams } from '@svc/api';
+import { type Actor, type Frame, type Headers, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl } from '@svc/api';
 import { runAs } from '@svc/core';
 import type { Context, Next } from 'koa';
+import type { Projections } from '../streams/projections.js';
 import type { StreamsAdmin } from '../streams/streams.js';
-import { type Access, admitOrigin } from './access.js';
-import { describeError, type Head, sendBytes, sendJson } from './answer.js';
-import { assertJsonType, type BodyRule, DEFAULT_MAX_BODY_BYTES, hasBody, parseJson, readBytes } from './body.js';
+import { type Access, admitOrigin } from './callers/access.js';
+import { describeError, type Head, sendBytes, sendJson } from './replies/answer.js';
+import { assertJsonType, type BodyRule, DEFAULT_MAX_BODY_BYTES, hasBody, parseJson, readBytes } from './bodies/body.js';
 import { type Call, callOf } from './call.js';
-import { type CallerHooks, charge, chargedRefusal, identify } from './caller.js';
-import { answerStarting } from './early-listener.js';
+import { type CallerHooks, charge, chargedRefusal, identify } from './callers/caller.js';
+import { answerStarting } from './connections/early-listener.js';
 import { shaped, shapeUnder } from './error-shape.js';
 import { httpErrors } from './errors.js';
-import type { Followers } from './follow-reply.js';
-import { waitForFrame } from './frame-wait.js';
-import { assertMayPass, assertOpen, type Gate, type WrongKeys } from './gate.js';
-import { createJsonMeasure } from './json-measure.js';
+import type { Followers } from './replies/follow-reply.js';
+import { waitForFrame } from './replies/frame-wait.js';
+import { assertMayPass, assertOpen, type Gate, type WrongKeys } from './callers/gate.js';
+import { type Once, answerOnce } from './idempotency.js';
+import { createJsonMeasure } from './bodies/json-measure.js';
 import type { HttpLimits } from './limits.js';
 import { HandlerRequest, parseQuery } from './request.js';
-import { matchRoute } from './route-match.js';
-import type { RouteTable, Row } from './route-table.js';
-import type { Standing } from './standing.js';
-import { type RouteChecks, type Validators, validate } from './validators.js';
+import { matchRoute } from './routes/route-match.js';
+import type { RouteTable, Row } from './routes/route-table.js';
+import type { Standing } from './callers/standing.js';
+import { sendStream } from './replies/stream-reply.js';
+import { streamBody } from './bodies/streamed-body.js';
+import { type RouteChecks, type Validators, validate } from './routes/validators.js';
 
 /** A restart takes about as long, in seconds. */
 const COME_BACK_S = '5';
@@ -35,12 +39,15 @@ export interface PipelineDeps {
   readonly hooks: CallerHooks;
   readonly log: Logger;
   readonly ids: Ids;
-  readonly streams: Streams & StreamsAdmin;
+  readonly streams: StreamsAdmin;
+  readonly projections: Projections;
   readonly gate: () => Gate;
   readonly routes: () => RouteTable<RouteDecl>;
   readonly sockets: () => RouteTable<SocketDecl>;
   readonly followers: Followers;
   readonly standing: Standing;
+  /** Keeps answers of routes that are `idempotent`; there once the journal is. */
+  readonly once: () => Once | undefined;
   readonly wrongKeys: WrongKeys;
   readonly validators: Validators;
   readonly limits: () => HttpLimits;
@@ -156,15 +163,28 @@ const plainRow = (row: Row<SocketDecl>): Row<RouteDecl> => ({
 });
 
 async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): Promise<void> {
+  if (!row.decl.streamBody) return answer(deps, row, request, req, res, head, mayRetry);
+  const { signal } = row.owner.lifetime;
+  const body = streamBody(req, bodyRule(deps, row.decl), { signal, why: () => httpErrors.reloading(request.path) });
+  request.stream = body;
+  try {
+    await answer(deps, row, request, req, res, head, mayRetry);
+  } finally {
+    // Not before the answer is sent: it may be made of the body.
+    body.leave();
+  }
+}
+
+async function answer(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): Promise<void> {
   const { decl, owner } = row;
   const leave = owner.lifetime.enter(row.label);
   if (!leave) {
     // The area was replaced since the match: its successor is in the table now, or nobody is.
     const again = mayRetry ? matchRoute(deps.routes(), request.method, request.path) : undefined;
-    if (again?.kind === 'row' && again.row.owner !== owner) return run(deps, again.row, request, req, res, head, false);
+    if (again?.kind === 'row' && again.row.owner !== owner) return answer(deps, again.row, request, req, res, head, false);
     throw httpErrors.reloading(request.path);
   }
-  let answer: Reply;
+  let reply: Reply;
   let checks: RouteChecks | undefined;
   try {
     if (decl.params || decl.query || decl.body || deps.checkReplies) {
@@ -176,12 +196,12 @@ async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequ
     if (decl.rawBody) request.body = await readBytes(req, bodyRule(deps, decl));
     else if (checks?.body) request.body = await jsonBody(deps, decl, req, checks);
     // The row's schemas made params, query and body what its handler declares.
-    answer = await runAs(owner, head.id, () => decl.handler(request as never));
+    reply = await answerOnce(deps.once(), decl, request, () => runAs(owner, head.id, () => decl.handler(request as never)));
   } finally {
     leave();
   }
-  if (deps.checkReplies && answer.kind === 'json') checks?.reply(answer.status, answer.body);
-  await send(deps, row, request, res, head, answer);
+  if (deps.checkReplies && reply.kind === 'json') checks?.reply(reply.status, reply.body);
+  await send(deps, row, request, res, head, reply);
 }
 
 const bodyRule = (deps: PipelineDeps, decl: RouteDecl): BodyRule => {
@@ -201,42 +221,59 @@ async function jsonBody(deps: PipelineDeps, decl: RouteDecl, req: IncomingMessag
   return body;
 }
 
-/** Streams and waits hold no generation: by now its hold is released. Who they are for is judged again when keys or roles change. */
+/** Topics and waits hold no generation: by now its hold is released. Who they are for is judged again when keys or roles change. */
 async function send(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, res: ServerResponse, head: Head, answer: Reply): Promise<void> {
   if (answer.kind === 'json') sendJson(res, head, answer.status, answer.body, answer.headers);
   else if (answer.kind === 'bytes') sendBytes(res, head, answer.status, answer.contentType, answer.body, answer.headers);
+  else if (answer.kind === 'stream') await sendHeld(deps, row, request, res, head, answer);
   else if (answer.kind === 'follow') {
     if (res.req.method !== 'HEAD') {
-      const stop = deps.followers.start(res, head, answer);
+      const stop = deps.followers.start(res, head, { topic: answer.topic, after: answer.after, headers: answer.headers, encoder: deps.projections.encoder(answer.projection, answer.args) });
       const left = deps.standing.add({ row, request, req: res.req, end: stop });
       if (res.closed) left();
       else res.once('close', left);
       return;
     }
-    sendBytes(res, head, 200, answer.encoder.contentType, '', answer.headers);
-    answer.onLeave?.();
+    sendBytes(res, head, 200, deps.projections.encoder(answer.projection, answer.args).contentType, '', answer.headers);
   } else {
-    const frame = await framePatiently(deps, row, request, res.req, answer);
-    if (!frame) return;
-    const last = frame === 'late' && answer.late ? answer.late.reply() : answer.answer(frame as Frame); // 'late' comes only where it was asked for
+    const last = await answerPatiently(deps, row, request, res.req, answer);
+    if (!last) return;
     await send(deps, row, request, res, head, { ...last, headers: { ...answer.headers, ...last.headers } });
   }
 }
 
-/** Undefined when nobody is left to be told. */
-async function framePatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, answer: Extract<Reply, { kind: 'wait' }>): Promise<Frame | 'late' | undefined> {
-  const { signal } = request;
-  const left = deps.standing.add({ row, request, req, end: (refusal) => request.end(refusal) });
+/** What an area makes piece by piece keeps its generation; nothing was awaited since the handler's own hold ended. */
+async function sendHeld(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, res: ServerResponse, head: Head, answer: Extract<Reply, { kind: 'stream' }>): Promise<void> {
+  const { owner } = row;
+  const leave = owner.lifetime.enterAnyway(`${row.label} (stream)`);
+  if (!leave) throw httpErrors.reloading(request.path);
+  const left = deps.standing.add({ row, request, req: res.req, end: () => res.destroy() });
+  const { bodyGraceMs, bodyBytesPerSecond } = deps.limits();
+  const patienceMs = (bytes: number): number => bodyGraceMs + (bytes / bodyBytesPerSecond) * 1_000;
   try {
-    return await waitForFrame(deps.streams, answer.topic, answer.until, signal, answer.late?.afterMs);
+    await sendStream(res, head, answer, { patienceMs, stopped: owner.lifetime.signal, enter: (fn) => runAs(owner, head.id, fn) });
+  } finally {
+    left();
+    leave();
+  }
+}
+
+/** Undefined when nobody is left to be told. */
+async function answerPatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, answer: Extract<Reply, { kind: 'wait' }>): Promise<Reply | undefined> {
+  const { signal } = request;
+  const projection = deps.projections.answer(answer.projection, answer.args);
+  const left = deps.standing.add({ row, request, req, end: (refusal) => request.end(refusal) });
+  let frame: Frame | undefined;
+  try {
+    frame = await waitForFrame(deps.streams, answer.topic, projection.until, signal, answer.late?.afterMs);
   } catch (error) {
     if (!signal.aborted) throw namedError(error, answer.headers);
-    answer.onLeave?.();
     if (isSvcError(error)) throw error;
     return undefined;
   } finally {
     left();
   }
+  return frame ? projection.answer(frame) : answer.late?.reply;
 }
 
 /** Who waited in vain is told what it waited for, and when to ask again. */

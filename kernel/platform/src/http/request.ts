@@ -1,6 +1,6 @@
 /** What a handler sees of a request. The abort signal is made when somebody asks for it: most handlers never do. */
 import type { ServerResponse } from 'node:http';
-import type { Actor, Logger, Method, Req } from '@svc/api';
+import type { Actor, Logger, Method, Reply, Req, Write } from '@svc/api';
 import type { Call } from './call.js';
 
 export class HandlerRequest implements Req {
@@ -10,11 +10,14 @@ export class HandlerRequest implements Req {
   params: unknown;
   query: unknown;
   body: unknown = undefined;
+  stream: AsyncIterable<Uint8Array> = nothing();
   readonly headers: Call['headers'];
   readonly actor: Actor;
   readonly ip: string;
   readonly log: Logger;
   readonly call: Call;
+  /** Set where the caller brought a key and the route keeps answers. */
+  receipts: ((answer: Reply) => readonly Write[]) | undefined;
   readonly #res: ServerResponse | undefined;
   #abort: AbortController | undefined;
 
@@ -30,6 +33,10 @@ export class HandlerRequest implements Req {
     this.ip = call.ip;
     this.log = log;
     this.#res = res;
+  }
+
+  receipt(answer: Reply): readonly Write[] {
+    return this.receipts?.(answer) ?? [];
   }
 
   get signal(): AbortSignal {
@@ -55,6 +62,8 @@ export class HandlerRequest implements Req {
     return this.#abort;
   }
 }
+
+const nothing = (): AsyncIterable<Uint8Array> => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) });
 
 /** `?a=1&b=2&b=3` as an object without prototype: a name that is repeated gives a list. */
 export const parseQuery = (text: string): Record<string, string | string[]> => {

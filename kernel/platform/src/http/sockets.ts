@@ -10,22 +10,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Actor, type HookHandle, type HookMap, isSvcError, type SocketDecl } from '@svc/api';
+import { type Actor, type HookHandle, isSvcError, type SocketDecl, type SocketUpgrade } from '@svc/api';
 import { runAs } from '@svc/core';
 import type { App } from 'koa-websocket';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { admitOrigin } from './access.js';
+import { admitOrigin } from './callers/access.js';
 import { type Call, callOf, headersSeen } from './call.js';
-import { charge, chargedRefusal, identify, identifyAgain, refuse } from './caller.js';
-import { CLOSE, SocketConnection } from './connection.js';
-import { refuseUpgrade } from './early-listener.js';
+import { charge, chargedRefusal, identify, identifyAgain, refuse } from './callers/caller.js';
+import { CLOSE, SocketConnection } from './connections/connection.js';
+import { refuseUpgrade } from './connections/early-listener.js';
 import { httpErrors } from './errors.js';
-import { assertOpen } from './gate.js';
+import { assertOpen } from './callers/gate.js';
 import type { PipelineDeps } from './pipeline.js';
 import { HandlerRequest, parseQuery } from './request.js';
-import { matchRoute } from './route-match.js';
-import type { Row } from './route-table.js';
-import { inTurns, refusalOf, seesLess } from './standing.js';
+import { matchRoute } from './routes/route-match.js';
+import type { Row } from './routes/route-table.js';
+import { inTurns, refusalOf, seesLess } from './callers/standing.js';
 
 const DEFAULT_MAX_FRAME_BYTES = 65_536;
 /** What the protocol library reads at most; declarations may ask for less. */
@@ -50,7 +50,7 @@ export interface SocketHub {
 }
 
 export interface SocketDeps extends PipelineDeps {
-  readonly upgradeHook: HookHandle<HookMap['socket.upgrade']>;
+  readonly upgradeHook: HookHandle<typeof SocketUpgrade>;
   readonly pingMs: number;
 }
 
@@ -193,7 +193,7 @@ function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
   const { id, actor, ip } = request;
   // As the upgrade made them: text.
   const texts = { params: request.params as Record<string, string>, query: request.query as Record<string, string> };
-  const connection = new SocketConnection({ id, actor, ip, ...texts, state, log: hub.deps.log }, ws, hub.deps.streams);
+  const connection = new SocketConnection({ id, actor, ip, ...texts, state, log: hub.deps.log }, ws, hub.deps.streams, hub.deps.projections);
   const open: Open = { connection, socketId: row.decl.id, ownerId: row.owner.id, accepted, req };
   hub.open.add(open);
   hub.perNetwork.set(call.network, (hub.perNetwork.get(call.network) ?? 0) + 1);

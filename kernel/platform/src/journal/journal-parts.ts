@@ -1,10 +1,13 @@
 /** What the parts of the journal share: the tables, this process's leases, and what it knows of lanes. */
 import type { Db, Ids, LeasedRun, Logger } from '@svc/api';
+import type { Bus } from '../bus/bus.js';
+import { busOfOne } from '../bus/local-bus.js';
 import type { TimerClock } from '../clock/clock.js';
-import { createHeldRuns, type HeldRuns } from './held-runs.js';
-import { createLaneBook, type LaneBook } from './lane-book.js';
+import { createHeldRuns, type HeldRuns } from './leases/held-runs.js';
+import { createLaneBook, type LaneBook } from './leases/lane-book.js';
 import { createReadySignals, type ReadySignals } from './ready-signals.js';
-import { createRunWrites, type Lease, type RunWrites, type Tables } from './run-writes.js';
+import type { Lease } from './rows/opening-writes.js';
+import { createRunWrites, type RunWrites, type Tables } from './rows/run-writes.js';
 import { createWakeTimer, type WakeTimer } from './wake-timer.js';
 
 const DEFAULT_LEASE_MS = 30_000;
@@ -16,8 +19,14 @@ export interface JournalOptions {
   clock: TimerClock;
   ids: Ids;
   log: Logger;
+  /** Where other processes on this database hear at once what their next beat would find. */
+  bus?: Bus;
   /** New for every start of the process: leases of any other are somebody else's. */
   instanceId: string;
+  /** SQL for the database's own time in milliseconds: leases go by it, whatever the clock of a process says. */
+  nowSql: () => string;
+  /** The life before this one in the same home, which is known to be over: its leases are, too. */
+  predecessor?: string | undefined;
   /** How long a process may be silent before others take its runs. */
   leaseMs?: number;
   /** True when nobody else can be alive on this database: leases of other instances are then over at once. */
@@ -33,22 +42,29 @@ export interface JournalParts {
   readonly log: Logger;
   readonly instanceId: string;
   readonly soleWriter: boolean;
+  readonly predecessor: string;
   readonly lanes: LaneBook;
   readonly signals: ReadySignals;
   readonly timer: WakeTimer;
   readonly held: HeldRuns;
+  readonly bus: Bus;
   /** Leases that are given up and that the database could not take back yet, by run. */
   readonly owed: Map<string, LeasedRun>;
   readonly leaseMs: number;
+  readonly nowSql: () => string;
   newLease(): Lease;
   /** Order of arrival; grows with every call. */
   nextPosition(): number;
   /** Fills the lane book from the database, once. */
   ready(): Promise<void>;
+  /** A run ended or was taken out of its lane: here and, as far as the bus reaches, everywhere. */
+  leaveLane(lane: string | null, runId: string): void;
+  /** Work of this kind can be claimed, by whichever process. */
+  offer(kind: string): void;
 }
 
 export const createParts = (options: JournalOptions): JournalParts => {
-  const { db, clock, ids, log, instanceId, soleWriter } = options;
+  const { db, clock, ids, log, instanceId, soleWriter, bus = busOfOne() } = options;
   const tables: Tables = { runs: db.table('runs'), steps: db.table('steps') };
   const signals = createReadySignals(log);
   const lanes = createLaneBook(signals.fire);
@@ -58,20 +74,30 @@ export const createParts = (options: JournalOptions): JournalParts => {
   return {
     db,
     tables,
-    writes: createRunWrites(tables),
+    writes: createRunWrites(db, tables, options.nowSql),
     clock,
     ids,
     log,
     instanceId,
     soleWriter,
+    predecessor: options.predecessor ?? '',
     leaseMs,
+    nowSql: options.nowSql,
     lanes,
     signals,
     timer: createWakeTimer({ db, runs: tables.runs, clock, log, signals }),
     held: createHeldRuns(),
+    bus,
+    leaveLane: (lane, runId) => {
+      lanes.remove(lane, runId);
+      if (lane !== null) bus.publish('journal', { is: 'left', lane, runId });
+    },
+    offer: (kind) => {
+      signals.fire(kind);
+      bus.publish('journal', { is: 'ready', kind });
+    },
     owed: new Map(),
-    // The one place that says which clock leases go by: on a single node it is the process's own.
-    newLease: () => ({ owner: instanceId, untilMs: clock.now() + leaseMs }),
+    newLease: () => ({ owner: instanceId, ms: leaseMs }),
     nextPosition() {
       lastPosition = Math.max(clock.now() * POSITIONS_PER_MS, lastPosition + 1);
       return lastPosition;
@@ -92,10 +118,14 @@ export const createParts = (options: JournalOptions): JournalParts => {
 };
 
 /** Gives the newest position in any lane: a clock that was set back must not let a newcomer in first. */
-const loadLanes = async (db: Db, tables: Tables, lanes: LaneBook): Promise<number> => {
+export const loadLanes = async (db: Db, tables: Tables, lanes: LaneBook): Promise<number> => {
+  const known = lanes.members();
   const rows = await db.read<{ id: string; lane: string; kind: string; status: string; position: number }>(
     `SELECT id, lane, kind, status, position FROM ${tables.runs} WHERE lane IS NOT NULL AND status IN ('queued', 'running', 'waiting')`,
   );
+  const open = new Set(rows.map(({ id }) => id));
+  // What was known before the rows were read and is not among them has ended, here or elsewhere.
+  for (const { lane, runId } of known) if (!open.has(runId)) lanes.remove(lane, runId);
   for (const { id, lane, kind, status } of rows) lanes.put(lane, id, kind, status !== 'queued');
   return rows.reduce((newest, { position }) => Math.max(newest, position), 0);
 };

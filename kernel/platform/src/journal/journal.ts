@@ -2,19 +2,21 @@
  * The run journal on the database: what it promises stands in the contract (J1 to J5).
  * Here is how: each promise is a condition inside one commit, judged by the database.
  */
-import { isSvcError, type Advance, type Journal, type LeasedRun, type RunError, type StepSpec, type Write } from '@svc/api';
-import { conflictOf } from '../storage/errors.js';
-import { claimRuns } from './claims.js';
+import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, ownerScope, type RunError, type StepSpec, type Write } from '@svc/api';
+import { conflictOf } from '../storage/contract/errors.js';
+import { claimRuns } from './leases/claims.js';
 import { journalErrors } from './errors.js';
 import { createParts, type JournalOptions, type JournalParts } from './journal-parts.js';
-import { releaseLease, startHeartbeat } from './leases.js';
+import { hearSignals, interrupt } from './interrupts.js';
+import { releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
-import { getRun, listRuns, runByKey, stepsOf } from './run-reads.js';
-import type { RunRow } from './run-rows.js';
+import { once } from './receipts.js';
+import { getRun, listRuns, runByKey, stepsOf } from './rows/run-reads.js';
+import type { RunRow } from './rows/run-rows.js';
 
 const MAX_PRUNED = 500;
 
-export interface PlatformJournal extends Journal {
+export interface PlatformJournal extends Omit<Journal, 'worker'> {
   /** Removes up to `limit` (500 at most) runs that ended before the ISO time. Resolves with how many. */
   prune(beforeIso: string, limit: number): Promise<number>;
   /** Stops timers; leases stay until they run out or another process takes them. */
@@ -24,25 +26,28 @@ export interface PlatformJournal extends Journal {
 export const createJournal = (options: JournalOptions): PlatformJournal => {
   const parts = createParts(options);
   const stopHeartbeat = startHeartbeat(parts);
+  const listening = hearSignals(parts);
   parts.timer.look();
   return {
+    once: (request, effect) => once(parts, request, effect),
     open: (request, also = []) => openRun(parts, request, also),
     advance: (run, progress) => advance(parts, run, progress),
     step: (run, spec, effect) => step(parts, run, spec, effect),
     wait: (run, wait, progress = {}) => sleep(parts, run, wait, progress),
-    wake: (wakeKey, data, also = []) => wake(parts, wakeKey, data, also),
+    wake: (actor, wakeKey, data, also = []) => wake(parts, actor, wakeKey, data, also),
     claim: (kind, limit) => claimRuns(parts, kind, limit),
     release: (run) => releaseLease(parts, run),
-    interrupt: (runId, reason) => parts.held.interrupt(runId, reason),
-    cancel: (runId, why, also = []) => cancel(parts, runId, why, also),
+    interrupt: (runId, reason) => interrupt(parts, runId, reason),
+    cancel: (actor, runId, why, also = []) => cancel(parts, actor, runId, why, also),
     onReady: (kind, fn) => parts.signals.on(kind, fn),
-    get: (runId) => getRun(parts, runId),
+    get: (actor, runId) => getRun(parts, actor, runId),
     byKey: (actor, kind, key) => runByKey(parts, actor.ownerId, kind, key),
-    steps: (runId) => stepsOf(parts, runId),
+    steps: (actor, runId) => stepsOf(parts, actor, runId),
     list: (filter) => listRuns(parts, filter),
     prune: (beforeIso, limit) => prune(parts, beforeIso, limit),
     async close() {
       stopHeartbeat();
+      listening.dispose();
       parts.timer.close();
       parts.signals.close();
     },
@@ -55,7 +60,7 @@ const advance = async (parts: JournalParts, run: LeasedRun, progress: Advance): 
   else await commitTouched(parts, run, progress, at);
   if (!progress.finish) return;
   parts.held.drop(run);
-  parts.lanes.remove(run.lane, run.id);
+  parts.leaveLane(run.lane, run.id);
 };
 
 /** Progress in the middle of a run: a new input travels in the guard's own statement. */
@@ -108,6 +113,8 @@ const sleep = async (parts: JournalParts, run: LeasedRun, wait: Parameters<Journ
   await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
   parts.held.drop(run);
   if (until !== null) parts.timer.until(until);
+  // Another process may have interrupted it meanwhile: then it is queued instead.
+  if (!parts.soleWriter) parts.signals.fire(run.kind);
 };
 
 const isoOf = (text: string): string => {
@@ -116,8 +123,11 @@ const isoOf = (text: string): string => {
   return new Date(ms).toISOString();
 };
 
-const wake = async (parts: JournalParts, wakeKey: string, data: unknown, also: readonly Write[]): Promise<boolean> => {
-  const found = await parts.db.read<Pick<RunRow, 'id' | 'kind' | 'lane'>>(`SELECT id, kind, lane FROM ${parts.tables.runs} WHERE wake_key = ? AND status = 'waiting'`, [wakeKey]);
+const wake = async (parts: JournalParts, actor: Actor, wakeKey: string, data: unknown, also: readonly Write[]): Promise<boolean> => {
+  const found = await parts.db.read<Pick<RunRow, 'id' | 'kind' | 'lane'>>(`SELECT id, kind, lane FROM ${parts.tables.runs} WHERE wake_key = ? AND status = 'waiting' AND (? = 1 OR owner_id = ?)`, [
+    wakeKey,
+    ...ownerScope(actor),
+  ]);
   if (found.length === 0) return false;
   const at = parts.clock.iso();
   const writes = found.map(({ id }) => parts.writes.wake(id, wakeKey, data, at));
@@ -140,22 +150,20 @@ const commitUnlessGone = async (parts: JournalParts, own: readonly Write[], also
 
 const queueAgain = (parts: JournalParts, run: Pick<RunRow, 'id' | 'kind' | 'lane'>): void => {
   parts.lanes.put(run.lane, run.id, run.kind, false);
-  parts.signals.fire(run.kind);
+  parts.offer(run.kind);
 };
 
-const cancel = async (parts: JournalParts, runId: string, why: RunError, also: readonly Write[]): Promise<boolean> => {
-  const run = await getRun(parts, runId);
+const cancel = async (parts: JournalParts, actor: Actor, runId: string, why: RunError, also: readonly Write[]): Promise<boolean> => {
+  const run = await getRun(parts, actor, runId);
   if (run?.status !== 'queued' && run?.status !== 'waiting') return false;
   if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso())], also))) return false;
-  parts.lanes.remove(run.lane, runId);
+  parts.leaveLane(run.lane, runId);
   return true;
 };
 
 const prune = async (parts: JournalParts, beforeIso: string, limit: number): Promise<number> => {
-  const old = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE status IN ('done', 'failed', 'cancelled') AND updated_at < ? LIMIT ?`, [
-    isoOf(beforeIso),
-    Math.min(limit, MAX_PRUNED),
-  ]);
+  const where = { status: ['done', 'failed', 'cancelled'], updated_at: { lt: isoOf(beforeIso) } };
+  const old = await parts.db.select<{ id: string }>({ from: 'runs', columns: ['id'], where, limit: Math.min(limit, MAX_PRUNED) });
   await parts.db.commit(old.flatMap(({ id }) => parts.writes.forget(id)));
   return old.length;
 };

@@ -1,9 +1,9 @@
 /** Accepting work (J1, J3): one commit in the usual case; what the database refuses says why. */
 import type { JournalRun, OpenedRun, OpenRun, Write } from '@svc/api';
-import { conflictOf } from '../storage/errors.js';
+import { conflictOf } from '../storage/contract/errors.js';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';
-import { runByKey } from './run-reads.js';
+import { runByKey } from './rows/run-reads.js';
 
 /** Why the database refused: another run has the key, or the lane is not free. */
 interface Refusal {
@@ -36,6 +36,7 @@ const draftOf = (parts: JournalParts, request: OpenRun): JournalRun => {
     fingerprint: request.fingerprint ?? null,
     lane: request.lane ?? null,
     parentId: request.parentId ?? null,
+    subject: request.subject ?? null,
     status: 'running',
     input: request.input ?? null,
     result: null,

@@ -1,6 +1,7 @@
 /** A reader's place in a topic. It holds no frames: a slow reader costs a number, not memory. */
 import type { Frame } from '@svc/api';
 import type { Follower, Topic } from './topic.js';
+import type { Place } from './topic-signals.js';
 
 export type CursorState =
   /** More may come. */
@@ -9,6 +10,8 @@ export type CursorState =
   | 'ended'
   /** The next frame fell out of the ring before it was read. */
   | 'lost'
+  /** Another attempt began, and what came before it was not read to the end: only rows know it. */
+  | 'moved'
   /** The service stops. */
   | 'closed';
 
@@ -18,6 +21,8 @@ export class Cursor implements Follower {
   readonly wake: () => void;
   #attempt: number;
   #next: number;
+  /** The frame that was read last, or that the reader named. */
+  #seen: Place | undefined;
   #state: CursorState = 'live';
 
   constructor(topic: Topic, after: string | number, wake: () => void) {
@@ -26,6 +31,7 @@ export class Cursor implements Follower {
     this.wake = wake;
     this.#attempt = topic.attempt;
     this.#next = firstToRead(topic, after);
+    this.#seen = typeof after === 'string' ? placeOf(topic, after) : undefined;
     topic.join(this);
   }
 
@@ -38,12 +44,17 @@ export class Cursor implements Follower {
     if (this.#state !== 'live') return undefined;
     const topic = this.#topic;
     if (topic.attempt !== this.#attempt) {
+      if (isBehind(this.#seen, topic.reached)) {
+        this.#leave('moved');
+        return undefined;
+      }
       this.#attempt = topic.attempt;
       this.#next = firstKept(topic);
     }
     const frame = topic.ring.at(this.#next);
     if (frame) {
       this.#next++;
+      this.#seen = frame;
       if (frame.final) this.#leave('ended');
     } else if (this.#next < topic.ring.oldest) this.#leave('lost');
     else if (topic.final) this.#leave('ended');
@@ -76,7 +87,8 @@ export class Cursor implements Follower {
 
 /** Number of the first frame to read: the one after `after` when it is still known, else all that the ring has. */
 const firstToRead = (topic: Topic, after: string | number): number => {
-  const seen = typeof after === 'number' ? after : seqOf(topic, after);
+  const place = typeof after === 'number' ? { attempt: topic.attempt, seq: after } : placeOf(topic, after);
+  const seen = place?.attempt === topic.attempt ? place.seq : undefined;
   if (seen === undefined || seen <= 0 || seen > topic.seq) return firstKept(topic);
   return Math.max(seen + 1, firstKept(topic));
 };
@@ -84,7 +96,12 @@ const firstToRead = (topic: Topic, after: string | number): number => {
 /** Of an empty ring: the number that comes next. */
 const firstKept = (topic: Topic): number => topic.ring.oldest || topic.seq + 1;
 
-const seqOf = (topic: Topic, id: string): number | undefined => {
+/** Who has seen nothing misses nothing: it gets what there is from now on. */
+const isBehind = (seen: Place | undefined, reached: Place | null): boolean =>
+  seen !== undefined && reached !== null && (seen.attempt < reached.attempt || (seen.attempt === reached.attempt && seen.seq < reached.seq));
+
+/** Undefined when the text names no frame of this topic. */
+export const placeOf = (topic: Pick<Topic, 'name'>, id: string): Place | undefined => {
   const match = /^(.+)\.(\d{1,9})\.(\d{1,15})$/.exec(id);
-  return match && match[1] === topic.name && Number(match[2]) === topic.attempt ? Number(match[3]) : undefined;
+  return match && match[1] === topic.name ? { attempt: Number(match[2]), seq: Number(match[3]) } : undefined;
 };

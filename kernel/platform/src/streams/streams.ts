@@ -1,17 +1,24 @@
 /**
- * Streams belong to runs, not to sockets: rings, joining, resume (kernel/api/src/streams.ts).
+ * Streams belong to runs, not to sockets: rings, joining, resume (kernel/api/src/http/streams.ts).
  *
  * R1  A reader gets the frames of a topic in order, each once, from the place it names.
  * R2  Text that may be joined is sent at once when it is the first, else within 50 ms; any other frame sends it first.
  * R3  A topic has one final frame; what is published after it is counted and dropped.
- * R4  Frames, bytes and topics are bounded. A live topic is never dropped: the next one is refused.
+ * R4  Frames, bytes and topics are bounded. A live topic that is written here is never dropped: the next one is refused.
+ * R5  A topic belongs to the extension that opened it; another publishes to it only when it was named a writer.
+ * R6  One process writes a topic. Others follow it (elsewhere.ts); a topic that is written here is read without a detour.
  */
-import type { Clock, Frame, FrameDraft, FrameEncoder, FrameStream, Streams } from '@svc/api';
+import type { Clock, Frame, FramesDecl, FrameStream, Streams } from '@svc/api';
+import type { Bus } from '../bus/bus.js';
+import { busOfOne } from '../bus/local-bus.js';
 import { Cursor } from './cursor.js';
+import { createElsewhere } from './elsewhere.js';
+import type { FrameEncoder } from './encoder.js';
 import { streamErrors } from './errors.js';
 import { Flusher } from './flusher.js';
-import type { RingLimits } from './ring.js';
-import { Topic } from './topic.js';
+import { drop, end, find, type KnownTopics, sweep } from './known-topics.js';
+import type { Topic } from './topic.js';
+import { attach, hereOf, inFormat, letGo, mayWrite, open, publish, stateOf } from './writing.js';
 
 const DEFAULT_MAX_FRAMES = 4_096;
 const DEFAULT_MAX_BYTES = 1_048_576;
@@ -20,6 +27,8 @@ const DEFAULT_KEEP_ENDED_MS = 5 * 60_000;
 const NOTHING = Buffer.alloc(0);
 
 export interface StreamsOptions {
+  /** Left out where nobody else shares the database. */
+  readonly bus?: Bus;
   readonly clock: Pick<Clock, 'now' | 'mono'>;
   readonly maxFramesPerTopic?: number;
   readonly maxBytesPerTopic?: number;
@@ -33,12 +42,20 @@ export interface StreamsStats {
   readonly live: number;
   readonly followers: number;
   readonly bytes: number;
-  /** Frames that came after their topic's final one. */
+  /** Frames that came after their topic's final one, or after another process had taken it over. */
   readonly lateFrames: number;
 }
 
-/** What the platform itself uses beside `Streams`. */
+/** The topics; projections are registered elsewhere. */
+export type Topics = Omit<Streams, 'project' | 'answer' | 'follow' | 'final'> & {
+  follow(format: FramesDecl, topic: string, after?: string | number): FrameStream<Frame>;
+  final(format: FramesDecl, topic: string, signal?: AbortSignal): Promise<Frame>;
+};
+
+/** What the platform itself uses beside that. */
 export interface StreamsAdmin {
+  /** The streams as one extension sees them: it writes what it opened, and what it was named a writer of (R5). */
+  as(extension: string): Topics;
   stats(): StreamsStats;
   /** A place in the topic, or undefined when there is no such topic; throws `stream_stopping` when the service stops. `wake` is called when a frame has come or the service stops. */
   cursor(topic: string, after: string | number, wake: () => void): Cursor | undefined;
@@ -50,27 +67,17 @@ export interface StreamsAdmin {
   close(): void;
 }
 
-interface State {
-  readonly clock: Pick<Clock, 'now' | 'mono'>;
-  readonly limits: RingLimits;
-  readonly maxTopics: number;
-  readonly keepEndedMs: number;
-  readonly topics: Map<string, Topic>;
-  /** Ended topics, oldest first. */
-  readonly ended: Map<string, Topic>;
-  readonly flusher: Flusher;
-  readonly texts: WeakMap<FrameEncoder, WeakMap<Frame, Buffer>>;
-  lateFrames: number;
-  closed: boolean;
-}
-
-export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin => {
-  const state: State = {
+export const createStreams = (options: StreamsOptions): Topics & StreamsAdmin => {
+  const bus = options.bus ?? busOfOne();
+  const topics = new Map<string, Topic>();
+  const state: KnownTopics = {
+    bus,
+    elsewhere: createElsewhere(bus, { find: (name) => topics.get(name), ended: (topic) => end(state, topic), drop: (topic) => drop(state, topic) }),
     clock: options.clock,
     limits: { maxFrames: options.maxFramesPerTopic ?? DEFAULT_MAX_FRAMES, maxBytes: options.maxBytesPerTopic ?? DEFAULT_MAX_BYTES },
     maxTopics: options.maxTopics ?? DEFAULT_MAX_TOPICS,
     keepEndedMs: options.keepEndedMs ?? DEFAULT_KEEP_ENDED_MS,
-    topics: new Map(),
+    topics,
     ended: new Map(),
     flusher: new Flusher(),
     texts: new WeakMap(),
@@ -78,15 +85,8 @@ export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin =
     closed: false,
   };
   return {
-    open: (topic, where) => open(state, topic, where?.attempt ?? 1, where?.startSeq ?? 0),
-    publish: (topic, draft) => publish(state, topic, draft),
-    flush: (topic) => void find(state, topic)?.release(),
-    state: (topic) => {
-      const found = find(state, topic);
-      return found && { attempt: found.attempt, seq: found.seq, ended: found.final !== undefined, unwatchedMs: found.unwatchedMs };
-    },
-    follow: (topic, after) => follow(state, topic, after ?? 0),
-    final: (topic, signal) => final(state, topic, signal),
+    ...faceOf(state, undefined),
+    as: (extension) => faceOf(state, extension),
     cursor: (topic, after, wake) => cursor(state, topic, after, wake),
     newest: (topic) => {
       const found = find(state, topic);
@@ -98,76 +98,34 @@ export const createStreams = (options: StreamsOptions): Streams & StreamsAdmin =
   };
 };
 
-function open(state: State, name: string, attempt: number, startSeq: number): void {
-  sweep(state);
-  const known = state.topics.get(name);
-  if (known) {
-    // The same attempt opened twice goes on: who opens it again after a reload must not void what readers have.
-    if (known.attempt === attempt && !known.final) return;
-    state.flusher.forget(known);
-    state.ended.delete(name);
-    known.restart(attempt, startSeq);
-    return;
-  }
-  while (state.topics.size >= state.maxTopics) {
-    const oldest = state.ended.values().next().value;
-    if (!oldest) throw streamErrors.too_many(state.maxTopics);
-    drop(state, oldest);
-  }
-  state.topics.set(name, new Topic(name, state.limits, attempt, startSeq, state.clock.mono));
-}
+/** `by`: the extension that asks; the platform itself when undefined. */
+const faceOf = (state: KnownTopics, by: string | undefined): Topics => ({
+  open: (format, topic, where) => open(state, format, topic, where ?? {}, by),
+  publish: (format, topic, type, data) => publish(state, format, topic, { type, data }, by),
+  flush: (topic) => {
+    const found = find(state, topic);
+    if (found && mayWrite(found, by)) found.release();
+  },
+  letGo: (topic, token) => letGo(state, topic, token, by),
+  here: (topic) => hereOf(find(state, topic)),
+  state: async (topic) => {
+    const found = find(state, topic);
+    return found && (found.isOwn || found.final) ? stateOf(found) : await state.elsewhere.ask(topic);
+  },
+  attach: async (format, topic, after) => attach(state, format, topic, after, by),
+  watched: () => [...state.topics.values()].filter((topic) => topic.final === undefined && topic.followers.size > 0 && (topic.owner ?? topic.attachedBy) === by).map(({ name }) => name),
+  follow: (format, topic, after) => follow(state, format, topic, after ?? 0),
+  final: (format, topic, signal) => final(state, format, topic, signal),
+});
 
-function publish(state: State, name: string, draft: FrameDraft): void {
-  const topic = state.topics.get(name);
-  if (!topic) throw streamErrors.not_found(name);
-  if (topic.final) {
-    state.lateFrames++;
-    return;
-  }
-  const data = draft.data;
-  const text = draft.merge !== undefined && !draft.final && isRecord(data) ? data[draft.merge] : undefined;
-  if (draft.merge === undefined || typeof text !== 'string' || !isRecord(data)) {
-    topic.release();
-    topic.append(draft);
-    if (draft.final) end(state, topic);
-    return;
-  }
-  if (state.flusher.joins(topic)) topic.hold(draft, draft.merge, text, data);
-  else topic.append(draft);
-}
-
-function end(state: State, topic: Topic): void {
-  state.flusher.forget(topic);
-  topic.endedAt = state.clock.now();
-  state.ended.set(topic.name, topic);
-}
-
-/** Drops what ended too long ago. No timer: whoever looks for a topic, or opens one, sweeps. */
-function sweep(state: State): void {
-  const before = state.clock.now() - state.keepEndedMs;
-  for (const topic of state.ended.values()) {
-    if (topic.endedAt > before) return;
-    drop(state, topic);
-  }
-}
-
-function drop(state: State, topic: Topic): void {
-  state.topics.delete(topic.name);
-  state.ended.delete(topic.name);
-}
-
-function find(state: State, name: string): Topic | undefined {
-  sweep(state);
-  return state.topics.get(name);
-}
-
-function cursor(state: State, name: string, after: string | number, wake: () => void): Cursor | undefined {
+function cursor(state: KnownTopics, name: string, after: string | number, wake: () => void): Cursor | undefined {
   if (state.closed) throw streamErrors.stopping();
   const topic = find(state, name);
   return topic ? new Cursor(topic, after, wake) : undefined;
 }
 
-function follow(state: State, name: string, after: string | number): FrameStream {
+function follow(state: KnownTopics, format: FramesDecl, name: string, after: string | number): FrameStream<Frame> {
+  inFormat(find(state, name), format);
   if (state.closed) throw streamErrors.stopping();
   let wake: () => void = () => undefined;
   const place = cursor(state, name, after, () => wake());
@@ -183,6 +141,7 @@ function follow(state: State, name: string, after: string | number): FrameStream
           const frame = place.read();
           if (frame) yield frame;
           else if (place.state === 'lost') throw streamErrors.reader_too_slow(name);
+          else if (place.state === 'moved') throw streamErrors.moved(name);
           else if (place.state !== 'live') return;
           else
             await new Promise<void>((resolve) => {
@@ -196,10 +155,11 @@ function follow(state: State, name: string, after: string | number): FrameStream
   };
 }
 
-function final(state: State, name: string, signal: AbortSignal | undefined): Promise<Frame> {
+function final(state: KnownTopics, format: FramesDecl, name: string, signal: AbortSignal | undefined): Promise<Frame> {
   return new Promise((resolve, reject) => {
     const topic = find(state, name);
     if (!topic) return reject(streamErrors.not_found(name));
+    inFormat(topic, format);
     if (topic.final) return resolve(topic.final);
     if (state.closed) return reject(streamErrors.stopping());
     if (signal?.aborted) return reject(signal.reason);
@@ -227,7 +187,7 @@ function final(state: State, name: string, signal: AbortSignal | undefined): Pro
   });
 }
 
-function encoded(state: State, frame: Frame, encoder: FrameEncoder): Buffer {
+function encoded(state: KnownTopics, frame: Frame, encoder: FrameEncoder): Buffer {
   let texts = state.texts.get(encoder);
   if (!texts) {
     texts = new WeakMap();
@@ -242,7 +202,7 @@ function encoded(state: State, frame: Frame, encoder: FrameEncoder): Buffer {
   return bytes;
 }
 
-function stats(state: State): StreamsStats {
+function stats(state: KnownTopics): StreamsStats {
   sweep(state);
   let followers = 0;
   let bytes = 0;
@@ -253,13 +213,12 @@ function stats(state: State): StreamsStats {
   return { topics: state.topics.size, live: state.topics.size - state.ended.size, followers, bytes, lateFrames: state.lateFrames };
 }
 
-function close(state: State): void {
+function close(state: KnownTopics): void {
   if (state.closed) return;
   state.closed = true;
   state.flusher.close();
+  state.elsewhere.close();
   for (const topic of state.topics.values()) {
     for (const follower of topic.followers) follower.stop();
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

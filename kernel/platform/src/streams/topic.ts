@@ -1,9 +1,18 @@
 /** One topic: its ring, what waits to be joined, and who follows it. */
-import type { Frame, FrameDraft } from '@svc/api';
+import type { Frame, FramesDecl } from '@svc/api';
 import { FrameRing, type RingLimits } from './ring.js';
+import type { Place } from './topic-signals.js';
 
 /** A draft's share of a ring beside its text, in bytes. */
 const FRAME_OVERHEAD_BYTES = 96;
+
+export interface FrameDraft {
+  readonly type: string;
+  readonly data: unknown;
+  /** The member whose text is joined with that of frames after it. */
+  readonly merge?: string | undefined;
+  readonly final?: boolean;
+}
 
 /** Text that waits to be joined into one frame. */
 interface Pending {
@@ -22,6 +31,17 @@ export interface Follower {
 
 export class Topic {
   readonly name: string;
+  readonly format: FramesDecl;
+  /** Written by this process; otherwise followed from wherever it is written. */
+  isOwn = true;
+  /** The extension that opened it here, and all that may publish to it. Nobody as long as it is only attached. */
+  owner: string | undefined;
+  /** The extension that made it known here, to be followed. */
+  attachedBy: string | undefined;
+  writers: ReadonlySet<string> = new Set();
+  token: number | undefined;
+  /** Readers of an earlier attempt who have not come this far have missed something. */
+  reached: Place | null = null;
   readonly #limits: RingLimits;
   readonly #mono: () => number;
   readonly #followers = new Set<Follower>();
@@ -37,8 +57,9 @@ export class Topic {
   dueAt = 0;
   #pending: Pending | undefined;
 
-  constructor(name: string, limits: RingLimits, attempt: number, startSeq: number, mono: () => number) {
+  constructor(name: string, format: FramesDecl, limits: RingLimits, attempt: number, startSeq: number, mono: () => number) {
     this.name = name;
+    this.format = format;
     this.#mono = mono;
     this.#leftAt = mono();
     this.#limits = limits;
@@ -64,8 +85,9 @@ export class Topic {
   }
 
   /** A new attempt: frames of the last one can no longer be resumed from, so they go. */
-  restart(attempt: number, startSeq: number): void {
+  restart(attempt: number, startSeq: number, reached: Place | null): void {
     this.attempt = attempt;
+    this.reached = reached;
     this.seq = startSeq;
     this.ring = new FrameRing(this.#limits);
     this.final = undefined;
@@ -76,24 +98,30 @@ export class Topic {
 
   /** Numbers a frame, keeps it and tells who follows. */
   append(draft: FrameDraft): Frame {
-    const seq = ++this.seq;
+    const seq = this.seq + 1;
     const final = draft.final === true;
     const frame: Frame = { id: `${this.name}.${this.attempt}.${seq}`, seq, attempt: this.attempt, type: draft.type, data: draft.data, final };
-    this.ring.push(frame, sizeOf(draft));
-    if (final) this.final = frame;
-    for (const follower of this.followers) follower.wake();
+    this.take(frame, sizeOf(draft));
     return frame;
   }
 
+  /** Keeps the frame that comes next, wherever it was made. */
+  take(frame: Frame, sizeBytes = sizeOf(frame)): void {
+    this.seq = frame.seq;
+    this.ring.push(frame, sizeBytes);
+    if (frame.final) this.final = frame;
+    for (const follower of this.followers) follower.wake();
+  }
+
   /** Keeps the draft's text to be sent with what comes after it. Whatever cannot be joined to it goes first. */
-  hold(draft: FrameDraft, merge: string, text: string, data: Record<string, unknown>): void {
+  hold(type: string, merge: string, text: string, data: Record<string, unknown>): void {
     const waiting = this.#pending;
-    if (waiting && waiting.type === draft.type && waiting.merge === merge && sameBesides(waiting.data, data, merge)) {
+    if (waiting && waiting.type === type && waiting.merge === merge && sameBesides(waiting.data, data, merge)) {
       waiting.parts.push(text);
       return;
     }
     this.release();
-    this.#pending = { type: draft.type, merge, data, parts: [text] };
+    this.#pending = { type, merge, data, parts: [text] };
   }
 
   /** Sends what waits. False when nothing did. */

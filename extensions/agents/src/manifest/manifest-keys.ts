@@ -1,0 +1,204 @@
+/**
+ * Every key of agent.toml and what becomes of it. This table is the schema that a manifest
+ * is judged by, and schemas/agent.schema.json is written from it.
+ *
+ * acts     something here does what it says
+ * shown    describes the agent; kept and shown
+ * waits    belongs to an area that is not here, so there is nothing yet that it could narrow; kept, shown, and its writer is told
+ * refused  narrows, redirects or caps something that is here, and nothing keeps it: the manifest is refused unless the value changes nothing
+ */
+import { OneOf, type TSchema, Type } from '@svc/api';
+
+export type Effect = 'acts' | 'shown' | 'waits' | 'refused';
+
+export interface KeyNotes {
+  readonly 'x-effect': Effect;
+  /** Of a refused key: the values that change nothing. */
+  readonly 'x-allowed'?: readonly unknown[];
+  /** Of a waiting key: for what. Of a refused one: what its writer would have relied on, and what to do instead. */
+  readonly 'x-why'?: string;
+}
+
+type Table = Readonly<Record<string, TSchema>>;
+
+const noted = (schema: TSchema, notes: KeyNotes): TSchema => Type.Optional({ ...schema, ...notes });
+const acts = (schema: TSchema): TSchema => noted(schema, { 'x-effect': 'acts' });
+const shown = (schema: TSchema): TSchema => noted(schema, { 'x-effect': 'shown' });
+const waits = (why: string, schema: TSchema = Type.Unknown()): TSchema => noted(schema, { 'x-effect': 'waits', 'x-why': why });
+const refused = (why: string, allowed: readonly unknown[] = [], schema: TSchema = Type.Unknown()): TSchema => noted(schema, { 'x-effect': 'refused', 'x-allowed': allowed, 'x-why': why });
+
+const flag = (description: string, value = false): TSchema => Type.Boolean({ default: value, description });
+const text = (max: number, options: object = {}): TSchema => Type.String({ maxLength: max, ...options });
+const count = (minimum: number, maximum: number, description: string, options: object = {}): TSchema => Type.Integer({ minimum, maximum, description, ...options });
+const usd = (period: string): TSchema => Type.Number({ minimum: 0, maximum: 1_000_000_000, default: 0, description: `US dollars that the agent's model calls may cost per ${period}; 0 for no limit` });
+const texts = (description: string): TSchema => Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 1_000 })], { description });
+const Free = Type.Object({}, { additionalProperties: true });
+
+const AUTONOMY = 'work that begins by itself';
+const MCP = 'MCP servers';
+const SKILLS = 'skills';
+const TRIGGERS = 'triggers';
+const PEERS = 'peers';
+const WASM = 'WASM modules';
+
+const TokensPerHour = count(0, Number.MAX_SAFE_INTEGER, 'Model tokens that the agent may use within 60 minutes; 0 for no limit');
+
+export const MODEL_KEYS: Table = {
+  provider: acts(text(256, { default: 'default', description: "`default` takes the daemon's default" })),
+  model: acts(text(256, { default: 'default', description: 'A model id or alias' })),
+  name: acts(text(256, { description: 'Another word for model' })),
+  max_tokens: acts(count(1, 10_000_000, 'Of one answer', { default: 4_096 })),
+  temperature: acts(Type.Number({ minimum: 0, maximum: 2, default: 0.7, description: 'How much is left to chance' })),
+  system_prompt: acts(text(65_536)),
+  request_timeout_secs: acts(count(1, 86_400, 'Of one model call')),
+  context_window: acts(count(1_000, 100_000_000, 'Tokens of the conversation that the model is sent at most')),
+  max_output_tokens: acts(count(1, 10_000_000, 'No answer is longer, whatever max_tokens says')),
+  api_key_env: refused('the key is the one kept for the provider. `svc providers set-key PROVIDER` sets it', [''], text(256)),
+  base_url: refused('prompts go to the address kept for the provider. PUT /api/providers/{name}/url changes it', [''], text(2_048)),
+};
+
+const FALLBACK_KEYS: Table = { provider: MODEL_KEYS.provider as TSchema, model: MODEL_KEYS.model as TSchema, api_key_env: MODEL_KEYS.api_key_env as TSchema, base_url: MODEL_KEYS.base_url as TSchema };
+
+export const CAPABILITY_KEYS: Table = {
+  tools: acts(texts('Names or patterns of tools; empty for every tool that needs no grant')),
+  network: acts(texts('Hosts it may reach: names, *.example.org, addresses, blocks such as 10.0.0.0/8, each also with :port or :*; * for the public web; empty for none')),
+  memory_read: acts(texts('Patterns of memory keys')),
+  memory_write: acts(texts('Patterns of memory keys')),
+  shell: acts(texts('Programs it may run, as patterns of command lines such as `git *`; `*` alone for a whole shell; empty for none')),
+  agent_spawn: acts(flag('May create agents below itself')),
+  agent_message: acts(texts('Names or ids of agents it may write to; empty for none')),
+  file_system: acts(flag('May use the files of its workspace', true)),
+  max_llm_tokens_per_hour: acts(TokensPerHour),
+  ofp_discover: waits(PEERS, Type.Boolean()),
+  ofp_connect: waits(PEERS),
+};
+
+export const RESOURCE_KEYS: Table = {
+  max_llm_tokens_per_hour: acts(TokensPerHour),
+  burst_ratio: acts(Type.Number({ minimum: 0, maximum: 1, description: 'The part of max_llm_tokens_per_hour that one minute may use; 0 for all of it' })),
+  max_cost_per_hour_usd: acts(usd('hour')),
+  max_cost_per_day_usd: acts(usd('day (UTC)')),
+  max_cost_per_month_usd: acts(usd('month (UTC)')),
+  max_concurrent_tools: acts(count(0, 1_000, 'Tool calls of one run at the same time; 0 for no limit')),
+  max_tool_calls_per_minute: acts(count(0, 1_000_000, 'Tool calls in any 60 s; 0 for no limit')),
+  max_network_bytes_per_hour: refused('nobody counts the bytes that its tools fetch. [web.fetch] max_response_bytes caps each answer', [0], count(0, Number.MAX_SAFE_INTEGER, '')),
+  max_memory_bytes: waits(WASM),
+  max_cpu_time_ms: waits(WASM),
+};
+
+export const AUTONOMOUS_KEYS: Table = {
+  max_iterations: acts(count(1, 10_000, 'Rounds of model and tools in one run', { default: 50 })),
+  unwatched: acts(OneOf(['finish', 'cancel'], { description: 'What becomes of a run 2 s after its last watcher left; by default the door and [runs] unwatched decide' })),
+  max_restarts: waits(AUTONOMY),
+  heartbeat_interval_secs: waits(AUTONOMY),
+  heartbeat_timeout_secs: waits(AUTONOMY),
+  heartbeat_keep_recent: waits(AUTONOMY),
+  heartbeat_channel: waits(AUTONOMY),
+  quiet_hours: waits(AUTONOMY),
+  block_stall_degrade_after: waits(AUTONOMY),
+};
+
+export const THINKING_KEYS: Table = {
+  budget_tokens: acts(count(1_024, 1_000_000, 'Tokens that the model may think before it answers', { default: 10_000 })),
+  stream_thinking: waits('thoughts in the stream', Type.Boolean()),
+};
+
+/** For editors; exec-policy.ts judges it, in words of its own. */
+const EXEC_POLICY = {
+  description: 'Narrows what [capabilities] shell grants; never adds to it',
+  oneOf: [
+    { type: 'string', enum: ['deny', 'none', 'disabled', 'allowlist', 'restricted', 'full', 'allow', 'all', 'unrestricted'] },
+    {
+      type: 'object',
+      properties: {
+        mode: { type: 'string', description: 'deny: no process; allowlist: single programs, never a shell; full: what shell grants' },
+        allowed_commands: texts('Programs, of which a command has to begin with one'),
+        safe_bins: texts('More of allowed_commands'),
+        allowed_env_vars: texts('Of the variables the daemon lets through, only these'),
+        timeout_secs: { type: 'integer', minimum: 1, maximum: 86_400 },
+        no_output_timeout_secs: { type: 'integer', minimum: 1, maximum: 86_400 },
+        max_output_bytes: { type: 'integer', minimum: 1, maximum: 1_073_741_824 },
+        safe_bins_skip_approval: { type: 'boolean', description: 'Changes nothing; its use is reported' },
+        full_mode_skips_approval: { type: 'boolean', description: 'Changes nothing; its use is reported' },
+      },
+    },
+  ],
+};
+
+const PROFILES = ['minimal', 'coding', 'research', 'messaging', 'automation', 'full', 'custom'] as const;
+
+export const TOP_KEYS: Table = {
+  name: acts(text(256, { default: 'unnamed', description: 'Unique per owner; must not begin with _operator:' })),
+  version: shown(text(64, { default: '0.1.0' })),
+  description: shown(text(4_096, { default: '' })),
+  author: shown(text(256, { default: '' })),
+  tags: shown(Type.Unknown({ description: 'Labels, to be found by: a list of strings' })),
+  is_hand: shown(Type.Boolean()),
+  metadata: shown(Free),
+  i18n: shown(Free),
+  enabled: acts(flag('false: the agent is suspended from the start, until it is resumed', true)),
+  profile: acts(OneOf(PROFILES, { description: 'The tools, where capabilities.tools names none. It grants nothing else' })),
+  max_history_messages: acts(count(1, 100_000, 'Messages of the session that the model is sent at most, taken as 4 to 500')),
+  tool_allowlist: acts(texts('Narrows the tools after capabilities.tools')),
+  tool_blocklist: acts(texts('Takes tools away; wins over every other list')),
+  tools_disabled: acts(flag('No tools at all')),
+  model: acts(tableOf(MODEL_KEYS, 'Which model answers, and how it is asked')),
+  fallback_models: acts(Type.Array(tableOf(FALLBACK_KEYS, 'One more model'), { maxItems: 20, description: 'Asked in this order when the model does not answer' })),
+  capabilities: acts(tableOf(CAPABILITY_KEYS, 'What the agent may do')),
+  exec_policy: acts(Type.Unsafe(EXEC_POLICY)),
+  resources: acts(tableOf(RESOURCE_KEYS, 'Limits')),
+  autonomous: acts(tableOf(AUTONOMOUS_KEYS, 'How long one run may go on')),
+  thinking: acts(tableOf(THINKING_KEYS, 'Has the model think before it answers, where it can')),
+  module: refused('an agent is a chat with a model; other modules cannot be run', ['', 'builtin:chat'], text(1_024)),
+  workspace: refused('files stand in the folder that belongs to the agent', [''], text(4_096)),
+  response_format: refused('nobody makes an answer keep a format', ['text', { type: 'text' }]),
+  tool_exec_backend: refused('commands run on this machine', ['', 'local'], text(64)),
+  routing: refused('every question goes to the model of [model]'),
+  tools: refused('tools take no settings of an agent; the list of its tools stands under [capabilities]'),
+  schedule: waits(AUTONOMY),
+  session_mode: waits(AUTONOMY, OneOf(['persistent', 'new'])),
+  priority: waits('an order among runs', Type.String()),
+  max_concurrent_invocations: waits(TRIGGERS),
+  triggers: waits(TRIGGERS),
+  reconcile_orphans: waits(TRIGGERS),
+  assignee_wake: waits('the task board'),
+  async_tasks: waits('background tasks'),
+  generate_identity_files: waits('identity files'),
+  cache_context: waits('context.md'),
+  context_engine: waits('context engines'),
+  allowed_plugins: waits('context engines'),
+  context_injection: waits('texts added to the context'),
+  compaction: waits('settings of the compaction, which is the same for every session'),
+  lazy_tools: waits('tools that are loaded when asked for'),
+  skills: waits(SKILLS),
+  skills_disabled: waits(SKILLS),
+  skill_workshop: waits(SKILLS),
+  auto_evolve: waits(SKILLS),
+  mcp_servers: waits(MCP),
+  mcp_disabled: waits(MCP),
+  channels: waits('channels'),
+  channel_overrides: waits('channels'),
+  show_progress: waits('channels'),
+  pinned_model: waits('the mode Stable'),
+  inherit_parent_context: waits('workflows'),
+  web_search_augmentation: waits('web search'),
+  auto_dream_enabled: waits('memory'),
+  auto_dream_min_hours: waits('memory'),
+  auto_dream_min_sessions: waits('memory'),
+  proactive_memory: waits('memory'),
+  workspaces: waits('folders shared among agents'),
+  rl_export: waits('exports for training'),
+};
+
+function tableOf(keys: Table, description: string): TSchema {
+  return Type.Object({ ...keys }, { description });
+}
+
+/** Sections whose keys are judged one by one. */
+export const SECTIONS: Readonly<Record<string, Table>> = { model: MODEL_KEYS, capabilities: CAPABILITY_KEYS, resources: RESOURCE_KEYS, autonomous: AUTONOMOUS_KEYS, thinking: THINKING_KEYS };
+
+/** As published for editors in schemas/agent.schema.json. */
+export const manifestSchema = Type.Object(
+  { ...TOP_KEYS },
+  { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'agent.toml', description: 'Who an agent is and what it may do. Generated from extensions/agents/src/manifest/manifest-keys.ts.' },
+);

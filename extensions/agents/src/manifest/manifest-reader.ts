@@ -1,0 +1,150 @@
+/** From a judged table to a manifest with every default filled in. */
+import { type Capabilities, isTable, lineOfPath, scanToml } from '@svc/api';
+import type { AgentManifest, ModelChoice } from '../contract.js';
+import { invalidManifest } from '../errors.js';
+import { readExecPolicy } from './exec-policy.js';
+import { judgeManifest, type ManifestSchemas } from './manifest-judge.js';
+import { type KeyNotes, SECTIONS, TOP_KEYS } from './manifest-keys.js';
+
+const DEFAULT_PROMPT = 'You are a helpful assistant. Be accurate, be brief, and say so when you do not know.';
+const MIN_HISTORY = 4;
+const MAX_HISTORY = 500;
+const THINKING_TOKENS = 10_000;
+
+export interface ReadManifest {
+  readonly manifest: AgentManifest;
+  /** For the person who wrote it: keys that are unknown, or that nothing acts on. */
+  readonly warnings: readonly string[];
+}
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Throws `agents_invalid_manifest`, naming the key, what was expected, and the line where `source` is the text it came from. */
+export const readManifest = async (schemas: ManifestSchemas, raw: Table, source?: string): Promise<ReadManifest> => {
+  const { warnings } = await judgeManifest(schemas, raw, source);
+  const notes = textsOf(raw.tags) === undefined ? ['tags is not a list of strings and was taken as empty.'] : [];
+  const manifest = manifestFrom(raw, source);
+  return { manifest, warnings: [...warnings, ...notes, ...(policyOf(raw, manifest.capabilities.shell, source)?.warnings ?? [])] };
+};
+
+/** Throws where exec_policy is none: it is judged by its own rules. */
+const policyOf = (raw: Table, shell: readonly string[], source: string | undefined): ReturnType<typeof readExecPolicy> =>
+  readExecPolicy(raw.exec_policy, shell, (path, what) => {
+    const line = source === undefined ? null : lineOfPath(scanToml(source), path);
+    throw invalidManifest([{ line, key: path.join('.'), message: `${path.join('.')} ${what}`, expected: 'an exec_policy' }]);
+  });
+
+/** Only of a table that `judgeManifest` has let pass: types and ranges are not looked at again. */
+export const manifestFrom = (raw: Table, source?: string): AgentManifest => {
+  const resources = tableOf(raw.resources);
+  const autonomous = tableOf(raw.autonomous);
+  const grants = capabilitiesOf(raw, tableOf(raw.capabilities), resources);
+  const policy = policyOf(raw, grants.shell, source);
+  return {
+    name: textOf(raw.name, 'unnamed'),
+    version: textOf(raw.version, '0.1.0'),
+    description: textOf(raw.description, ''),
+    author: textOf(raw.author, ''),
+    tags: textsOf(raw.tags) ?? [],
+    enabled: raw.enabled !== false,
+    model: modelOf(tableOf(raw.model)),
+    thinking: raw.thinking === undefined ? null : { budget_tokens: numberOf(tableOf(raw.thinking).budget_tokens) ?? THINKING_TOKENS },
+    fallback_models: listOf(raw.fallback_models).map((item) => choiceOf(tableOf(item))),
+    max_history_messages: historyOf(numberOf(raw.max_history_messages)),
+    capabilities: { ...grants, ...(policy ? { exec: policy.limits } : {}) },
+    resources: {
+      burst_ratio: numberOf(resources.burst_ratio) ?? 0,
+      max_cost_per_hour_usd: numberOf(resources.max_cost_per_hour_usd) ?? 0,
+      max_cost_per_day_usd: numberOf(resources.max_cost_per_day_usd) ?? 0,
+      max_cost_per_month_usd: numberOf(resources.max_cost_per_month_usd) ?? 0,
+      max_concurrent_tools: numberOf(resources.max_concurrent_tools) ?? 0,
+    },
+    tool_allowlist: textsOf(raw.tool_allowlist) ?? [],
+    tool_blocklist: textsOf(raw.tool_blocklist) ?? [],
+    tools_disabled: raw.tools_disabled === true,
+    ...(typeof raw.profile === 'string' ? { profile: raw.profile } : {}),
+    autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50, ...unwatchedOf(autonomous.unwatched) },
+    kept: keptOf(raw),
+  };
+};
+
+const unwatchedOf = (value: unknown): Pick<AgentManifest['autonomous'], 'unwatched'> => (value === 'finish' || value === 'cancel' ? { unwatched: value } : {});
+
+const choiceOf = (table: Table): ModelChoice => ({ provider: textOf(table.provider, 'default'), model: textOf(table.model ?? table.name, 'default') });
+
+const modelOf = (table: Table): AgentManifest['model'] => ({
+  ...choiceOf(table),
+  max_tokens: numberOf(table.max_tokens) ?? 4_096,
+  temperature: numberOf(table.temperature) ?? 0.7,
+  system_prompt: textOf(table.system_prompt, DEFAULT_PROMPT),
+  request_timeout_secs: numberOf(table.request_timeout_secs),
+  context_window: numberOf(table.context_window),
+  max_output_tokens: numberOf(table.max_output_tokens),
+});
+
+const capabilitiesOf = (raw: Table, table: Table, resources: Table): Capabilities => {
+  const list = (key: string): readonly string[] => textsOf(table[key]) ?? [];
+  const tools = list('tools');
+  return {
+    tools: tools.length > 0 ? tools : profileTools(raw.profile),
+    network: list('network'),
+    memory_read: list('memory_read'),
+    memory_write: list('memory_write'),
+    shell: list('shell'),
+    agent_spawn: table.agent_spawn === true,
+    agent_message: list('agent_message'),
+    file_system: table.file_system !== false,
+    max_llm_tokens_per_hour: numberOf(table.max_llm_tokens_per_hour) ?? numberOf(resources.max_llm_tokens_per_hour),
+    ...(resources.max_tool_calls_per_minute === undefined ? {} : { max_tool_calls_per_minute: numberOf(resources.max_tool_calls_per_minute) }),
+  };
+};
+
+const CODING = ['file_read', 'file_write', 'file_list', 'shell_exec', 'web_fetch'];
+const MESSAGING = ['agent_send', 'agent_list', 'channel_send', 'memory_store', 'memory_list', 'memory_recall'];
+const PROFILE_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  minimal: ['file_read', 'file_list'],
+  coding: CODING,
+  research: ['web_fetch', 'web_search', 'file_read', 'file_write'],
+  messaging: MESSAGING,
+  automation: [...CODING, 'web_search', ...MESSAGING],
+};
+
+/** Empty is every tool, as for `full` and `custom`. */
+const profileTools = (profile: unknown): readonly string[] => (typeof profile === 'string' ? (PROFILE_TOOLS[profile] ?? []) : []);
+
+const historyOf = (messages: number | null): number | null => (messages === null ? null : Math.min(MAX_HISTORY, Math.max(MIN_HISTORY, messages)));
+
+/** What only describes, and what waits for its area: nothing that was written down and let pass is lost. */
+const keptOf = (raw: Table): Table => {
+  const kept: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(raw)) {
+    const section = SECTIONS[key];
+    if (section === undefined) {
+      if (isKept(TOP_KEYS[key]) && !OWN_FIELDS.has(key)) kept[key] = value;
+      continue;
+    }
+    const inner = Object.entries(tableOf(value)).filter(([name]) => isKept(section[name]));
+    if (inner.length > 0) kept[key] = Object.fromEntries(inner);
+  }
+  return kept;
+};
+
+/** Shown keys that have a field of their own. */
+const OWN_FIELDS = new Set(['version', 'description', 'author', 'tags']);
+
+const isKept = (key: unknown): boolean => {
+  const effect = (key as Partial<KeyNotes> | undefined)?.['x-effect']; // what the table wrote beside the schema
+  return effect === 'shown' || effect === 'waits';
+};
+
+const tableOf = (value: unknown): Table => (isTable(value) ? value : {});
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const textOf = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback);
+const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+/** One string counts as a list of it; undefined for anything but strings. */
+const textsOf = (value: unknown): readonly string[] | undefined => {
+  if (value === undefined) return [];
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) && value.every((item): item is string => typeof item === 'string') ? value : undefined;
+};

@@ -1,0 +1,113 @@
+/** What a list says of each agent: its own row, and what providers, llm and sessions know of it. What nobody knows is null. */
+import { type Actor, type Clock, Nullable, OneOf, type OptionalHandle, Type, Uuid } from '@svc/api';
+import type { ProviderRecord } from '@svc/ext-providers/contract';
+import type { SessionsService } from '@svc/ext-sessions/contract';
+import type { Agent, ModelChoice } from '../contract.js';
+import { Identity, identityOf } from '../identity.js';
+import type { LastActive } from './last-active.js';
+import { type ModelShownDeps, shownModels } from './model-shown.js';
+import type { AgentStore } from '../store.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MICROS_PER_USD = 1_000_000;
+
+export const summaryFields = {
+  id: Uuid,
+  name: Type.String(),
+  description: Type.String(),
+  is_hand: Type.Boolean({ description: 'Always false: there are no hands in this version' }),
+  state: OneOf(['Created', 'Running', 'Suspended', 'Crashed', 'Terminated']),
+  mode: Type.String(),
+  ready: Type.Boolean({ description: 'Whether a message would be answered now: it is Running, and its provider can be asked' }),
+  created_at: Type.String(),
+  last_active: Nullable(Type.String(), { description: 'When its last run began' }),
+  model_provider: Type.String({ description: 'The provider that answers now, where the manifest says `default`' }),
+  model_name: Type.String({ description: 'The model that answers now, where the manifest says `default`' }),
+  model_tier: OneOf(['frontier', 'smart', 'balanced', 'fast', 'local', 'custom', 'unknown'], { description: '`unknown` where the catalog does not have the model' }),
+  auth_status: Nullable(OneOf(['configured', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline']), { description: 'Of its provider; null where there is no such provider' }),
+  supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it can be told to think before it answers; null where its provider is not known' }),
+  profile: Nullable(Type.String(), { description: 'The set of tools that its manifest names' }),
+  schedule: OneOf(['manual'], { description: 'Agents begin nothing by themselves in this version' }),
+  session_count: Nullable(Type.Integer(), { description: 'Sessions in which something was said; null while sessions is off' }),
+  sessions_24h: Nullable(Type.Integer(), { description: 'Of those, begun within 24 hours' }),
+  cost_24h: Nullable(Type.Number(), { description: 'USD of its model calls within 24 hours; null while llm is off' }),
+  has_processed_message: Type.Boolean(),
+  identity: Identity,
+  session_id: Uuid,
+  parent_agent_id: Nullable(Uuid),
+  children: Type.Array(Uuid),
+  tags: Type.Array(Type.String()),
+};
+
+export const AgentSummary = Type.Object(summaryFields);
+
+export interface SummaryDeps extends ModelShownDeps {
+  readonly store: Pick<AgentStore, 'children'>;
+  readonly sessions: OptionalHandle<SessionsService>;
+  readonly lastActive: Pick<LastActive, 'waiting'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export type AgentSummary = Awaited<ReturnType<typeof summariesOf>>[number];
+
+/** In the order of the agents; a handful of questions, however many there are. */
+export const summariesOf = async (deps: SummaryDeps, actor: Actor, agents: readonly Agent[]) => {
+  const ids = agents.map(({ id }) => id);
+  const since = new Date(deps.clock.now() - DAY_MS).toISOString();
+  const [shown, records, usable, counts, spending, children] = await Promise.all([
+    shownModels(
+      deps,
+      agents.map(({ manifest }) => manifest.model),
+    ),
+    deps.providers.value?.list() ?? [],
+    deps.providers.value?.usable(),
+    deps.sessions.value?.counts(actor, ids, since),
+    deps.llm.value?.spending(actor, ids, since),
+    deps.store.children(actor, ids),
+  ]);
+  const byName = new Map(records.map((record) => [record.name, record]));
+  return Promise.all(
+    agents.map(async (agent, index) => {
+      const model = shown[index] ?? agent.manifest.model; // as many as there are agents
+      const sessions = counts && (counts[agent.id] ?? { all: 0, recent: 0 });
+      return {
+        ...own(agent, deps.lastActive.waiting(agent.id)),
+        ...(await modelFields(deps, model, byName.get(model.provider))),
+        ready: agent.state === 'Running' && (usable?.includes(model.provider) ?? false),
+        session_count: sessions?.all ?? null,
+        sessions_24h: sessions?.recent ?? null,
+        cost_24h: spending ? (spending[agent.id] ?? 0) / MICROS_PER_USD : null,
+        children: children.get(agent.id) ?? [],
+      };
+    }),
+  );
+};
+
+const own = (agent: Agent, activeSince: string | undefined) => {
+  const lastActive = activeSince ?? agent.lastActiveAt;
+  return {
+    id: agent.id,
+    name: agent.name,
+    description: agent.manifest.description,
+    is_hand: false,
+    state: agent.state,
+    mode: agent.mode,
+    created_at: agent.createdAt,
+    last_active: lastActive,
+    has_processed_message: lastActive !== null,
+    profile: agent.manifest.profile ?? null,
+    schedule: 'manual' as const,
+    identity: identityOf(agent.manifest),
+    session_id: agent.sessionId,
+    parent_agent_id: agent.parentId,
+    tags: [...agent.manifest.tags],
+  };
+};
+
+const modelFields = async ({ models, llm }: ModelShownDeps, { provider, model }: ModelChoice, record: ProviderRecord | undefined) => ({
+  model_provider: provider,
+  model_name: model,
+  model_tier: (await models.value?.find(model, provider))?.tier ?? 'unknown',
+  auth_status: record?.auth_status ?? null,
+  supports_thinking: (await llm.value?.canThink({ provider, model })) ?? null,
+});

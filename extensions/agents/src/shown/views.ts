@@ -1,0 +1,87 @@
+/** One agent with its manifest, as the interface shows it. */
+import { Nullable, OneOf, Type } from '@svc/api';
+import { type AgentSummary, summaryFields } from './agent-summary.js';
+import type { Agent, ModelChoice } from '../contract.js';
+
+const Texts = Type.Array(Type.String());
+const NullableInteger = Nullable(Type.Integer());
+export const AgentDetail = Type.Object(
+  {
+    ...summaryFields,
+    version: Type.String(),
+    author: Type.String(),
+    model: Type.Object({
+      provider: Type.String({ description: 'The provider that answers now' }),
+      model: Type.String({ description: 'The model that answers now' }),
+      asked: Type.Object({ provider: Type.String(), model: Type.String() }, { description: 'What the manifest says: `default` leaves it to the daemon' }),
+      max_tokens: Type.Integer(),
+      temperature: Type.Number(),
+      request_timeout_secs: NullableInteger,
+      context_window: NullableInteger,
+      max_output_tokens: NullableInteger,
+    }),
+    thinking: Nullable(Type.Object({ budget_tokens: Type.Integer() })),
+    max_history_messages: NullableInteger,
+    system_prompt: Type.String(),
+    fallback_models: Type.Array(Type.Object({ provider: Type.String(), model: Type.String() })),
+    capabilities: Type.Object({
+      tools: Texts,
+      network: Texts,
+      memory_read: Texts,
+      memory_write: Texts,
+      shell: Texts,
+      agent_spawn: Type.Boolean(),
+      agent_message: Texts,
+      file_system: Type.Boolean(),
+      max_llm_tokens_per_hour: Nullable(Type.Integer()),
+      max_tool_calls_per_minute: Type.Optional(Nullable(Type.Integer())),
+      exec: Type.Optional(
+        Type.Object({
+          mode: OneOf(['deny', 'allowlist', 'full']),
+          programs: Nullable(Texts),
+          env: Nullable(Texts),
+          timeout_secs: Nullable(Type.Integer()),
+          no_output_timeout_secs: Nullable(Type.Integer()),
+          max_output_bytes: Nullable(Type.Integer()),
+        }),
+      ),
+    }),
+    resources: Type.Object(
+      { burst_ratio: Type.Number(), max_cost_per_hour_usd: Type.Number(), max_cost_per_day_usd: Type.Number(), max_cost_per_month_usd: Type.Number(), max_concurrent_tools: Type.Integer() },
+      { description: '0 is no limit' },
+    ),
+    tool_allowlist: Texts,
+    tool_blocklist: Texts,
+    tools_disabled: Type.Boolean(),
+    autonomous: Type.Object({ max_iterations: Type.Integer(), unwatched: Type.Optional(OneOf(['finish', 'cancel'])) }),
+    kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys of the manifest that only describe, or wait for their area' }),
+  },
+  { $id: 'AgentDetail' },
+);
+
+export interface DetailSurroundings {
+  readonly summary: AgentSummary;
+  /** Resolved, in the manifest's order. */
+  readonly fallbacks: readonly ModelChoice[];
+}
+
+export const detailOf = ({ manifest }: Agent, { summary, fallbacks }: DetailSurroundings) => {
+  const { system_prompt, provider, model, ...settings } = manifest.model;
+  return {
+    ...summary,
+    version: manifest.version,
+    author: manifest.author,
+    model: { provider: summary.model_provider, model: summary.model_name, asked: { provider, model }, ...settings },
+    system_prompt,
+    thinking: manifest.thinking,
+    max_history_messages: manifest.max_history_messages,
+    fallback_models: fallbacks.map((one) => ({ provider: one.provider, model: one.model })),
+    capabilities: manifest.capabilities,
+    resources: manifest.resources,
+    tool_allowlist: manifest.tool_allowlist,
+    tool_blocklist: manifest.tool_blocklist,
+    tools_disabled: manifest.tools_disabled,
+    autonomous: manifest.autonomous,
+    kept: manifest.kept,
+  };
+};

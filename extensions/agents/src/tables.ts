@@ -1,0 +1,26 @@
+/** The tables of agents, and whose their rows are. */
+import { defineTable } from '@svc/api';
+
+/** An agent's own row goes with the fact that it was killed, and so not by a purge of the agent. */
+export const AgentRows = defineTable('agents', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    name: { kind: 'text', notNull: true },
+    // Beside the manifest, because people search for it.
+    description: { kind: 'text', notNull: true },
+    owner_id: { kind: 'text', notNull: true },
+    state: { kind: 'text', notNull: true },
+    mode: { kind: 'text', notNull: true },
+    parent_id: { kind: 'text' },
+    session_id: { kind: 'text', notNull: true },
+    manifest: { kind: 'json', notNull: true },
+    created_at: { kind: 'text', notNull: true },
+    last_active_at: { kind: 'text' },
+  },
+  owner: 'owner_id',
+  unique: [['owner_id', 'name']],
+  indexes: [['parent_id']],
+});
+
+/** What has been done once and is never done again. */
+export const Marks = defineTable('marks', '1.0.0', { columns: { name: { kind: 'text', primaryKey: true }, at: { kind: 'text', notNull: true } } });

@@ -1,0 +1,47 @@
+/** Which keys open this daemon, and to whom. */
+import { isKeyHash, type JsonSchema, holdsCallerKey, type Role, textThatIsSet } from '@svc/api';
+import { ApiKey, ApiKeyHash, Users } from './config.js';
+
+export interface KeySettings {
+  /** SVC_API_KEY: stands above `api_key`. */
+  readonly environment?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly apiKeyHash?: string | undefined;
+  readonly users: ReadonlyArray<{ readonly name: string; readonly role: Role; readonly api_key_hash: string }>;
+}
+
+export interface KnownKey {
+  /** `owner`, or the name of a person in `[[users]]`. */
+  readonly holder: string;
+  readonly role: Role;
+  readonly source: 'SVC_API_KEY' | 'api_key' | 'api_key_hash' | 'users';
+  /** The key itself, or `sha256:<hex>` of it in small letters. */
+  readonly text: string;
+  readonly isHash: boolean;
+}
+
+const OWNER = { holder: 'owner', role: 'owner' } as const;
+
+/** What the platform asks as well: with no key at all the daemon is open. */
+export const hasKey = ({ environment, apiKey, apiKeyHash, users }: KeySettings): boolean => {
+  const env = { SVC_API_KEY: environment };
+  const marked: ReadonlyArray<readonly [JsonSchema, unknown]> = [
+    [ApiKey, apiKey],
+    [ApiKeyHash, apiKeyHash],
+    [Users, users],
+  ];
+  return marked.some(([schema, value]) => holdsCallerKey(schema, value, env));
+};
+
+export const keysOf = (settings: KeySettings): readonly KnownKey[] => {
+  const keys: KnownKey[] = [];
+  const environment = textThatIsSet(settings.environment);
+  const own = environment ?? textThatIsSet(settings.apiKey);
+  const ownHash = textThatIsSet(settings.apiKeyHash);
+  if (own !== undefined) keys.push({ ...OWNER, source: environment === undefined ? 'api_key' : 'SVC_API_KEY', ...formOf(own) });
+  if (ownHash !== undefined) keys.push({ ...OWNER, source: 'api_key_hash', ...formOf(ownHash) });
+  for (const { name, role, api_key_hash: hash } of settings.users) keys.push({ holder: name, role, source: 'users', ...formOf(hash) });
+  return keys;
+};
+
+const formOf = (key: string): Pick<KnownKey, 'text' | 'isHash'> => (isKeyHash(key) ? { text: key.toLowerCase(), isHash: true } : { text: key, isHash: false });

@@ -1,0 +1,150 @@
+/**
+ * The chain of one call.
+ *
+ * L1  Each model of the chain is tried once, in order; its own retries are part of that try.
+ * L2  Every attempt stands in the answer, or in the error's details.
+ * L3  Once somebody has heard a part of an answer, no other model answers: half an answer is an error.
+ * L4  What a failed attempt used is billed too.
+ */
+import { type Ids, isSvcError, type SvcError } from '@svc/api';
+import type { LlmConfig } from '../config.js';
+import type { Attempt, ModelAnswer, ModelErrorClass, ModelRequest, Usage } from '../contract.js';
+import { llmErrors } from '../errors.js';
+import { type CallDeps, callModel, failedAttempt, type Said } from './model-call.js';
+import { ModelFailure } from './model-failure.js';
+import type { Choice, Resolved } from '../resolution.js';
+import { withRoom } from './thinking.js';
+
+const MAX_MODELS = 10;
+
+export interface ChainDeps extends CallDeps {
+  resolve(choice: Choice): Promise<Resolved>;
+  /** Config's fallbacks, tried after the request's own. */
+  fallbacks(): Promise<readonly Choice[]>;
+  /** Told when a provider refused its key. */
+  keyRefused(provider: string): Promise<void>;
+  /** Told when a provider answered. */
+  keyTaken(provider: string): void;
+}
+
+export interface ChainCall {
+  readonly request: ModelRequest;
+  readonly config: LlmConfig;
+  readonly signal: AbortSignal;
+  readonly onText: ((text: string) => void) | undefined;
+}
+
+export interface Bill {
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+}
+
+export type ChainResult = { readonly attempts: readonly Attempt[]; readonly bills: readonly Bill[] } & (
+  | { readonly ok: true; readonly resolved: Resolved; readonly said: Said }
+  | { readonly ok: false; readonly error: SvcError }
+);
+
+interface Failed {
+  readonly choice: Choice;
+  readonly failure: ModelFailure;
+  /** Where the model could not even be called. */
+  readonly refused?: SvcError;
+}
+
+export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainResult> => {
+  const chain = await modelsOf(deps, call.request);
+  const attempts: Attempt[] = [];
+  const bills: Bill[] = [];
+  const failed: Failed[] = [];
+  for (const [index, choice] of chain.entries()) {
+    const resolved = await tryResolve(deps, choice);
+    if ('refused' in resolved) {
+      attempts.push(failedAttempt(choice, resolved.failure, 0, 0));
+      failed.push(resolved);
+      continue;
+    }
+    const request = fitted(call.request, resolved);
+    const result = await callModel(deps, { resolved, request, config: call.config, signal: call.signal, onText: call.onText, hasNextModel: index < chain.length - 1, attempts });
+    for (const usage of result.billed) bills.push({ provider: resolved.provider, model: resolved.model, usage });
+    if (result.ok) {
+      deps.keyTaken(resolved.provider);
+      return { ok: true, resolved, said: result.answer, attempts, bills };
+    }
+    failed.push({ choice: resolved, failure: result.failure });
+    if (result.failure.errorClass === 'auth') await deps.keyRefused(resolved.provider);
+    if (result.spoken || result.failure.errorClass === 'cancelled') break;
+  }
+  return { ok: false, error: chainError(failed, attempts), attempts, bills };
+};
+
+/** L1: the same model twice in a chain is asked once. */
+const modelsOf = async (deps: ChainDeps, request: ModelRequest): Promise<Choice[]> => {
+  const seen = new Set<string>();
+  return [{ provider: request.provider, model: request.model }, ...request.fallbacks, ...(await deps.fallbacks())].filter(({ provider, model }) => {
+    const key = `${provider}\n${model}`;
+    if (seen.has(key) || seen.size >= MAX_MODELS) return false;
+    seen.add(key);
+    return true;
+  });
+};
+
+const tryResolve = async (deps: ChainDeps, choice: Choice): Promise<Resolved | (Failed & { refused: SvcError })> => {
+  try {
+    return await deps.resolve(choice);
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    const errorClass: ModelErrorClass = error.code.startsWith('llm_provider_key') ? 'auth' : error.code === 'llm_model_not_found' ? 'model_not_found' : 'bad_request';
+    return { choice, failure: new ModelFailure(errorClass, error.message), refused: error };
+  }
+};
+
+/** A model is never asked for more than it can give: some refuse the whole request for that. */
+const fitted = (request: ModelRequest, { info, canThink }: Resolved): ModelRequest => withRoom(request, { canThink, maxOutputTokens: info?.max_output_tokens });
+
+const FACTORY = {
+  auth: llmErrors.provider_auth,
+  credit: llmErrors.provider_credit,
+  rate_limit: llmErrors.provider_rate_limited,
+  overloaded: llmErrors.provider_overloaded,
+  model_not_found: llmErrors.provider_model_missing,
+  context_too_long: llmErrors.context_too_long,
+  bad_request: llmErrors.provider_rejected,
+  timeout: llmErrors.provider_timeout,
+  network: llmErrors.provider_unreachable,
+  server: llmErrors.provider_failed,
+  half_stream: llmErrors.half_stream,
+  garbage: llmErrors.provider_garbage,
+} as const satisfies Record<Exclude<ModelErrorClass, 'cancelled'>, (provider: string, model: string, said: string) => SvcError>;
+
+const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): SvcError => {
+  const last = failed.at(-1);
+  const details = { attempts };
+  if (!last || last.failure.errorClass === 'cancelled') return llmErrors.cancelled().with({ details });
+  const headers = last.failure.retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(last.failure.retryAfterMs / 1_000)) };
+  const first = failed[0];
+  if (failed.length === 1 && first) return one(first).with({ details, headers, cause: first.failure });
+  const tried = failed.map((one) => `${one.choice.provider}/${one.choice.model}: ${one.failure.message}`).join(' · ');
+  // Where each of them refused, asking them all again is no use either.
+  const retry = failed.some((each) => one(each).retry);
+  return llmErrors.all_models_failed(failed.length, tried).with({ retry, details, headers, cause: last.failure });
+};
+
+const one = ({ choice, failure, refused }: Failed): SvcError => {
+  if (refused) return refused;
+  // `cancelled` was answered above; every other class has its error.
+  return FACTORY[failure.errorClass as keyof typeof FACTORY](choice.provider, choice.model, failure.message);
+};
+
+/** The parsed arguments of each tool call; what is not JSON is said, not guessed. */
+export const callsOf = (said: Said, ids: Ids): ModelAnswer['calls'] =>
+  said.calls.map(({ id: given, name, argsText }) => {
+    // Small servers leave the id out; results are paired by it, so it gets one.
+    const id = given === '' ? `call_${ids.hex(10)}` : given;
+    if (argsText.trim() === '') return { id, name, args: {} };
+    try {
+      return { id, name, args: JSON.parse(argsText) as unknown };
+    } catch {
+      return { id, name, args: null, argsError: `The arguments of ${name} are not JSON: ${argsText.slice(0, 200)}` };
+    }
+  });

@@ -1,0 +1,146 @@
+/** One model, asked until it answers or asking again is no use. Every attempt is noted. */
+import type { Clock, Ids } from '@svc/api';
+import { waitBefore } from './backoff.js';
+import type { LlmConfig } from '../config.js';
+import type { Attempt, DriverEvent, ModelAnswer, ModelRequest, Usage } from '../contract.js';
+import { isPassing, ModelFailure } from './model-failure.js';
+import { estimateInput, estimateTokens, usageOf } from '../money/pricing.js';
+import type { Resolved } from '../resolution.js';
+import type { Drivers } from '../drivers/driver.js';
+import { transportFailure } from '../drivers/exchange.js';
+
+const MAX_ANSWER_CHARS = 8_000_000;
+/** A deadline that passed twice will pass again; each costs its whole length. */
+const MAX_TIMEOUT_RETRIES = 1;
+
+export interface CallDeps {
+  drivers: Drivers;
+  clock: Clock;
+  ids: Ids;
+}
+
+export interface ModelCall {
+  readonly resolved: Resolved;
+  readonly request: ModelRequest;
+  readonly config: LlmConfig;
+  readonly signal: AbortSignal;
+  /** Hears each piece of text as it comes; undefined when nobody listens. */
+  readonly onText: ((text: string) => void) | undefined;
+  readonly hasNextModel: boolean;
+  /** Filled with what is tried. */
+  readonly attempts: Attempt[];
+}
+
+export type CallResult =
+  | { readonly ok: true; readonly answer: Said; readonly billed: readonly Usage[] }
+  /** `spoken`: somebody has already heard a part of an answer, so no other answer may follow it. */
+  | { readonly ok: false; readonly failure: ModelFailure; readonly billed: readonly Usage[]; readonly spoken: boolean };
+
+/** What a model has said so far, or in the end. */
+export interface Said {
+  text: string;
+  readonly calls: Array<{ id: string; name: string; argsText: string }>;
+  stop: ModelAnswer['stop'] | undefined;
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+}
+
+export const callModel = async (deps: CallDeps, call: ModelCall): Promise<CallResult> => {
+  const billed: Usage[] = [];
+  for (let retry = 1, timeouts = 0; ; retry++) {
+    const startedAt = deps.clock.mono();
+    const said: Said = { text: '', calls: [], stop: undefined, inputTokens: undefined, outputTokens: undefined };
+    const failure = await attempt(deps, call, said);
+    const latencyMs = Math.round(deps.clock.mono() - startedAt);
+    const usage = usageSoFar(call, said, failure === undefined);
+    if (usage) billed.push(usage);
+    if (!failure) {
+      call.attempts.push({ provider: call.resolved.provider, model: call.resolved.model, status: 'ok', latencyMs, waitedMs: 0 });
+      return { ok: true, answer: said, billed };
+    }
+    const spoken = said.text !== '' && call.onText !== undefined;
+    if (failure.errorClass === 'timeout') timeouts++;
+    const mayRetry = !spoken && isPassing(failure.errorClass) && retry <= call.config.max_retries && timeouts <= MAX_TIMEOUT_RETRIES;
+    const waitMs = mayRetry ? waitBefore({ retry, hintMs: failure.retryAfterMs, random: deps.ids.random(), hasNextModel: call.hasNextModel }, call.config) : undefined;
+    call.attempts.push(failedAttempt(call.resolved, failure, latencyMs, waitMs ?? 0));
+    if (waitMs === undefined) return { ok: false, failure, billed, spoken };
+    const cancelled = await sleep(deps.clock, waitMs, call.signal);
+    if (cancelled) return { ok: false, failure: cancelled, billed, spoken: false };
+  }
+};
+
+export const failedAttempt = (choice: { provider: string; model: string }, failure: ModelFailure, latencyMs: number, waitedMs: number): Attempt => ({
+  provider: choice.provider,
+  model: choice.model,
+  status: 'error',
+  errorClass: failure.errorClass,
+  message: failure.message,
+  ...(failure.httpStatus === undefined ? {} : { httpStatus: failure.httpStatus }),
+  latencyMs,
+  waitedMs,
+});
+
+/** Runs the driver once, filling `said`. Gives what went wrong. */
+const attempt = async (deps: CallDeps, call: ModelCall, said: Said): Promise<ModelFailure | undefined> => {
+  const { resolved, request, config, signal, onText } = call;
+  if (signal.aborted) return new ModelFailure('cancelled', 'the call was cancelled');
+  const { record } = resolved;
+  const target = {
+    provider: resolved.provider,
+    model: resolved.wireModel,
+    baseUrl: record.base_url,
+    ...(record.secret === null ? {} : { secret: record.secret }),
+    timeoutMs: request.timeoutMs ?? config.request_timeout_secs * 1_000,
+    idleTimeoutMs: config.idle_timeout_secs * 1_000,
+  };
+  try {
+    const driver = deps.drivers(record.wire, record.name);
+    for await (const event of driver.stream(target, request, signal)) take(said, event, onText);
+  } catch (error) {
+    return transportFailure(error, signal);
+  }
+  if (said.stop === undefined) return new ModelFailure('half_stream', 'the stream ended in the middle of the answer');
+  // A cancel between the last event and here still is a cancel: the run it belongs to has ended.
+  return signal.aborted ? new ModelFailure('cancelled', 'the call was cancelled') : undefined;
+};
+
+const take = (said: Said, event: DriverEvent, onText: ((text: string) => void) | undefined): void => {
+  switch (event.type) {
+    case 'text':
+      if (said.text.length + event.text.length > MAX_ANSWER_CHARS) throw new ModelFailure('garbage', 'the answer is longer than 8 million letters');
+      said.text += event.text;
+      onText?.(event.text);
+      return;
+    case 'call':
+      said.calls.push({ id: event.id, name: event.name, argsText: event.argsText });
+      return;
+    case 'usage':
+      said.inputTokens = event.inputTokens ?? said.inputTokens;
+      said.outputTokens = event.outputTokens ?? said.outputTokens;
+      return;
+    case 'stop':
+      said.stop = event.reason;
+  }
+};
+
+/** What is billed: the provider's numbers, else an estimate. A failure without a word or a number costs nothing. */
+const usageSoFar = ({ resolved, request }: ModelCall, said: Said, isWhole: boolean): Usage | undefined => {
+  const isSilent = said.text === '' && said.inputTokens === undefined && said.outputTokens === undefined;
+  if (isSilent && !isWhole) return undefined;
+  const estimated = said.inputTokens === undefined || said.outputTokens === undefined || (!isWhole && said.text !== '');
+  const inputTokens = said.inputTokens ?? estimateInput(request);
+  // In the middle of a stream the provider's count is the one it began with.
+  const counted = isWhole ? (said.outputTokens ?? estimateOutput(said)) : Math.max(said.outputTokens ?? 0, estimateOutput(said));
+  return usageOf(resolved.price, { inputTokens, outputTokens: counted, estimated });
+};
+
+const estimateOutput = (said: Said): number => estimateTokens(said.text) + said.calls.reduce((sum, call) => sum + estimateTokens(call.name + call.argsText), 0);
+
+const sleep = async (clock: Clock, ms: number, signal: AbortSignal): Promise<ModelFailure | undefined> => {
+  try {
+    await clock.sleep(ms, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return signal.aborted ? new ModelFailure('cancelled', 'the call was cancelled') : undefined;
+};

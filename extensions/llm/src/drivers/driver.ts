@@ -1,0 +1,30 @@
+/** A driver as the gateway calls it: its own, or one that another extension provides for a wire of its own. */
+import { type DriverEvent, type DriverTarget, ModelDriver, type ModelRequest } from '../contract.js';
+import type { Services } from '@svc/api';
+import { llmErrors } from '../errors.js';
+
+export interface Driver {
+  stream(target: DriverTarget, request: ModelRequest, signal: AbortSignal): AsyncIterable<DriverEvent>;
+}
+
+/** Throws `llm_provider_unsupported` where nobody speaks that wire. */
+export type Drivers = (wire: string, provider: string) => Driver;
+
+/**
+ * `unsupported` is what the list of providers says of those that llm itself cannot speak to: for them, and for any wire
+ * that is not llm's own, an extension may provide `model-driver:<wire or provider>`.
+ */
+export const createDrivers = (own: Readonly<Record<string, Driver>>, services: Pick<Services, 'optional'>): Drivers => {
+  const foreign = new Map<string, ReturnType<typeof find>>();
+  const find = (name: string) => services.optional(ModelDriver(name));
+  return (wire, provider) => {
+    const known = own[wire];
+    if (known) return known;
+    const name = wire === 'unsupported' ? provider : wire;
+    const handle = foreign.get(name) ?? find(name);
+    foreign.set(name, handle);
+    const { value } = handle;
+    if (!value) throw llmErrors.provider_unsupported(provider);
+    return { stream: (target, request, signal) => value.stream(target, request, { signal }) };
+  };
+};

@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import { startAnthropicServer } from '../../../../fixtures/providers/anthropic-server.js';
+import { type ProviderServer, startOpenAiServer } from '../../../../fixtures/providers/openai-server.js';
+import { owner, request, type Rig, type RigOptions, startRig } from '../gateway-rig.js';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
+import { LlmSection } from '../../src/config.js';
+import { llmErrors, quotaErrors } from '../../src/errors.js';
+
+describe('what the gateway counts and lets others say', () => {
+  let openai: ProviderServer;
+  let anthropic: ProviderServer;
+  let rig: Rig | undefined;
+  beforeEach(async () => {
+    openai = await startOpenAiServer();
+    anthropic = await startAnthropicServer();
+  });
+  afterEach(async () => {
+    await rig?.close();
+    rig = undefined;
+    await openai.close();
+    await anthropic.close();
+  });
+  const start = async (extra: Partial<RigOptions> = {}): Promise<Rig> => {
+    rig = await startRig({ urls: { openai: openai.url, anthropic: anthropic.url }, ...extra });
+    return rig;
+  };
+  const claude = { provider: 'anthropic', model: 'claude-sonnet-4-6' };
+
+  it('reserves the ceiling of the dearest model: all it takes in, all it may say and think', async () => {
+    const { llm } = await start();
+    const ceiling = async (fields: Parameters<typeof request>[0]) => (await llm.reserve(request(fields), { actor: owner, agentId: 'agent-1', runId: 'run-7' })).ceilingMicros;
+    // Nine tokens at most for `You help.`, `Hello` and their form; 0.25 and 2 USD per million.
+    expect(await ceiling({})).to.equal(203);
+    expect(await ceiling({ thinking: { budgetTokens: 500 } })).to.equal(1_203);
+    // 3 and 15 USD per million, of 64 000 tokens at most.
+    expect(await ceiling({ ...claude, maxTokens: 1_000_000 })).to.equal(960_027);
+    expect(await ceiling({ fallbacks: [claude] })).to.equal(1_527);
+    expect(await ceiling({ provider: 'nobody', model: 'x' })).to.equal(0);
+    const kept = await llm.reserve(request(), { actor: owner, agentId: 'agent-1', runId: 'run-7' });
+    expect(kept.reservation).to.match(/^run-7\.[0-9a-f]+$/);
+    expect(kept.writes).to.deep.equal([]);
+  });
+
+  it('sums what each attempt used, and calls it estimated only where a part was', async () => {
+    const { llm, context } = await start({ config: { max_retries: 0 } });
+    // It began with its numbers and said nothing.
+    anthropic.script({ deltas: [], halfStream: true, usage: { input: 30, output: 9 } });
+    openai.script({ text: 'x'.repeat(8), usage: { input: 40, output: 2 } });
+    const chain = request({ ...claude, fallbacks: [{ provider: 'openai', model: 'gpt-5-mini' }] });
+    expect((await llm.complete(chain, context())).usage).to.deep.equal({ inputTokens: 70, outputTokens: 3, costMicros: 105 + 14 });
+    openai.script({ text: 'x'.repeat(8), usage: null });
+    expect((await llm.complete(chain, context())).usage).to.deep.include({ outputTokens: 3, estimated: true });
+  });
+
+  it('counts calls, those that no model answered, and attempts after the first', async () => {
+    const { llm, context, counters } = await start({ config: { max_retries: 1 } });
+    await llm.complete(request(), context());
+    expect(counters).to.deep.equal({ calls: 1, failures: 0, retries: 0 });
+    openai.script({ status: 500 });
+    await llm.complete(request(), context()).catch(() => undefined);
+    expect(counters).to.deep.equal({ calls: 2, failures: 1, retries: 1 });
+    openai.script([{ status: 500 }, { text: 'ok' }]);
+    await llm.complete(request(), context());
+    expect(counters).to.deep.equal({ calls: 3, failures: 1, retries: 2 });
+  });
+
+  it('takes nothing for a call that ended some other way', async () => {
+    const keyTaken = () => {
+      throw new TypeError('a bug');
+    };
+    const { llm, context } = await start({ keyTaken, limits: { max_llm_tokens_per_hour: 1_000 } });
+    expect(await llm.complete(request(), context()).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+    await llm.admit('agent-1');
+  });
+
+  it('says of a model whether it can think, and nothing of a provider that nobody knows', async () => {
+    const { llm } = await start();
+    expect(await llm.canThink(claude)).to.equal(true);
+    expect(await llm.canThink({ provider: 'openai', model: 'gpt-4o' })).to.equal(false);
+    expect(await llm.canThink({ provider: 'nobody', model: 'gpt-5' })).to.equal(null);
+    expect(await llm.count('12345')).to.equal(2);
+  });
+});
+
+describe('[llm] of the config', () => {
+  const usual = { request_timeout_secs: 120, idle_timeout_secs: 60, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
+  const isTaken = async (fields: object) => (await createValueChecks().check(LlmSection.schema, { ...usual, ...fields })).ok;
+
+  it('has defaults that fit', async () => {
+    const defaults = Object.fromEntries(Object.entries(LlmSection.schema.properties).map(([key, { default: value }]) => [key, value]));
+    expect(defaults).to.deep.equal(usual);
+    expect(await isTaken({})).to.equal(true);
+  });
+
+  it('takes each number from its least to its most, and no key that it does not know', async () => {
+    for (const [key, least, most] of [
+      ['request_timeout_secs', 1, 3_600],
+      ['idle_timeout_secs', 1, 3_600],
+      ['max_retries', 0, 10],
+      ['retry_base_ms', 1, 60_000],
+      ['max_wait_ms', 1, 300_000],
+    ] as const) {
+      expect([await isTaken({ [key]: least - 1 }), await isTaken({ [key]: least }), await isTaken({ [key]: most }), await isTaken({ [key]: most + 1 })], key).to.deep.equal([false, true, true, false]);
+    }
+    expect(await isTaken({ retries: 3 })).to.equal(false);
+  });
+});
+
+describe('errors of model calls', () => {
+  it('have the status that says whose doing it is, and say whether asking again may help', () => {
+    const provider = [
+      llmErrors.provider_auth,
+      llmErrors.provider_credit,
+      llmErrors.provider_rate_limited,
+      llmErrors.provider_overloaded,
+      llmErrors.provider_model_missing,
+      llmErrors.context_too_long,
+      llmErrors.provider_rejected,
+      llmErrors.provider_timeout,
+      llmErrors.provider_unreachable,
+      llmErrors.provider_failed,
+      llmErrors.half_stream,
+      llmErrors.provider_garbage,
+    ].map((error) => error('p', 'm', 'said'));
+    const others = [
+      llmErrors.model_not_found('m'),
+      llmErrors.provider_not_found('p'),
+      llmErrors.provider_unsupported('p'),
+      llmErrors.provider_key_missing('p', 'P'),
+      llmErrors.provider_key_unreadable('p', 'locked'),
+      llmErrors.all_models_failed(2, ''),
+      llmErrors.cancelled(),
+      quotaErrors.token_quota_exceeded('tokens', 1, 1, ''),
+      quotaErrors.budget_exceeded('day', 1, 1, 1, ''),
+    ];
+    expect([...provider, ...others].map(({ code, status, retry }) => `${code} ${status}${retry ? ' retry' : ''}`)).to.deep.equal([
+      'llm_provider_auth 500',
+      'llm_provider_credit 500',
+      'llm_provider_rate_limited 500 retry',
+      'llm_provider_overloaded 500 retry',
+      'llm_provider_model_missing 500',
+      'llm_context_too_long 500',
+      'llm_provider_rejected 500',
+      'llm_provider_timeout 500 retry',
+      'llm_provider_unreachable 500 retry',
+      'llm_provider_failed 500 retry',
+      'llm_half_stream 500 retry',
+      'llm_provider_garbage 500 retry',
+      'llm_model_not_found 404',
+      'llm_provider_not_found 404',
+      'llm_provider_unsupported 400',
+      'llm_provider_key_missing 412',
+      'llm_provider_key_unreadable 503',
+      'llm_all_models_failed 500 retry',
+      'llm_cancelled 499',
+      'token_quota_exceeded 429 retry',
+      'budget_exceeded 429 retry',
+    ]);
+  });
+
+  it('tell money to the millionth of a dollar', () => {
+    expect(quotaErrors.budget_exceeded('day', 0.5, 0.100_000_4, 0.000_02, 'noon').message).to.equal(
+      'The agent may spend 0.5 USD per day and has spent 0.1 USD; the next model call may cost 0.00002 USD. It can go on at noon.',
+    );
+  });
+});

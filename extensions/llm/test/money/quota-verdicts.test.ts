@@ -1,0 +1,104 @@
+import type { SvcError } from '@svc/api';
+import type { Agent } from '@svc/ext-agents/contract';
+import { virtualClock } from '@svc/platform/clock/clock';
+import { expect } from 'chai';
+import { createQuota } from '../../src/money/quota.js';
+
+const NOON = Date.parse('2026-03-10T12:00:00Z');
+const never = new AbortController().signal;
+const gone = AbortSignal.abort();
+
+describe('the verdict on what an agent may use', () => {
+  const open = (limits: { tokens?: number } & Record<string, number>) => {
+    const { tokens = 0, ...resources } = limits;
+    const clock = virtualClock(NOON);
+    const none = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0 };
+    const quota = createQuota({
+      // The quota reads nothing else of an agent.
+      agents: { get: async () => ({ manifest: { capabilities: { max_llm_tokens_per_hour: tokens }, resources: { ...none, ...resources } } }) as unknown as Agent },
+      store: { spent: async () => ({ minutes: [], days: [] }) },
+      clock,
+    });
+    const reserve = (need: { tokens?: number; costMicros?: number }, signal = never) => quota.reserve('a', async () => ({ tokens: 0, costMicros: 0, ...need }), signal);
+    const refusal = async (work: Promise<unknown>): Promise<SvcError> => {
+      const error = await work.then(
+        () => undefined,
+        (caught: unknown) => caught,
+      );
+      if (error === undefined) throw new Error('it should have been refused');
+      return error as SvcError; // a quota throws nothing else
+    };
+    return { clock, quota, reserve, refusal };
+  };
+
+  it('keeps no book on an agent without limits', async () => {
+    const { quota, reserve } = open({});
+    (await reserve({ tokens: 1_000_000, costMicros: 1_000_000 })).settle({ tokens: 1_000_000, costMicros: 1_000_000 });
+    await quota.admit('a');
+    expect(quota.size()).to.equal(0);
+  });
+
+  it('says of tokens on their way to come again in a second, and of used ones when the hour has passed', async () => {
+    const { reserve, refusal, quota } = open({ tokens: 100 });
+    const place = await reserve({ tokens: 100 });
+    const early = await refusal(reserve({ tokens: 1 }, gone));
+    expect(early.details).to.deep.equal({ limit: 100, used: 0, reset_at: '2026-03-10T12:00:01.000Z' });
+    expect(early.headers).to.deep.equal({ 'retry-after': '1' });
+    await quota.admit('a');
+    place.settle({ tokens: 99, costMicros: 0 });
+    place.settle({ tokens: 500, costMicros: 0 });
+    const last = await reserve({ tokens: 1 });
+    last.settle({ tokens: 1, costMicros: 0 });
+    const late = await refusal(quota.admit('a'));
+    expect(late.details).to.deep.equal({ limit: 100, used: 100, reset_at: '2026-03-10T13:01:00.000Z' });
+    expect(late.headers).to.deep.equal({ 'retry-after': '3660' });
+  });
+
+  it('lets whoever waits for a minute to end in when it does', async () => {
+    const { reserve, refusal, quota, clock } = open({ tokens: 1_000, burst_ratio: 0.1 });
+    (await reserve({ tokens: 100 })).settle({ tokens: 100, costMicros: 0 });
+    await quota.admit('a');
+    expect((await refusal(reserve({ tokens: 1 }, gone))).details).to.deep.equal({ limit: 100, used: 100, reset_at: '2026-03-10T12:01:00.000Z' });
+    let isIn = false;
+    const waiting = reserve({ tokens: 1 }).then(() => {
+      isIn = true;
+    });
+    await clock.advance(59_999);
+    expect(isIn).to.equal(false);
+    await clock.advance(1);
+    await waiting;
+  });
+
+  it('waits two minutes for calls on their way, and no longer', async () => {
+    const { reserve, refusal, clock } = open({ tokens: 100 });
+    await reserve({ tokens: 100 });
+    const waiting = refusal(reserve({ tokens: 1 }));
+    let isOver = false;
+    void waiting.then(() => {
+      isOver = true;
+    });
+    await clock.advance(119_999);
+    expect(isOver).to.equal(false);
+    await clock.advance(1);
+    expect((await waiting).code).to.equal('token_quota_exceeded');
+  });
+
+  it('lets no call begin that may cost more than is left, in any period', async () => {
+    for (const [key, period, resetAt] of [
+      ['max_cost_per_hour_usd', 'hour', '2026-03-10T13:01:00.000Z'],
+      ['max_cost_per_day_usd', 'day', '2026-03-11T00:00:00.000Z'],
+      ['max_cost_per_month_usd', 'month', '2026-04-01T00:00:00.000Z'],
+    ] as const) {
+      const { reserve, refusal, quota } = open({ [key]: 0.000_1 });
+      (await reserve({ costMicros: 100 })).settle({ tokens: 0, costMicros: 40 });
+      const place = await reserve({ costMicros: 60 });
+      const waits = await refusal(reserve({ costMicros: 1 }, gone));
+      expect(waits.details, period).to.deep.equal({ period, limit_usd: 0.000_1, used_usd: 0.000_04, call_usd: 0.000_001, reset_at: '2026-03-10T12:00:01.000Z' });
+      const never61 = await refusal(reserve({ costMicros: 61 }));
+      expect(never61.details, period).to.deep.equal({ period, limit_usd: 0.000_1, used_usd: 0.000_04, call_usd: 0.000_061, reset_at: resetAt });
+      await quota.admit('a');
+      place.settle({ tokens: 0, costMicros: 60 });
+      expect((await refusal(quota.admit('a'))).details, period).to.include({ used_usd: 0.000_1, call_usd: 0 });
+    }
+  });
+});

@@ -1,0 +1,81 @@
+/** What clients send over the WebSocket (interface.md, Events). */
+import type { RunDraft } from '../contract.js';
+import { runErrors } from '../errors.js';
+
+export interface ClientFrame {
+  readonly type: 'message' | 'ping' | 'resume';
+  /** message: what is said. resume: the id of the last frame that came. */
+  readonly content: string;
+  /** Echoed on the frame that ends the exchange. */
+  readonly messageId?: string;
+  /** What a message may say besides, as on other doors. */
+  readonly extras: Pick<RunDraft, 'key' | 'sessionId' | 'ephemeral' | 'incognito' | 'thinking'>;
+}
+
+const MAX_MESSAGE_ID_CHARS = 128;
+
+/** Plain text that is not JSON is a message. */
+export function parseClientFrame(text: string): ClientFrame | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { type: 'message', content: clean(text), extras: {} };
+  }
+  if (typeof value !== 'object' || value === null) return { type: 'message', content: clean(text), extras: {} };
+  const frame = value as Record<string, unknown>;
+  const { type, message_id: messageId, last_event_id: lastFrame } = frame;
+  const named = typeof messageId === 'string' ? { messageId: messageId.slice(0, MAX_MESSAGE_ID_CHARS) } : {};
+  switch (type) {
+    case 'ping':
+      return { type, content: '', extras: {} };
+    case 'resume':
+      return typeof lastFrame === 'string' ? { type, content: lastFrame, ...named, extras: {} } : 'A resume frame needs "last_event_id", the id of the last frame that came.';
+    case 'command':
+      return commandFrame(frame, named);
+    case 'message':
+      return messageFrame(frame, named);
+    default:
+      return `Unknown frame type ${JSON.stringify(type ?? null)}: send {"type":"message","content":"…"}, {"type":"command","command":"help"}, {"type":"resume","last_event_id":"…"} or {"type":"ping"}.`;
+  }
+}
+
+function messageFrame(frame: Record<string, unknown>, named: { messageId?: string }): ClientFrame | string {
+  const { content } = frame;
+  if (typeof content !== 'string' || content.trim() === '') return 'A message frame needs a non-empty "content".';
+  const extras = extrasOf(frame);
+  return typeof extras === 'string' ? extras : { type: 'message', content: clean(content), ...named, extras };
+}
+
+/** The same as a message that begins with a slash. */
+function commandFrame({ command, args }: Record<string, unknown>, named: { messageId?: string }): ClientFrame | string {
+  if (typeof command !== 'string' || !/^\/?[a-z][a-z-]{0,63}$/i.test(command)) return 'A command frame needs "command", the name of one.';
+  if (args !== undefined && typeof args !== 'string') return 'The "args" of a command frame are one string.';
+  return { type: 'message', content: clean(`/${command.replace(/^\//, '')} ${args ?? ''}`.trim()), ...named, extras: {} };
+}
+
+const FLAGS = ['ephemeral', 'incognito', 'thinking'] as const;
+
+/** What is not understood is said: a flag of a wrong type must not become a message that is kept. */
+function extrasOf(frame: Record<string, unknown>): ClientFrame['extras'] | string {
+  const extras: Record<string, unknown> = {};
+  for (const flag of FLAGS) {
+    if (frame[flag] === undefined) continue;
+    if (typeof frame[flag] !== 'boolean') return `"${flag}" of a message frame is true or false.`;
+    extras[flag] = frame[flag];
+  }
+  for (const [field, name] of [
+    ['idempotency_key', 'key'],
+    ['session_id', 'sessionId'],
+  ] as const) {
+    if (frame[field] === undefined) continue;
+    if (typeof frame[field] !== 'string') return `"${field}" of a message frame is a string.`;
+    extras[name] = frame[field];
+  }
+  if (Array.isArray(frame.attachments) ? frame.attachments.length > 0 : frame.attachments !== undefined) return runErrors.attachments_unsupported().message;
+  return extras;
+}
+
+/** Control characters but for line breaks and tabs have no place in a message. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the point
+const clean = (text: string): string => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '');

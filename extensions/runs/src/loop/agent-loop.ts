@@ -1,0 +1,263 @@
+/**
+ * The agent loop: model call, tool calls, model call … until there is an answer.
+ *
+ * A1  A run ends in exactly one of done, failed, cancelled; its topic ends with exactly one final frame.
+ * A2  A run goes on from its last completed step, in whichever generation or process claims it.
+ * A3  A generation that is being replaced hands each run on at its next step.
+ */
+import { type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import type { ModelAnswer } from '@svc/ext-llm/contract';
+import type { Entry } from '@svc/ext-sessions/contract';
+import { keptResult, leftovers, withoutMessage } from '../beside.js';
+import { RunEnded, RunFrames, type RunResult } from '../contract.js';
+import { publishDone, toRunError } from './endings.js';
+import { runErrors } from '../errors.js';
+import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
+import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
+import { inputOf } from '../run-input.js';
+import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
+
+export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
+  readonly agents: AgentsService;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** True when this generation should let go at the next step. */
+  isLeaving(): boolean;
+  /** Aborted when this generation has no more time: what is under way is given up, and its run handed on. */
+  readonly closing: AbortSignal;
+}
+
+const UNWATCHED = runErrors.unwatched().code;
+const END_RETRY_MS = 1_000;
+const BEGIN_RETRY_MS = 500;
+const MAX_BEGIN_RETRY_MS = 30_000;
+
+/** A run that ends with an answer has no open calls, whatever the provider says. */
+const FINISHES: Readonly<Record<ModelAnswer['stop'], RunResult['finish']>> = { end: 'stop', tool_calls: 'stop', length: 'length', content_filter: 'content_filter' };
+
+export type LoopEnd = 'ended' | 'waiting' | 'handed-on' | 'lost';
+
+/** Drives a leased run to its end, to a wait, or to the next generation. Never throws. */
+export async function driveRun(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
+  let progress: Progress | undefined;
+  const effects = endOfEffects(run, deps.closing);
+  try {
+    progress = await begin(deps, run, effects.signal);
+    return await loop(deps, progress, await openCalls(deps, progress));
+  } catch (error) {
+    if (isSvcError(error) && error.code === 'journal_lease_lost') return 'lost';
+    if (deps.isLeaving() && !interruptedByPerson(run)) return handOn(deps, run);
+    return end(deps, run, progress, error);
+  } finally {
+    effects.leave();
+  }
+}
+
+/** A run goes on elsewhere when its generation closes, so two must not work on it at once. Listens for as long as the run is driven here. */
+function endOfEffects(run: LeasedRun, closing: AbortSignal): { signal: AbortSignal; leave(): void } {
+  const controller = new AbortController();
+  const sources = [run.signal, closing];
+  const onAbort = (): void => controller.abort(sources.find((source) => source.aborted)?.reason);
+  for (const source of sources) source.addEventListener('abort', onAbort);
+  if (sources.some((source) => source.aborted)) onAbort();
+  return {
+    signal: controller.signal,
+    leave: () => {
+      for (const source of sources) source.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Progress> {
+  const input = inputOf(run);
+  const system = { id: 'system:runs', role: 'system', ownerId: run.ownerId } as const;
+  const agent = await patiently(deps, run, effects, isAgentGone, () => deps.agents.get(system, input.agentId)).catch((cause: unknown) => {
+    throw isAgentGone(cause) ? runErrors.agent_gone().with({ cause }) : cause;
+  });
+  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(system, agent.id, input.sessionId));
+  deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'thinking' });
+  return beginProgress(run, agent, { ...session, ownerId: run.ownerId }, effects);
+}
+
+const isAgentGone = (cause: unknown): boolean => isSvcError(cause) && cause.code === 'agent_not_found';
+const isLasting = (cause: unknown): boolean => !isSvcError(cause) || !cause.retry;
+
+/** What an accepted message needs before it can begin is asked for again, ever more slowly, until it is there, is gone for good, or the run is stopped or handed on. */
+async function patiently<T>(deps: LoopDeps, run: LeasedRun, effects: AbortSignal, isFinal: (cause: unknown) => boolean, ask: () => Promise<T>): Promise<T> {
+  for (let waitMs = BEGIN_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_BEGIN_RETRY_MS)) {
+    try {
+      return await ask();
+    } catch (cause) {
+      if (isFinal(cause) || effects.aborted || deps.isLeaving()) throw cause;
+      deps.log.warn('a run cannot begin yet; it is tried again', { run: run.id, waitMs, cause });
+    }
+    await deps.clock.sleep(waitMs, effects);
+  }
+}
+
+async function loop(deps: LoopDeps, progress: Progress, begun: OpenCall[] | undefined): Promise<LoopEnd> {
+  const tools = progress.agent.manifest.tools_disabled || progress.input.beside?.kind === 'ephemeral' ? [] : await deps.tools.list(progress.actor, progress.agent.id, progress.agent.manifest);
+  let open = begun;
+  let redo = lastStep(progress.run, 'model');
+  for (;;) {
+    if (progress.run.signal.aborted) throw runErrors.stopped();
+    if (open && open.length > 0) {
+      const waits = await toolPhase(deps, progress, open);
+      if (waits) return 'waiting';
+      open = undefined;
+    }
+    if (deps.isLeaving()) {
+      if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
+      return handOn(deps, progress.run);
+    }
+    const turn = await callModel(deps, progress, tools, redo);
+    redo = undefined;
+    if (turn.answer.calls.length === 0) return finish(deps, progress, turn);
+    open = await keepCalls(deps, progress, turn);
+  }
+}
+
+/** Commits the model's outcome and its calls together with the intents of those that may run; then runs them. */
+async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<OpenCall[] | undefined> {
+  const calls = turn.answer.calls.map((call): OpenCall => ({ id: call.id, name: call.name, args: call.args, ...(call.argsError === undefined ? {} : { argsError: call.argsError }) }));
+  let planned: Planned[];
+  try {
+    planned = await planCalls(deps, progress, calls);
+  } catch (error) {
+    await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], also: turn.settle }, turn.entries);
+    throw error;
+  }
+  const intents = planned.flatMap((one) => (one.spec ? [one.spec] : []));
+  await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], intents, also: turn.settle }, turn.entries);
+  const suspension = await runCalls(deps, progress, planned);
+  if (!suspension) return undefined;
+  // The suspended ones go round through the wait.
+  return planned.filter((one) => one.judgement.suspend).map((one) => one.call);
+}
+
+/** Calls of an earlier life, or ones that were suspended. True when the run has to wait. */
+async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly OpenCall[]): Promise<boolean> {
+  const planned = await planCalls(deps, progress, open);
+  const intents = planned.flatMap((one) => (one.spec && !one.begun ? [one.spec] : []));
+  if (intents.length > 0) await commitProgress(deps, progress, { intents });
+  const suspension = await runCalls(deps, progress, planned);
+  if (!suspension) return false;
+  if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
+  const { wakeKey, reason, until, data } = suspension;
+  await deps.journal.wait(progress.run, { reason, wakeKey, data: data ?? null, ...(until === undefined ? {} : { until }) });
+  deps.streams.publish(RunFrames, progress.run.id, 'phase', { phase: 'waiting', detail: reason, approval_id: wakeKey });
+  deps.streams.flush(progress.run.id);
+  return true;
+}
+
+async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<LoopEnd> {
+  const result = resultOf(progress, turn.answer.text, FINISHES[turn.answer.stop]);
+  const ended = deps.events.event(RunEnded, { runId: progress.run.id, agentId: progress.agent.id, status: 'done' });
+  const also = [...turn.settle, ended, ...(await leftovers(deps, progress.input))];
+  await commitProgress(
+    deps,
+    progress,
+    { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], finish: { status: 'done', result: keptResult(progress.input, result) }, also },
+    turn.entries,
+  );
+  publishDone(deps, progress.run.id, result);
+  return 'ended';
+}
+
+async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefined, cause: unknown): Promise<LoopEnd> {
+  const stopped = run.signal.aborted;
+  const error = stopped ? reasonOf(run.signal) : publicError(deps, run, cause);
+  const { agentId } = inputOf(run);
+  const status = stopped ? 'cancelled' : 'failed';
+  const also = [deps.events.event(RunEnded, { runId: run.id, agentId, status }), ...(await leftovers(deps, inputOf(run)))];
+  // Who stopped a run is told what it has used; one that nobody watched has nobody to tell, and ends as an error for whoever asks later.
+  const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, '', 'cancelled') : undefined;
+  const finish = { status, ...(result ? { result } : {}), error: toRunError(error) } as const;
+  const store = async (): Promise<void> => {
+    const note = { kind: 'note' as const, runId: run.id, content: stopped ? error.message : `The run failed: ${error.message}` };
+    if (progress) await commitProgress(deps, progress, { finish, also }, [note]);
+    else await deps.journal.advance(run, { finish, also, ...withoutMessage(inputOf(run)) });
+  };
+  const tell = (): void => {
+    if (result) publishDone(deps, run.id, result);
+    else
+      deps.streams.publish(RunFrames, run.id, 'error', {
+        error: error.message,
+        code: error.code,
+        status: error.status,
+        ...(error.hint ? { hint: error.hint } : {}),
+        ...retryAfterOf(error),
+        ...attemptsOf(error),
+      });
+  };
+  return storeEnd(deps, run, store, tell);
+}
+
+/** A disk that is full must hang nobody: who waits is told at once, and the end is stored as soon as it can be. */
+async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<void>, tell: () => void): Promise<LoopEnd> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await store();
+      if (tries === 1) tell();
+      return 'ended';
+    } catch (failure) {
+      if (isSvcError(failure) && failure.code === 'journal_lease_lost') return 'lost';
+      if (tries === 1) {
+        deps.log.error('the end of a run could not be stored; it is tried again every second', { run: run.id, cause: failure });
+        tell();
+      }
+      if (deps.isLeaving()) {
+        await deps.journal.release(run);
+        return 'lost';
+      }
+      await deps.clock.sleep(END_RETRY_MS);
+    }
+  }
+}
+
+async function handOn(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
+  await deps.journal.release(run);
+  return 'handed-on';
+}
+
+function publicError(deps: LoopDeps, run: LeasedRun, cause: unknown): SvcError {
+  if (isSvcError(cause)) {
+    deps.log.warn('run failed', { run: run.id, code: cause.code, error: cause.message, ...(cause.cause === undefined ? {} : { cause: cause.cause }) });
+    return cause;
+  }
+  deps.log.error('run failed', { run: run.id, cause });
+  return runErrors.internal();
+}
+
+const retryAfterOf = (error: SvcError): object => (error.status === 429 && error.headers?.['retry-after'] ? { retry_after_secs: Number(error.headers['retry-after']) } : {});
+
+/** Every attempt shows in the trace of the error as well. */
+const attemptsOf = (error: SvcError): object => (error.details && typeof error.details === 'object' && 'attempts' in error.details ? { attempts: error.details.attempts } : {});
+
+/** Calls that an earlier life of the run left without a result: begun ones with their step, suspended ones without. */
+async function openCalls(deps: LoopDeps, progress: Progress): Promise<OpenCall[] | undefined> {
+  const { run } = progress;
+  if (run.steps.length === 0) return undefined;
+  const model = run.steps.findLast((step) => step.kind === 'model' && step.status === 'done');
+  if (!model) return undefined;
+  const { from } = model.outcome as { from: number };
+  const entries = await deps.sessions.entries(progress.actor, progress.session.id, { after: from });
+  const mine = entries.filter((entry) => entry.runId === run.id);
+  const answered = new Set(mine.filter((entry) => entry.kind === 'tool_result').map((entry) => entry.callId));
+  return mine.filter((entry) => entry.kind === 'tool_call' && !answered.has(entry.callId)).map((entry) => toOpenCall(run, entry));
+}
+
+function toOpenCall(run: LeasedRun, entry: Entry): OpenCall {
+  const begun = run.steps.find((step) => step.kind === 'tool' && step.key === entry.callId && step.status === 'intent');
+  return { id: entry.callId ?? '', name: entry.tool ?? '', args: entry.args, ...(begun ? { begun } : {}) };
+}
+
+/** The step of this kind that was begun last and has no outcome. */
+const lastStep = (run: LeasedRun, kind: string): JournalStep | undefined => run.steps.findLast((step) => step.kind === kind && step.status === 'intent');
+
+/** Whoever interrupts says why; a lease that was lost is no reason to tell, and nothing is stored then. */
+const reasonOf = (signal: AbortSignal): SvcError => (isSvcError(signal.reason) && signal.reason.code === UNWATCHED ? signal.reason : runErrors.stopped());
+
+const interruptedByPerson = (run: LeasedRun): boolean => run.signal.aborted;

@@ -1,0 +1,98 @@
+/**
+ * Who waits for whom among runs: a sender waits for the run it asked for, and a queued run for those before it in
+ * its session. A run that is asked for and would wait for its own sender can never begin, so it is refused.
+ *
+ * Judged after the new run is committed: of senders that cross each other the later one sees both.
+ */
+import { type Events, type Journal, type JournalRun, type Streams, systemActor, type ToolCall } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import { RunEnded, type Submitted } from '../contract.js';
+import { runErrors } from '../errors.js';
+import { RUN_KIND, inputOf } from '../run-input.js';
+import { sayEnd, toRunError } from './endings.js';
+
+export interface CircularWaitDeps {
+  readonly journal: Journal;
+  readonly streams: Streams;
+  readonly events: Events;
+  readonly agents: AgentsService;
+}
+
+export interface CircularWaits {
+  /** Cancels what was just submitted, and throws `run_circular_wait` with the chain, when it would wait for its sender. */
+  refuse(call: ToolCall, submitted: Submitted): Promise<void>;
+}
+
+/** Runs looked at in one search: more than any chain that `max_depth` allows, times what may queue between. */
+const MAX_SEARCHED = 1_000;
+const UNFINISHED: ReadonlySet<string> = new Set(['queued', 'running', 'waiting']);
+const SYSTEM = systemActor('runs');
+
+export const createCircularWaits = (deps: CircularWaitDeps): CircularWaits => {
+  let turn: Promise<unknown> = Promise.resolve();
+  return {
+    refuse: (call, submitted) => {
+      // One at a time: of two that see the same circle only one has to go.
+      const judged = turn.then(() => judge(deps, call, submitted));
+      turn = judged.catch(() => undefined); // it is the caller's
+      return judged;
+    },
+  };
+};
+
+async function judge(deps: CircularWaitDeps, call: ToolCall, submitted: Submitted): Promise<void> {
+  const asked = await deps.journal.get(SYSTEM, submitted.runId);
+  // Only what is still in the queue waits for anybody but its own calls.
+  if (asked?.status !== 'queued') return;
+  const path = await pathToLane(deps.journal, call.runId, asked.lane);
+  if (!path) return;
+  const error = runErrors.circular_wait(await chainOf(deps, call, [...path, asked]));
+  const { agentId } = inputOf(asked); // what `submit` stored
+  const ended = deps.events.event(RunEnded, { runId: asked.id, agentId, status: 'cancelled' });
+  if (!(await deps.journal.cancel(SYSTEM, asked.id, toRunError(error), [ended]))) return;
+  await sayEnd(deps, asked, error);
+  throw error;
+}
+
+/** From a run that holds a place in the lane to the sender, each waiting for the next; undefined when nobody there does. */
+async function pathToLane(journal: Journal, senderId: string, lane: string | null): Promise<JournalRun[] | undefined> {
+  const sender = await journal.get(SYSTEM, senderId);
+  if (!sender || lane === null) return undefined;
+  const waitsFor = new Map<string, JournalRun | undefined>([[sender.id, undefined]]);
+  const open = [sender];
+  for (let run = open.shift(); run && waitsFor.size < MAX_SEARCHED; run = open.shift()) {
+    if (run.lane === lane) return pathFrom(run, waitsFor);
+    for (const waiter of await waitersOf(journal, run)) {
+      if (waitsFor.has(waiter.id)) continue;
+      waitsFor.set(waiter.id, run);
+      open.push(waiter);
+    }
+  }
+  return undefined;
+}
+
+function pathFrom(start: JournalRun, waitsFor: ReadonlyMap<string, JournalRun | undefined>): JournalRun[] {
+  const path: JournalRun[] = [];
+  for (let run: JournalRun | undefined = start; run; run = waitsFor.get(run.id)) path.push(run);
+  return path;
+}
+
+/** Who cannot go on before this run has ended. */
+async function waitersOf(journal: Journal, run: JournalRun): Promise<JournalRun[]> {
+  const parent = run.parentId === null ? undefined : await journal.get(SYSTEM, run.parentId);
+  const senders = parent && UNFINISHED.has(parent.status) ? [parent] : [];
+  if (run.lane === null) return senders;
+  const queued = await journal.list({ actor: SYSTEM, kind: RUN_KIND, lane: run.lane, status: ['queued'], limit: MAX_SEARCHED });
+  // Newest first: what stands before it in the list stands behind it in the queue.
+  const place = queued.findIndex(({ id }) => id === run.id);
+  const behind = place < 0 ? queued : queued.slice(0, place);
+  // For one that nobody asked for nobody waits.
+  return [...senders, ...behind.filter(({ parentId }) => parentId !== null)];
+}
+
+/** Names of agents, each waiting for the next; one that the caller may not see has none. */
+async function chainOf(deps: CircularWaitDeps, call: ToolCall, runs: readonly JournalRun[]): Promise<string> {
+  const ids = runs.map((run) => inputOf(run).agentId).filter((id, index, all) => id !== all[index - 1]);
+  const names = await Promise.all(ids.map(async (id) => (await deps.agents.find(call.actor, id))?.name ?? 'another agent'));
+  return names.join(' → ');
+}

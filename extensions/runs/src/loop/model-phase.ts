@@ -1,0 +1,135 @@
+/** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
+import type { Ids, JournalStep, Streams, Write } from '@svc/api';
+import type { LlmService, ModelAnswer, ModelRequest } from '@svc/ext-llm/contract';
+import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
+import type { ToolInfo } from '@svc/ext-tools/contract';
+import { RunFrames } from '../contract.js';
+import { runErrors } from '../errors.js';
+import { placeIn } from '../frames/frames.js';
+import { type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
+import type { ModelOutcome } from '../run-input.js';
+
+export interface ModelDeps extends CommitDeps {
+  readonly llm: LlmService;
+  readonly streams: Streams;
+  readonly ids: Ids;
+  readonly maxIterations: number;
+  /** The system prompt with what other areas add to it. */
+  system(progress: Progress): Promise<string>;
+}
+
+export interface ModelTurn {
+  readonly answer: ModelAnswer;
+  readonly seq: number;
+  /** Entries and outcome that the next commit must carry. */
+  readonly outcome: ModelOutcome;
+  readonly entries: readonly EntryDraft[];
+  readonly settle: readonly Write[];
+}
+
+const MIN_BUDGET_TOKENS = 1_000;
+
+export async function callModel(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined): Promise<ModelTurn> {
+  const limit = Math.min(deps.maxIterations, progress.agent.manifest.autonomous.max_iterations);
+  if (progress.iterations >= limit) throw runErrors.iteration_limit(limit);
+  const request = await buildRequest(deps, progress, tools);
+  const seq = redo?.seq ?? (await commitIntent(deps, progress, request));
+  const answer = await answerOf(deps, progress, request);
+  return toTurn(deps, progress, withOwnIds(deps, request, answer), seq);
+}
+
+/** Each piece of text goes out as it comes; joining later ones is the platform's business. */
+async function answerOf(deps: ModelDeps, progress: Progress, request: ModelRequest): Promise<ModelAnswer> {
+  const { actor, agent, run, effects } = progress;
+  for await (const piece of deps.llm.stream(request, { actor, agentId: agent.id, runId: run.id, purpose: 'run' }, { signal: effects })) {
+    if ('answer' in piece) return piece.answer;
+    deps.streams.publish(RunFrames, run.id, 'chunk', { content: piece.text, done: false });
+  }
+  throw runErrors.internal();
+}
+
+async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[]): Promise<ModelRequest> {
+  const { manifest } = progress.agent;
+  const system = await deps.system(progress);
+  const target = await deps.llm.resolve(manifest.model);
+  const maxTokens = Math.min(progress.input.maxTokens ?? manifest.model.max_tokens, manifest.model.max_output_tokens ?? Number.MAX_SAFE_INTEGER);
+  const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);
+  const aside = await asideOf(deps, progress);
+  const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
+  const { messages } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
+    budgetTokens,
+    staged: progress.pendingEntries,
+    ...(manifest.max_history_messages === null ? {} : { maxMessages: manifest.max_history_messages }),
+    ...(aside ? { aside } : {}),
+  });
+  return {
+    provider: manifest.model.provider,
+    model: manifest.model.model,
+    fallbacks: manifest.fallback_models,
+    system,
+    messages,
+    tools: tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: tool.input_schema })),
+    maxTokens,
+    temperature: progress.input.temperature ?? manifest.model.temperature,
+    ...thinkingOf(progress, aside?.history ?? progress.session),
+    ...(manifest.model.request_timeout_secs ? { timeoutMs: manifest.model.request_timeout_secs * 1_000 } : {}),
+  };
+}
+
+/** An incognito message reads the conversation it stands beside. */
+async function asideOf(deps: ModelDeps, { input, actor, agent }: Progress): Promise<Aside | undefined> {
+  if (!input.beside) return undefined;
+  return input.beside.kind === 'incognito' ? { history: await deps.sessions.ensure(actor, agent.id, input.beside.sessionId) } : {};
+}
+
+const DEFAULT_THINKING_TOKENS = 10_000;
+
+/** The message says, else the session (/think), else the manifest. A model that cannot think is not asked to. */
+const thinkingOf = ({ input, agent }: Progress, session: SessionRef): { thinking?: { budgetTokens: number } } =>
+  (input.thinking ?? session.thinking ?? agent.manifest.thinking !== null) ? { thinking: { budgetTokens: agent.manifest.thinking?.budget_tokens ?? DEFAULT_THINKING_TOKENS } } : {};
+
+async function commitIntent(deps: ModelDeps, progress: Progress, request: ModelRequest): Promise<number> {
+  const reserved = await deps.llm.reserve(request, { actor: progress.actor, agentId: progress.agent.id, runId: progress.run.id });
+  const spec = stepSpec(progress, 'model', `${progress.run.id}:${progress.nextSeq}`, 'safe', {
+    provider: request.provider,
+    model: request.model,
+    ceiling_micros: reserved.ceilingMicros,
+    reservation: reserved.reservation,
+    through: progress.session.seq,
+  });
+  await commitProgress(deps, progress, { intents: [spec], also: reserved.writes });
+  return spec.seq;
+}
+
+/** Results are paired by id, so one that the conversation already has (some servers begin at 0 in each answer) gets a tail. */
+function withOwnIds({ ids }: ModelDeps, { messages }: ModelRequest, answer: ModelAnswer): ModelAnswer {
+  const taken = new Set(messages.flatMap((message) => message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))));
+  const calls = answer.calls.map((call) => {
+    const id = taken.has(call.id) ? `${call.id}_${ids.hex(6)}` : call.id;
+    taken.add(id);
+    return { ...call, id };
+  });
+  return { ...answer, calls };
+}
+
+function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: number): ModelTurn {
+  deps.streams.flush(progress.run.id);
+  const runId = progress.run.id;
+  const entries: EntryDraft[] = [];
+  if (answer.text !== '' || answer.calls.length === 0) entries.push({ kind: 'assistant', runId, parts: [{ type: 'text', text: answer.text }] });
+  for (const call of answer.calls) entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args });
+  const outcome: ModelOutcome = {
+    inputTokens: answer.usage.inputTokens,
+    outputTokens: answer.usage.outputTokens,
+    costMicros: answer.usage.costMicros,
+    provider: answer.provider,
+    model: answer.model,
+    attempts: answer.attempts,
+    calls: answer.calls.length,
+    from: progress.session.seq,
+    through: progress.session.seq + entries.length,
+    ...placeIn(deps.streams, runId),
+  };
+  countModel(progress, outcome);
+  return { answer, seq, outcome, entries, settle: answer.settle };
+}

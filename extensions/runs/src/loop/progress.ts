@@ -1,0 +1,163 @@
+/**
+ * One run on its way: what it has spent, which number comes next, and the one
+ * place that commits its progress together with what it adds to the session.
+ *
+ * R1  Outcomes may wait for the next commit only while nothing outside happens in between.
+ * R2  A session that somebody else extended (a compaction, say) is read again; the entries are appended after theirs.
+ */
+import { type Actor, type Advance, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
+import type { Agent } from '@svc/ext-agents/contract';
+import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
+import { talkOf } from '../beside.js';
+import type { RunResult } from '../contract.js';
+import { type ModelOutcome, type RunInput, type ToolIntent, type ToolOutcome, toMicrosUsd, inputOf } from '../run-input.js';
+
+/** Others that may append to the session while one commit is tried. */
+const MAX_RACES = 8;
+
+export interface Progress {
+  readonly run: LeasedRun;
+  readonly input: RunInput;
+  readonly actor: Actor;
+  readonly agent: Agent;
+  /** Ends what the run is doing: somebody stopped it, or it goes on elsewhere. */
+  readonly effects: AbortSignal;
+  session: SessionRef;
+  nextSeq: number;
+  iterations: number;
+  inputTokens: number;
+  outputTokens: number;
+  costMicros: number;
+  provider: string;
+  model: string;
+  /** Judged calls so far, oldest first. */
+  readonly earlier: Array<{ digest: string; status: string }>;
+  /** Entries that the next commit writes: the user's message, the last tool's result. */
+  pendingEntries: EntryDraft[];
+  /** The same, already numbered, so that a projection can read them before they are committed. */
+  staged: { writes: readonly Write[]; next: SessionRef } | undefined;
+  pendingOutcomes: StepOutcome[];
+}
+
+export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
+  // The journal stores what `submit` gave it.
+  const input = inputOf(run);
+  const progress: Progress = {
+    run,
+    input,
+    actor: actorOf(run.ownerId),
+    agent,
+    effects,
+    session,
+    nextSeq: 1 + Math.max(0, ...run.steps.map((step) => step.seq)),
+    iterations: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    costMicros: 0,
+    provider: agent.manifest.model.provider,
+    model: agent.manifest.model.model,
+    earlier: callsOf(run.steps),
+    pendingEntries: input.parts ? [{ kind: 'user', runId: run.id, parts: input.parts }] : [],
+    pendingOutcomes: [],
+    staged: undefined,
+  };
+  for (const step of run.steps) {
+    if (step.kind === 'model' && step.status === 'done') countModel(progress, step.outcome as ModelOutcome);
+  }
+  return progress;
+}
+
+/** The tool calls among these steps, oldest first, as whoever judges the next one sees them. */
+export const callsOf = (steps: readonly JournalStep[]): Array<{ digest: string; status: string }> =>
+  // What `planCalls` gave the journal.
+  steps.flatMap((step) => (step.kind === 'tool' ? [{ digest: (step.intent as ToolIntent).digest, status: (step.outcome as ToolOutcome | null)?.status ?? 'completed' }] : []));
+
+export function countModel(progress: Progress, outcome: Pick<ModelOutcome, 'inputTokens' | 'outputTokens' | 'costMicros' | 'provider' | 'model'>): void {
+  progress.iterations += 1;
+  progress.inputTokens += outcome.inputTokens;
+  progress.outputTokens += outcome.outputTokens;
+  progress.costMicros += outcome.costMicros;
+  progress.provider = outcome.provider;
+  progress.model = outcome.model;
+}
+
+export const resultOf = (progress: Progress, response: string, finish: RunResult['finish']): RunResult => ({
+  response,
+  input_tokens: progress.inputTokens,
+  output_tokens: progress.outputTokens,
+  iterations: progress.iterations,
+  cost_usd: toMicrosUsd(progress.costMicros),
+  session_id: talkOf(progress.input),
+  finish,
+  provider: progress.provider,
+  model: progress.model,
+});
+
+export interface CommitDeps {
+  readonly journal: Journal;
+  readonly sessions: SessionsService;
+}
+
+/** Numbers what waits, so that `project` can read it. A model never sees what the same commit does not keep. */
+export async function stageEntries(deps: CommitDeps, progress: Progress): Promise<SessionRef> {
+  if (progress.pendingEntries.length === 0) return progress.session;
+  progress.staged ??= await deps.sessions.append(progress.actor, progress.session, progress.pendingEntries);
+  return progress.staged.next;
+}
+
+/**
+ * Commits what waits, `advance` and `entries` together. What other calls of the same message add
+ * while the commit is on its way waits for the next one; what could not be committed waits again.
+ */
+export async function commitProgress(deps: CommitDeps, progress: Progress, advance: Advance, entries: readonly EntryDraft[] = []): Promise<void> {
+  const input = inputOnceKept(progress);
+  const sent = takePending(progress);
+  const outcomes = [...sent.outcomes, ...(advance.outcomes ?? [])];
+  const write = async (session: SessionRef, staged: Progress['staged']): Promise<SessionRef> => {
+    const first = staged ?? (await numbered(deps, progress.actor, session, sent.entries));
+    const rest = await numbered(deps, progress.actor, first.next, entries);
+    await deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...first.writes, ...rest.writes, ...(advance.also ?? [])] });
+    return rest.next;
+  };
+  try {
+    progress.session = await untilAppended(deps, progress, (session, races) => write(session, races === 0 ? sent.staged : undefined));
+  } catch (error) {
+    progress.pendingEntries = [...sent.entries, ...progress.pendingEntries];
+    progress.pendingOutcomes = [...sent.outcomes, ...progress.pendingOutcomes];
+    throw error;
+  }
+}
+
+/** Tries again after whoever came first, as long as somebody did. */
+async function untilAppended(deps: CommitDeps, progress: Progress, write: (session: SessionRef, races: number) => Promise<SessionRef>): Promise<SessionRef> {
+  for (let races = 0; ; races++) {
+    try {
+      return await write(progress.session, races);
+    } catch (error) {
+      if (!isSvcError(error) || error.code !== 'storage_conflict' || races === MAX_RACES) throw error;
+      const fresh = await deps.sessions.ensure(progress.actor, progress.agent.id, progress.session.id);
+      if (fresh.seq === progress.session.seq) throw error;
+      progress.session = fresh;
+    }
+  }
+}
+
+function takePending(progress: Progress): { entries: EntryDraft[]; outcomes: StepOutcome[]; staged: Progress['staged'] } {
+  const taken = { entries: progress.pendingEntries, outcomes: progress.pendingOutcomes, staged: progress.staged };
+  progress.pendingEntries = [];
+  progress.pendingOutcomes = [];
+  progress.staged = undefined;
+  return taken;
+}
+
+const numbered = async (deps: CommitDeps, actor: Actor, ref: SessionRef, drafts: readonly EntryDraft[]): Promise<{ writes: readonly Write[]; next: SessionRef }> =>
+  drafts.length === 0 ? { writes: [], next: ref } : deps.sessions.append(actor, ref, drafts);
+
+/** Once the message stands in the session, the run's row need not keep it. */
+function inputOnceKept(progress: Progress): { input?: RunInput } {
+  if (progress.pendingEntries.length === 0 || !progress.input.parts || progress.iterations > 0) return {};
+  const { parts: _parts, ...rest } = progress.input;
+  return { input: rest };
+}
+
+export const stepSpec = (progress: Progress, kind: 'model' | 'tool', key: string, replay: StepSpec['replay'], intent: unknown): StepSpec => ({ seq: progress.nextSeq++, kind, key, replay, intent });

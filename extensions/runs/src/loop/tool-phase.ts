@@ -1,0 +1,164 @@
+/**
+ * The tool calls of one assistant message.
+ *
+ * T1  All calls are judged before any runs. Those without objection run: parallel ones together, the rest one after another.
+ * T2  A call's intent is committed before its effect. After a crash a call without outcome runs again only
+ *     when its tool declared that harmless; otherwise the model reads `outcome_unknown`.
+ * T3  A suspended call lets the others run first; then the run waits in the journal, holding nothing.
+ */
+import { RunFrames } from '../contract.js';
+import type { ExtensionContext, JournalStep, StepSpec, Streams } from '@svc/api';
+import type { EntryDraft } from '@svc/ext-sessions/contract';
+import type { CallRequest, Judgement, ToolResult, ToolsService } from '@svc/ext-tools/contract';
+import { runErrors } from '../errors.js';
+import { placeIn } from '../frames/frames.js';
+import { type CommitDeps, type Progress, callsOf, commitProgress, stepSpec } from './progress.js';
+import type { ToolIntent, ToolOutcome } from '../run-input.js';
+
+export interface ToolPhaseDeps extends CommitDeps {
+  readonly tools: ToolsService;
+  readonly streams: Streams;
+  readonly endSurvivors: ExtensionContext['endSurvivors'];
+}
+
+export interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+  readonly argsError?: string;
+  /** The step of an earlier life of this run, without outcome. */
+  readonly begun?: JournalStep;
+}
+
+export interface Planned {
+  readonly call: OpenCall;
+  /** As it was judged: the calls before it, and not those after it. */
+  readonly request: CallRequest;
+  readonly judgement: Judgement;
+  readonly spec: StepSpec | undefined;
+  /** True for a call that an earlier life of the run had begun. */
+  readonly begun: boolean;
+}
+
+export type Suspension = NonNullable<Judgement['suspend']>;
+
+const UNKNOWN_OUTCOME = 'The daemon stopped while this call was running, and it is not known whether it took effect. It was not repeated. Check before doing it again.';
+
+/** Judges every call; numbers a step for each that may run or is refused. */
+export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: readonly OpenCall[]): Promise<Planned[]> {
+  const planned: Planned[] = [];
+  for (const call of calls) {
+    if (call.begun) {
+      planned.push(planBegun(progress, call, call.begun));
+      continue;
+    }
+    const request = requestOf(progress, call, progress.earlier.slice());
+    const judgement = await judge(deps, progress, request);
+    if (judgement.code === 'loop_guard_break') throw runErrors.loop_guard_break(judgement.reason ?? 'the loop guard ended it');
+    if (judgement.verdict !== 'suspend') progress.earlier.push({ digest: judgement.digest, status: judgement.verdict === 'deny' ? 'denied' : 'completed' });
+    const intent: ToolIntent = {
+      tool: call.name,
+      digest: judgement.digest,
+      ...(judgement.verdict === 'deny' ? { denied: judgement.reason ?? 'refused' } : {}),
+    };
+    const spec = judgement.verdict === 'suspend' ? undefined : stepSpec(progress, 'tool', call.id, judgement.replay, intent);
+    planned.push({ call, request, judgement, spec, begun: false });
+  }
+  return planned;
+}
+
+/** A model may name a tool that it was not told of. */
+async function judge(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<Judgement> {
+  const judgement = await deps.tools.judge(request);
+  return progress.input.beside?.kind === 'ephemeral' ? { verdict: 'deny', digest: judgement.digest, replay: judgement.replay, parallel: false, reason: 'A side question uses no tools.' } : judgement;
+}
+
+/** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */
+export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned: readonly Planned[]): Promise<Suspension | undefined> {
+  const runnable = planned.filter((one) => one.spec !== undefined);
+  let left = runnable.length;
+  const settle = async (one: Planned, result: ToolResult) => {
+    left -= 1;
+    noteResult(deps, progress, one, result);
+    if (left > 0) await queueCommit();
+  };
+  let commits: Promise<void> = Promise.resolve();
+  const queueCommit = () => {
+    // Of calls that end together, the first commit takes all results along.
+    commits = commits.then(async () => (progress.pendingOutcomes.length > 0 ? commitProgress(deps, progress, {}) : undefined));
+    return commits;
+  };
+  const together = runnable.filter((one) => one.judgement.parallel);
+  await Promise.all(
+    Array.from({ length: Math.min(together.length, progress.agent.manifest.resources.max_concurrent_tools || together.length) }, async () => {
+      for (let one = together.shift(); one; one = together.shift()) await settle(one, await runOne(deps, progress, one));
+    }),
+  );
+  for (const one of runnable) {
+    if (one.judgement.parallel) continue;
+    if (progress.run.signal.aborted) break;
+    await settle(one, await runOne(deps, progress, one));
+  }
+  await commits;
+  return planned.find((one) => one.judgement.suspend)?.judgement.suspend;
+}
+
+async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Promise<ToolResult> {
+  const { call, judgement } = one;
+  deps.streams.publish(RunFrames, progress.run.id, 'tool_use', { tool: call.name, id: call.id });
+  if (judgement.verdict === 'deny') return { content: judgement.reason ?? 'refused', isError: true, status: 'denied' };
+  if (one.begun) {
+    await deps.endSurvivors(call.id);
+    if (judgement.replay === 'never') return { content: UNKNOWN_OUTCOME, isError: true, status: 'outcome_unknown' };
+  }
+  const result = await deps.tools.execute(one.request, { signal: progress.effects });
+  // Cut off because the run goes on elsewhere: what came of it is judged there (T2).
+  if (result.isError && progress.effects.aborted && !progress.run.signal.aborted) throw progress.effects.reason;
+  return result;
+}
+
+function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, result: ToolResult): void {
+  const { call, spec } = one;
+  if (!spec) return;
+  deps.streams.publish(RunFrames, progress.run.id, 'tool_result', { tool: call.name, id: call.id, input: call.args, is_error: result.isError, result: result.content });
+  deps.streams.flush(progress.run.id);
+  const outcome: ToolOutcome = { status: result.status, ...placeIn(deps.streams, progress.run.id) };
+  const entry: EntryDraft = { kind: 'tool_result', runId: progress.run.id, callId: call.id, tool: call.name, content: result.content, isError: result.isError, status: result.status };
+  progress.staged = undefined;
+  progress.pendingEntries = [...progress.pendingEntries, entry];
+  progress.pendingOutcomes = [...progress.pendingOutcomes, { seq: spec.seq, status: result.isError ? 'failed' : 'done', outcome }];
+}
+
+/** A call whose intent an earlier life committed: its judgement stands, its outcome is what is not known. */
+function planBegun(progress: Progress, call: OpenCall, begun: JournalStep): Planned {
+  const intent = begun.intent as ToolIntent;
+  return {
+    call,
+    request: requestOf(progress, call, callsOf(progress.run.steps.filter(({ seq }) => seq < begun.seq))),
+    begun: true,
+    spec: begun,
+    judgement: {
+      verdict: intent.denied === undefined ? 'run' : 'deny',
+      digest: intent.digest,
+      replay: begun.replay,
+      parallel: false,
+      ...(intent.denied === undefined ? {} : { reason: intent.denied }),
+    },
+  };
+}
+
+const requestOf = (progress: Progress, call: OpenCall, earlier: CallRequest['earlier']): CallRequest => ({
+  name: call.name,
+  args: call.args,
+  ...(call.argsError === undefined ? {} : { argsError: call.argsError }),
+  call: {
+    callId: call.id,
+    runId: progress.run.id,
+    agentId: progress.agent.id,
+    sessionId: progress.session.id,
+    actor: progress.actor,
+    depth: progress.input.depth,
+    capabilities: progress.agent.manifest.capabilities,
+  },
+  earlier,
+});

@@ -1,0 +1,31 @@
+/** Types that derive from schemas, as code reads them: plain data, and read only. */
+import type { Static, TSchema } from '@sinclair/typebox';
+
+/** What a value of a schema is to whoever gets it or gives it away: nobody alters what others hold too. */
+export type Plain<S extends TSchema> = ReadOnly<Static<S>>;
+
+export type ReadOnly<T> = T extends (infer Item)[] ? readonly ReadOnly<Item>[] : T extends object ? { readonly [K in keyof T]: ReadOnly<T[K]> } : T;
+
+/** Name and version of something declared, and the version range that fits it: the same major. */
+export type DeclaredKind = 'service' | 'hook' | 'event' | 'frames' | 'projection' | 'work' | 'config' | 'worker' | 'table';
+
+export interface Declared {
+  readonly declares: DeclaredKind;
+  /** Lower-case words; the area that owns it comes first. */
+  readonly name: string;
+  /** Semantic version. A new major is another thing, which can stand beside the old one. */
+  readonly version: string;
+}
+
+export const majorOf = (version: string): number => Number(version.split('.', 1)[0]);
+
+/** How messages and lists name a declaration: `agents@1`. */
+export const declaredAs = ({ name, version }: Pick<Declared, 'name' | 'version'>): string => `${name}@${majorOf(version)}`;
+
+/** Frozen to the bottom: all who import a declaration share it, and none may change what it says for the others. */
+export const frozen = <T>(value: T): T => {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) frozen(inner);
+  return value;
+};

@@ -1,0 +1,44 @@
+/** A child process that lives as long as the work it serves: a server that is spoken to over its pipes. */
+
+export interface SpawnOptions {
+  cwd: string;
+  /** Values added to a scrubbed environment. */
+  env?: Readonly<Record<string, string>>;
+  /** Of the variables that `[exec_policy] allowed_env_vars` lets through, only these. */
+  envNames?: readonly string[];
+  /** `drop` reads standard error and forgets it; default `pipe`: it has to be read, or the child stands still when the pipe is full. */
+  stderr?: 'pipe' | 'drop';
+  /** Nothing written by the child for this long ends it; never, when left out. */
+  idleTimeoutMs?: number;
+  /** Refuses arguments that name the daemon's own files: for commands that a model wrote. */
+  guardsOwnFiles?: boolean;
+  /** Ends the child when it aborts. */
+  signal?: AbortSignal;
+  /** Names it in the child register; default the extension. */
+  ownerKey?: string;
+}
+
+export interface ChildEnd {
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** `exit`: by itself. `idle`: it was silent too long. `ended`: by `kill`, the signal, or the end of the generation. */
+  readonly why: 'exit' | 'idle' | 'ended';
+}
+
+/** Ends with its whole tree when the generation that started it stops. */
+export interface ChildHandle {
+  readonly pid: number;
+  readonly stdin: {
+    /** Resolves when the child has taken enough of it that more may be written. Rejects with `exec_stdin_closed`, or `exec_stdin_full` where 1 MiB waits already. */
+    write(data: string | Uint8Array): Promise<void>;
+    end(): void;
+  };
+  /** Each read once, piece by piece; what is not read stays in the pipe and the child waits. Whoever leaves the loop lets the rest go. */
+  readonly stdout: AsyncIterable<Uint8Array>;
+  readonly stderr: AsyncIterable<Uint8Array>;
+  /** When it and its tree are gone. Never rejects. */
+  readonly exit: Promise<ChildEnd>;
+  /** TERM to the whole tree, after 3 s KILL. The same promise as `exit`. */
+  kill(): Promise<ChildEnd>;
+}

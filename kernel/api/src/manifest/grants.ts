@@ -1,0 +1,123 @@
+/**
+ * What an extension may ask for in the `grants` of its extension.json: a closed list, some with a parameter.
+ * The build, the daemon and the gate read it with the same functions.
+ *
+ * G1  What is not in the list, or has a parameter of another form, is refused before any code of the extension runs.
+ * G2  A wider grant covers a narrower one of its kind (`exec` covers `exec:git`), and never one of another kind.
+ */
+import { coversHost, isHostPattern } from './host-pattern.js';
+import { nearest } from '../text/nearest.js';
+
+interface GrantKind {
+  /** How it is written, for messages and the manifest's schema. */
+  readonly form: string;
+  readonly what: string;
+  /** Of the whole grant; its first group is the parameter. */
+  readonly pattern: string;
+  /** Judges a parameter that has the form. */
+  readonly accepts?: (parameter: string) => boolean;
+}
+
+const PORT = '(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[0-9]{1,4})';
+
+export const GRANT_KINDS = {
+  kernel: { form: 'kernel', what: 'shows and changes the state of every extension, and ends the daemon', pattern: 'kernel' },
+  'kernel:tools': { form: 'kernel:tools', what: 'lists the tools that extensions contribute, to judge and run them', pattern: 'kernel:tools' },
+  actors: { form: 'actors', what: 'acts on behalf of whom it names, beyond those whose requests and calls it was handed', pattern: 'actors' },
+  calls: { form: 'calls:<hook>', what: 'calls this hook of somebody else', pattern: 'calls:([a-z][a-z0-9._-]{0,99})' },
+  env: { form: 'env:<NAME>', what: 'reads this environment variable', pattern: 'env:([A-Za-z_][A-Za-z0-9_]{0,127})' },
+  secrets: { form: 'secrets:<name> or secrets:<prefix>*', what: 'keeps and uses secrets of this name or prefix', pattern: 'secrets:([A-Za-z0-9._:/-]{1,199}\\*?)' },
+  'secrets-env': { form: 'secrets-env', what: 'uses secrets from environment variables that people name in its settings', pattern: 'secrets-env' },
+  'egress:model': { form: 'egress:model', what: 'talks to the model providers that are configured', pattern: 'egress:model' },
+  'egress:tool': { form: 'egress:tool', what: 'fetches public addresses for an agent', pattern: 'egress:tool' },
+  'egress:webhook': { form: 'egress:webhook', what: 'sends to public addresses that people named', pattern: 'egress:webhook' },
+  'egress:origins': { form: 'egress:origins', what: 'says which base URLs model providers have', pattern: 'egress:origins' },
+  exec: { form: 'exec or exec:<program>', what: 'starts programs, or this one by its name on PATH', pattern: 'exec(?::([A-Za-z0-9][A-Za-z0-9._+-]{0,99}))?' },
+  survivors: { form: 'survivors', what: 'ends children that an earlier life of the daemon left; starts none', pattern: 'survivors' },
+  'files:workspaces': { form: 'files:workspaces', what: 'reads and writes the folders of agents', pattern: 'files:workspaces' },
+  'files:uploads': { form: 'files:uploads', what: 'reads and writes what people uploaded', pattern: 'files:uploads' },
+  'net:dial': {
+    form: 'net:dial:<host>[:port]',
+    what: 'opens TCP connections to this host, block or *.domain',
+    pattern: 'net:dial:([^\\s@]{1,300})',
+    accepts: isHostPattern,
+  },
+  'net:listen': { form: 'net:listen[:port]', what: 'listens on a TCP port', pattern: `net:listen(?::(${PORT}))?` },
+  purge: { form: 'purge', what: 'erases an owner, an agent or a session from every area', pattern: 'purge' },
+  'db:sql': { form: 'db:sql', what: 'reads and writes its own tables with SQL text', pattern: 'db:sql' },
+} as const satisfies Readonly<Record<string, GrantKind>>;
+
+export type GrantName = keyof typeof GRANT_KINDS;
+
+export interface Grant {
+  readonly kind: GrantName;
+  /** Undefined where the kind has none, or where it was left out: then every one is meant. */
+  readonly parameter: string | undefined;
+  readonly text: string;
+}
+
+/** Every grant there is, as one pattern: for the schema of extension.json. */
+export const GRANT_PATTERN = `^(?:${Object.values(GRANT_KINDS)
+  .map(({ pattern }) => pattern)
+  .join('|')})$`;
+
+const kindsInOrder: ReadonlyArray<readonly [GrantName, GrantKind, RegExp]> = namesOf(GRANT_KINDS).map((name) => [name, GRANT_KINDS[name], new RegExp(`^(?:${GRANT_KINDS[name].pattern})$`)]);
+
+function namesOf<T extends object>(table: T): Array<keyof T> {
+  // A table written above holds no other keys than its type names.
+  return Object.keys(table) as Array<keyof T>;
+}
+
+/** The grant, or a sentence that says what is wrong with it. */
+export const parseGrant = (text: string): Grant | string => {
+  for (const [kind, { accepts }, pattern] of kindsInOrder) {
+    const match = pattern.exec(text);
+    if (!match) continue;
+    const parameter = match[1];
+    if (parameter === undefined || !accepts || accepts(parameter)) return { kind, parameter, text };
+  }
+  return faultOf(text);
+};
+
+const faultOf = (text: string): string => {
+  const near = kindsInOrder.find(([name]) => text === name || text.startsWith(`${name}:`));
+  if (near) return `the grant "${text}" has a parameter that is not valid; it is written ${near[1].form}`;
+  const forms = meantBy(text).map(([, { form }]) => form);
+  return `there is no grant "${text}"; ${forms.length > 0 ? `did you mean ${forms.join(' or ')}?` : `there are ${kindsInOrder.map(([, { form }]) => form).join(', ')}`}`;
+};
+
+/** Kinds of the same family, else the one that looks most like it. */
+const meantBy = (text: string): ReadonlyArray<readonly [GrantName, GrantKind, RegExp]> => {
+  const family = `${text.split(':', 1)[0]}:`;
+  const related = kindsInOrder.filter(([name]) => name.startsWith(family));
+  if (related.length > 0) return related;
+  const names = kindsInOrder.map(([name]) => name);
+  const [closest] = nearest(text, names, 1);
+  return kindsInOrder.filter(([name]) => name === closest);
+};
+
+/** What is wrong with the grants of a manifest, one sentence each. */
+export const grantFaults = (manifest: { readonly grants?: readonly { readonly grant: string }[]; readonly replace?: string }): string[] => {
+  const parsed = (manifest.grants ?? []).map(({ grant }) => parseGrant(grant));
+  const faults = parsed.filter((one) => typeof one === 'string');
+  const listens = parsed.some((one) => typeof one !== 'string' && one.kind === 'net:listen');
+  if (listens && manifest.replace !== 'stop-first') faults.push('the grant net:listen needs "replace": "stop-first": two generations cannot hold one port');
+  return faults;
+};
+
+/** The grants of a manifest that was judged. Throws what `grantFaults` finds. */
+export const grantsOf = (manifest: Parameters<typeof grantFaults>[0]): Grant[] => {
+  const faults = grantFaults(manifest);
+  if (faults.length > 0) throw new Error(faults.join('; '));
+  return (manifest.grants ?? []).map(({ grant }) => parseGrant(grant)).filter((one) => typeof one !== 'string');
+};
+
+/** Whether the grants cover this use. `parameter`: the program, the variable, the secret, the port, `host:port`; undefined asks for all of its kind. */
+export const isGranted = (grants: readonly Grant[], kind: GrantName, parameter?: string): boolean => grants.some((grant) => grant.kind === kind && covers(grant, parameter));
+
+const covers = ({ kind, parameter: granted }: Grant, wanted: string | undefined): boolean => {
+  if (granted === undefined) return true;
+  if (wanted === undefined) return false;
+  if (kind === 'secrets' && granted.endsWith('*')) return wanted.startsWith(granted.slice(0, -1));
+  return kind === 'net:dial' ? coversHost([granted], wanted) : granted === wanted;
+};

@@ -1,0 +1,71 @@
+/** GET /api/status, as the commands read it. */
+import type { Cli } from '../cli.js';
+import type { DaemonClient } from './daemon-client.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
+
+export interface DaemonStatus {
+  /** `running`, `starting`; `closed` while a security area or setting is missing; `refused` when no valid key was sent. */
+  readonly status: string;
+  /** Of `closed` and `refused`, in the daemon's words. */
+  readonly why?: string;
+  readonly version?: string;
+  readonly agent_count?: number;
+  readonly data_dir?: string;
+  /** The file, or host and name of the server. */
+  readonly database?: string;
+  readonly home_dir?: string;
+  readonly api_listen?: string;
+  readonly default_provider?: string;
+  readonly default_model?: string;
+  readonly default_model_why?: string;
+  readonly default_model_stand_in?: boolean;
+  /** Why it cannot answer at the moment. */
+  readonly default_model_problem?: string | null;
+  readonly uptime_seconds?: number;
+  readonly preset?: string;
+  /** One sentence each. */
+  readonly config_problems?: readonly string[];
+  /** One sentence each: what does not work, such as a vault that does not open. */
+  readonly health_problems?: readonly string[];
+}
+
+/** While the daemon boots it answers 503, and while a security setting is not valid as well; neither is a failure to ask. */
+export const readStatus = async (daemon: DaemonClient): Promise<DaemonStatus> => {
+  const answer = await daemon.ask('GET', '/api/status', { timeoutMs: 10_000 });
+  if (answer.status === 503) return unavailable(answer.body);
+  if (answer.status === 200 && typeof answer.body === 'object' && answer.body !== null) {
+    const body = answer.body as DaemonStatus & { config_problems?: readonly unknown[] };
+    return { ...body, config_problems: (body.config_problems ?? []).map(problemText) };
+  }
+  return daemon.call<DaemonStatus>('GET', '/api/status');
+};
+
+const unavailable = (body: unknown): DaemonStatus => {
+  const { code, error } = (typeof body === 'object' && body !== null ? body : {}) as { code?: unknown; error?: unknown };
+  return code === 'security_unavailable' ? { status: 'closed', why: String(error ?? '') } : { status: 'starting' };
+};
+
+/**
+ * The same for a person at this machine: what the daemon may not or cannot say (no key here, or it is closed)
+ * is filled in from config.toml, so that there is always an answer to what is wrong.
+ */
+export const lookAtDaemon = async (cli: Cli, daemon: DaemonClient): Promise<DaemonStatus> => {
+  const found = await readStatus(daemon).catch((error: unknown): DaemonStatus => {
+    if (!(error instanceof Failure) || error.exit !== EXIT.refused) throw error;
+    return { status: 'refused', why: error.message };
+  });
+  if (found.status !== 'closed' && found.status !== 'refused') return found;
+  const { readLocalConfig } = await import('../local-config.js');
+  const { problems } = await readLocalConfig(cli.settings, cli.distDir);
+  const version = cli.settings.daemonFile()?.version;
+  return { ...found, ...(version === undefined ? {} : { version }), config_problems: problems.map((problem) => problem.message) };
+};
+
+/** A problem may come as a sentence or as its parts. */
+const problemText = (problem: unknown): string => {
+  if (typeof problem === 'string') return problem;
+  // Its message names file and line already.
+  const { message } = (problem ?? {}) as { message?: unknown };
+  return typeof message === 'string' ? message : JSON.stringify(problem);
+};

@@ -1,0 +1,179 @@
+/**
+ * All hooks: the kernel's, made at boot, and those that extensions own. A hook
+ * goes when its owner goes; its taps stay registered and sleep until it is back.
+ */
+import { type CallOf, type Disposable, type HookDecl, type HookHandle, type Stage, SvcError, type TapOf, type TapOptions, declaredAs } from '@svc/api';
+import { type ActorBook, createActorBook } from '../contracts/actor-book.js';
+import { type ContractJudge, noJudge } from '../contracts/contract-judge.js';
+import { ContributionRegistry, type Contribution } from '../contribution-registry.js';
+import { HookSlot, type HookWatch, type Tap } from './hook-slot.js';
+import { plainCopy } from '../contracts/crossing.js';
+import type { Owner } from '../owner.js';
+import { orderTaps } from './tap-order.js';
+
+const STAGES: Readonly<Record<string, number>> = { first: -200, policy: -100, normal: 0, late: 100, last: 200 };
+
+interface Tapped {
+  readonly hook: HookDecl;
+  readonly tap: Tap;
+}
+
+export class HookRegistry {
+  readonly taps: ContributionRegistry<Tapped>;
+  readonly definitions: ContributionRegistry<HookDecl>;
+  /** By name and major version. */
+  readonly #slots = new Map<string, HookSlot>();
+  readonly #kernelNames: ReadonlySet<string>;
+  readonly #watch: HookWatch;
+  readonly #judge: ContractJudge;
+  readonly #actors: ActorBook;
+  /** Hooks on which a generation is not called any more. */
+  readonly #suspended = new WeakMap<Owner, Set<string>>();
+  #nextTap = 1;
+
+  constructor(kernelHooks: readonly HookDecl[], watch: HookWatch, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
+    this.#watch = watch;
+    this.#actors = actors;
+    this.#judge = judge;
+    this.#kernelNames = new Set(kernelHooks.map(({ name }) => name));
+    for (const hook of kernelHooks) this.#slots.set(declaredAs(hook), new HookSlot(hook, watch, judge, actors));
+    this.taps = new ContributionRegistry<Tapped>('tap', { describe: ({ hook }) => hook.name, changed: () => this.#order() });
+    this.definitions = new ContributionRegistry<HookDecl>('hook', {
+      describe: ({ name }) => name,
+      check: (candidate, others) => this.#checkDefinition(candidate, others),
+      changed: (active) => this.#resetDefined(active),
+    });
+  }
+
+  slot(hook: HookDecl): HookSlot | undefined {
+    return this.#slots.get(declaredAs(hook));
+  }
+
+  /** For the kernel itself, which is not judged. */
+  handle<H extends HookDecl>(hook: H): HookHandle<H> {
+    return this.#handle(hook, () => this.slot(hook), undefined);
+  }
+
+  /** The taps of one generation alone, seen or not yet; undefined when it has none. For the kernel itself. */
+  callOf<H extends HookDecl>(owner: Owner, hook: H): CallOf<H> | undefined {
+    const taps = this.taps.of(owner).flatMap((one) => (declaredAs(one.hook) === declaredAs(hook) ? [one.tap] : []));
+    if (taps.length === 0) return undefined;
+    const slot = new HookSlot(hook, this.#watch, this.#judge);
+    slot.replace(orderTaps(taps));
+    // As in #handle: the declaration fixes what the slot takes and gives.
+    return ((subject: unknown, context: unknown) => slot.call(subject, context)) as CallOf<H>;
+  }
+
+  /** A hook of somebody else, for this caller. */
+  use<H extends HookDecl>(owner: Owner, hook: H): HookHandle<H> {
+    const slot = (): HookSlot | undefined => {
+      const found = this.slot(hook);
+      // What its owner declared counts, not what the caller says of it.
+      if (found && found.hook.callable !== true) throw notCallable(owner, hook);
+      return found;
+    };
+    slot();
+    return this.#handle(hook, slot, owner);
+  }
+
+  tap<H extends HookDecl>(owner: Owner, hook: H, fn: TapOf<H>, options: TapOptions = {}): Disposable {
+    const tap: Tap = {
+      owner,
+      name: `${owner.id}@${owner.generation}#${this.#nextTap++}`,
+      fn,
+      stage: stageNumber(options.stage),
+      before: options.before ?? [],
+      after: options.after ?? [],
+    };
+    return this.taps.add(owner, { hook, tap });
+  }
+
+  /** What the owner of a hook still finishes after it was switched off goes by the checks it began with. */
+  define<H extends HookDecl>(owner: Owner, hook: H): HookHandle<H> {
+    this.definitions.add(owner, hook);
+    let last: HookSlot | undefined;
+    const slot = (): HookSlot | undefined => {
+      last = this.slot(hook) ?? last;
+      return last;
+    };
+    return this.#handle(hook, slot, owner);
+  }
+
+  /** Calls this generation no more on a hook that only observes. False where a tap may not be left out: it goes on failing as the policy says. */
+  suspend(owner: Owner, name: string): boolean {
+    if (![...this.#slots.values()].some((slot) => slot.hook.name === name && slot.hook.policy === 'observe')) return false;
+    const names = this.#suspended.get(owner) ?? new Set();
+    this.#suspended.set(owner, names.add(name));
+    this.#order();
+    return true;
+  }
+
+  #handle<H extends HookDecl>(hook: H, slot: () => HookSlot | undefined, caller: Owner | undefined): HookHandle<H> {
+    const isJudged = caller !== undefined && this.#judge.isNeeded(caller);
+    const call = (subject: unknown, context: unknown): unknown => {
+      // Looked up at each call: an owner's reload makes a new one.
+      const found = slot() ?? this.#need(hook);
+      if (!isJudged) return found.call(subject, context);
+      const where = `What ${caller.id} gave to the hook ${hook.name}`;
+      const given = this.#judge.isForeign(caller) ? plainCopy(subject, where) : subject;
+      this.#judge.check(found.hook.subject, given, where);
+      return found.call(given, context);
+    };
+    return {
+      // The slot was made from a declaration of this name and major version, which fixes what it takes and gives.
+      call: call as CallOf<H>,
+      isEmpty: () => slot()?.isEmpty ?? true,
+    };
+  }
+
+  #need(hook: HookDecl): HookSlot {
+    const slot = this.slot(hook);
+    if (!slot) throw new Error(`the hook ${declaredAs(hook)} does not exist now: its owner is off`);
+    return slot;
+  }
+
+  #checkDefinition(candidate: Contribution<HookDecl>, others: ReadonlyArray<Contribution<HookDecl>>): void {
+    const { name } = candidate.value;
+    if (this.#kernelNames.has(name)) throw new Error(`the hook ${name} belongs to the kernel`);
+    const other = others.find((row) => row.value.name === name);
+    if (other) throw new Error(`the hook ${name} is already defined by ${other.owner.id}`);
+  }
+
+  #resetDefined(active: ReadonlyArray<Contribution<HookDecl>>): void {
+    const wanted = new Map(active.map((row) => [declaredAs(row.value), row.value]));
+    for (const [key, slot] of this.#slots) {
+      if (!this.#kernelNames.has(slot.hook.name) && !wanted.has(key)) this.#slots.delete(key);
+    }
+    for (const [key, hook] of wanted) {
+      const slot = this.#slots.get(key);
+      // A reload of the owner that changes nothing about the hook leaves it as it is.
+      if (!slot || !sameSpec(slot.hook, hook)) this.#slots.set(key, new HookSlot(hook, this.#watch, this.#judge, this.#actors));
+    }
+    this.#order();
+  }
+
+  #order(): void {
+    const byHook = new Map<string, Tap[]>();
+    for (const { owner, value } of this.taps.active()) {
+      if (this.#suspended.get(owner)?.has(value.hook.name)) continue;
+      const key = declaredAs(value.hook);
+      const list = byHook.get(key) ?? [];
+      list.push(value.tap);
+      byHook.set(key, list);
+    }
+    for (const [key, slot] of this.#slots) {
+      const taps = orderTaps(byHook.get(key) ?? []);
+      if (!sameList(slot.taps(), taps)) slot.replace(taps);
+    }
+  }
+}
+
+const notCallable = (owner: Owner, hook: HookDecl): SvcError =>
+  new SvcError('hook_not_callable', `${owner.id} may not call the hook ${hook.name}: its owner alone does.`, { status: 403, hint: 'Tap it, or use a service.' });
+
+const stageNumber = (stage: Stage | undefined): number => (typeof stage === 'number' ? stage : (STAGES[stage ?? 'normal'] ?? 0));
+
+const sameList = (a: readonly Tap[], b: readonly Tap[]): boolean => a.length === b.length && a.every((tap, i) => tap === b[i]);
+
+/** Declarations are plain data; who may call a hook, and what crosses it, counts as well as its kind. */
+const sameSpec = (a: HookDecl, b: HookDecl): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,296 @@
+/**
+ * One hook: an ordered list of taps behind a tapable hook that is rebuilt when the list changes.
+ *
+ * H1  tapable has no untap, so the compiled hook is thrown away and built anew; calls in flight finish on the old one.
+ * H2  All taps of a call are held while it lasts: one that is replaced meanwhile still answers, and none is left out unseen.
+ *     Each runs as its owner, within the hook's budget, and fails as the hook's policy says.
+ * H3  In a veto nobody can allow: silence is no objection, a deny ends it, a suspend is remembered and deny beats it.
+ * H4  null, and a verdict that is none, are faults of the tap: tapable would take null as a value.
+ * H5  An empty slot costs one comparison.
+ */
+import { type HookDecl, type SvcError, type TapControl, type Verdict, isSvcError } from '@svc/api';
+import { type ActorBook, createActorBook } from '../contracts/actor-book.js';
+import { type ContractJudge, noJudge } from '../contracts/contract-judge.js';
+import { plainCopy } from '../contracts/crossing.js';
+import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
+import type { Owner } from '../owner.js';
+import { currentRequest, runAs } from '../owner.js';
+
+export interface Tap {
+  readonly owner: Owner;
+  /** `<id>@<generation>`, unique per slot by adding a number. */
+  readonly name: string;
+  readonly fn: (...args: never[]) => unknown;
+  readonly stage: number;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+export interface HookWatch {
+  /** A tap threw, was late or answered nonsense. */
+  strike(owner: Owner, hook: string, error: unknown): void;
+  timing(owner: Owner, hook: string, ms: number): void;
+}
+
+type Invoke = (args: readonly unknown[]) => unknown;
+type GatherRow = { owner: string; value?: unknown; error?: string };
+
+const SKIPPED = Symbol('skipped');
+
+/** The one status by which an area says that the fault is its own. */
+const INTERNAL_ERROR = 500;
+
+export class HookSlot {
+  readonly hook: HookDecl;
+  readonly #watch: HookWatch;
+  readonly #judge: ContractJudge;
+  readonly #actors: ActorBook;
+  #taps: readonly Tap[] = [];
+  #invoke: Invoke | undefined;
+
+  constructor(hook: HookDecl, watch: HookWatch, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
+    this.hook = hook;
+    this.#actors = actors;
+    this.#watch = watch;
+    this.#judge = judge;
+  }
+
+  get isEmpty(): boolean {
+    return this.#taps.length === 0;
+  }
+
+  taps(): readonly Tap[] {
+    return this.#taps;
+  }
+
+  /** Takes the new list, in call order. */
+  replace(taps: readonly Tap[]): void {
+    this.#taps = taps;
+    this.#invoke = undefined;
+  }
+
+  call(...args: readonly unknown[]): unknown {
+    if (this.#taps.length === 0) return this.#answerOfNobody(args);
+    this.#invoke ??= this.#compile();
+    return this.#invoke(args);
+  }
+
+  #answerOfNobody(args: readonly unknown[]): unknown {
+    switch (this.hook.kind) {
+      case 'pipe':
+        return Promise.resolve(args[0]);
+      case 'gather':
+        return Promise.resolve([]);
+      default:
+        return Promise.resolve(undefined);
+    }
+  }
+
+  #compile(): Invoke {
+    switch (this.hook.kind) {
+      case 'veto':
+        return this.#veto();
+      case 'pipe':
+        return this.#pipe();
+      case 'step':
+        return this.#step();
+      case 'ask':
+        return this.#ask();
+      case 'gather':
+        return this.#gather();
+    }
+  }
+
+  /** A single tap has no order to keep: the usual case, and on the path of every request. */
+  #single(failed: (error: unknown) => unknown): Invoke | undefined {
+    const [tap, another] = this.#taps;
+    if (!tap || another) return undefined;
+    return this.#held(async ([subject]) => {
+      const answer = await this.#guarded(tap, [subject], failed);
+      return answer === SKIPPED ? undefined : answer;
+    });
+  }
+
+  #veto(): Invoke {
+    const single = this.#single((error) => this.#denyOf(error));
+    if (single) return single;
+    const hook = new AsyncSeriesBailHook<[unknown, { suspended: Verdict | undefined }], Verdict | undefined>(['subject', 'memory']);
+    for (const tap of this.#taps) {
+      hook.tapPromise(tap.name, async (subject, memory) => {
+        const verdict = (await this.#guarded(tap, [subject], (error) => this.#denyOf(error))) as Verdict | undefined | typeof SKIPPED;
+        if (verdict === undefined || verdict === SKIPPED) return undefined;
+        if ('deny' in verdict) return verdict;
+        memory.suspended ??= verdict;
+        return undefined;
+      });
+    }
+    return this.#held(async ([subject]) => {
+      const memory: { suspended: Verdict | undefined } = { suspended: undefined };
+      return (await hook.promise(subject, memory)) ?? memory.suspended;
+    });
+  }
+
+  #denyOf(error: unknown): Verdict | undefined {
+    if (isRefusal(error)) return { deny: error.message, code: error.code, status: error.status, headers: error.headers };
+    if (this.hook.policy !== 'closed') return undefined;
+    // Whoever is refused may be a stranger: what went wrong stands in the log.
+    return { deny: `A check of ${this.hook.name} could not be made, so it is refused; the log says why.`, code: 'hook_failed' };
+  }
+
+  #pipe(): Invoke {
+    const hook = new AsyncSeriesWaterfallHook<[unknown, unknown]>(['value', 'context']);
+    for (const tap of this.#taps) {
+      hook.tapPromise(tap.name, async (value, context) => {
+        const next = await this.#guarded(tap, [value, context], (error) => this.#rethrowIfClosed(error));
+        return next === SKIPPED || next === undefined ? value : next;
+      });
+    }
+    return this.#held(([value, context]) => hook.promise(value, context));
+  }
+
+  #step(): Invoke {
+    const hook = new AsyncSeriesHook<[unknown]>(['subject']);
+    for (const tap of this.#taps) {
+      hook.tapPromise(tap.name, async (subject) => {
+        await this.#guarded(tap, [subject], (error) => this.#rethrowIfClosed(error));
+      });
+    }
+    return this.#held(([subject]) => hook.promise(subject));
+  }
+
+  #ask(): Invoke {
+    const single = this.#single((error) => this.#rethrowIfClosed(error));
+    if (single) return single;
+    const hook = new AsyncSeriesBailHook<[unknown], unknown>(['question']);
+    for (const tap of this.#taps) {
+      hook.tapPromise(tap.name, async (question) => {
+        const answer = await this.#guarded(tap, [question], (error) => this.#rethrowIfClosed(error));
+        return answer === SKIPPED ? undefined : answer;
+      });
+    }
+    return this.#held(([question]) => hook.promise(question));
+  }
+
+  #gather(): Invoke {
+    const hook = new AsyncParallelHook<[unknown, GatherRow[]]>(['question', 'rows']);
+    for (const tap of this.#taps) {
+      hook.tapPromise(tap.name, async (question, rows) => {
+        const row: GatherRow = { owner: tap.owner.id };
+        const value = await this.#guarded(tap, [question], (error) => {
+          row.error = messageOf(error);
+          return SKIPPED;
+        });
+        if (value !== SKIPPED) row.value = value;
+        if ('value' in row || 'error' in row) rows.push(row);
+      });
+    }
+    return this.#held(async ([question]) => {
+      const rows: GatherRow[] = [];
+      await hook.promise(question, rows);
+      return rows.sort((a, b) => (a.owner < b.owner ? -1 : a.owner > b.owner ? 1 : 0));
+    });
+  }
+
+  #held(invoke: (args: readonly unknown[]) => Promise<unknown>): Invoke {
+    const taps = this.#taps;
+    const label = `hook ${this.hook.name}`;
+    return async (args) => {
+      const leaves = taps.map((tap) => tap.owner.lifetime.enterAnyway(label));
+      try {
+        return await invoke(args);
+      } finally {
+        for (const leave of leaves) leave?.();
+      }
+    };
+  }
+
+  /** Runs one tap as its owner within the budget; `failed` turns its fault into what the policy says. */
+  /** A tap of another build gets a copy: what the others judge, and what happens then, stays what it was. */
+  #handed(tap: Tap, args: readonly unknown[]): readonly unknown[] {
+    if (!this.#judge.isForeign(tap.owner)) return args;
+    const copies = args.map((value) => plainCopy(value, `What ${this.hook.name} asks`));
+    return [this.hook.subject, this.hook.context ?? this.hook.subject].slice(0, copies.length).map((schema, index) => this.#actors.handAll(schema, copies[index]));
+  }
+
+  async #guarded(tap: Tap, args: readonly unknown[], failed: (error: unknown) => unknown): Promise<unknown> {
+    // Only who was stopped by force, or held up its own end too long, is gone in the middle of a call.
+    if (isGone(tap)) return this.hook.policy === 'closed' ? failed(goneError(tap, this.hook.name)) : SKIPPED;
+    const started = performance.now();
+    try {
+      const control = new BudgetControl();
+      const given = runAs(tap.owner, currentRequest(), () => (tap.fn as (...a: readonly unknown[]) => unknown)(...this.#handed(tap, args), control));
+      const result = isThenable(given) ? await withinBudget(given, control, this.hook.budgetMs, this.hook.name) : given;
+      if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.hook.name}; undefined means "no change"`);
+      if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with something that neither denies nor suspends`);
+      if (result === undefined || !this.#judge.isNeeded(tap.owner)) return result;
+      const answer = this.#judge.isForeign(tap.owner) ? plainCopy(result, `What ${tap.owner.id} answered ${this.hook.name}`) : result;
+      this.#judgeAnswer(tap, answer);
+      return answer;
+    } catch (error) {
+      if (isFault(error)) this.#watch.strike(tap.owner, this.hook.name, error);
+      return failed(error);
+    } finally {
+      this.#watch.timing(tap.owner, this.hook.name, performance.now() - started);
+    }
+  }
+
+  #judgeAnswer(tap: Tap, result: unknown): void {
+    const { kind, subject, answer, name } = this.hook;
+    const schema = kind === 'pipe' ? subject : answer;
+    if (schema) this.#judge.check(schema, result, `What ${tap.owner.id} answered to the hook ${name}`);
+  }
+
+  #rethrowIfClosed(error: unknown): typeof SKIPPED {
+    if (this.hook.policy === 'closed') throw error;
+    return SKIPPED;
+  }
+}
+
+/** Most taps answer at once and never look at their signal: it is made for those that do. */
+class BudgetControl implements TapControl {
+  #abort: AbortController | undefined;
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+
+  end(reason: Error): void {
+    // A signal asked for only now says that it is too late.
+    this.#abort ??= new AbortController();
+    this.#abort.abort(reason);
+  }
+}
+
+async function withinBudget(result: PromiseLike<unknown>, control: BudgetControl, budgetMs: number, hook: string): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new Error(`a tap of ${hook} did not answer within ${budgetMs} ms`);
+      control.end(error);
+      reject(error);
+    }, budgetMs);
+  });
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> => typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+
+/** A tap that tells a caller what is wrong with the request. */
+const isRefusal = (error: unknown): error is SvcError => isSvcError(error) && error.status < 500;
+
+/** An area that says what is wrong with the request or with the machine (a full disk, a locked vault) works; a strike is for what nobody declared. */
+const isFault = (error: unknown): boolean => !isSvcError(error) || error.status === INTERNAL_ERROR;
+
+const isGone = ({ owner }: Tap): boolean => owner.lifetime.state === 'closing' || owner.lifetime.state === 'closed';
+
+const goneError = ({ owner }: Tap, hook: string): Error => new Error(`${owner.id} stopped while ${hook} was being called`);
+
+const isVerdict = (value: unknown): value is Verdict =>
+  typeof value === 'object' && value !== null && (('deny' in value && typeof value.deny === 'string') || ('suspend' in value && typeof value.suspend === 'object' && value.suspend !== null));
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,15 @@
+/** An extension as it lies in the store: judged from data, loaded on demand. */
+import type { Contributions, ExtensionDefinition, Manifest } from '@svc/api';
+
+export interface Installed {
+  readonly id: string;
+  readonly version: string;
+  readonly description: string;
+  readonly bundled: boolean;
+  /** Names the build that made it, together with what it was compiled against; undefined for what came from elsewhere. */
+  readonly build?: string;
+  readonly manifest: Manifest;
+  readonly contributions: Contributions;
+  /** Evaluates the code anew, so that two generations share nothing. */
+  load(): Promise<ExtensionDefinition>;
+}

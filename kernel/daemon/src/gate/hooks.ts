@@ -1,0 +1,27 @@
+/** Hooks at the gate: tapped and defined are those that the manifest names; called are one's own, and by grant those declared callable. */
+import type { Hooks, Manifest } from '@svc/api';
+import type { HookRegistry, Owner } from '@svc/core';
+import { requireDeclared, still } from './declared.js';
+import type { Grants } from './grants-judge.js';
+
+export const hooksGate = (registry: HookRegistry, owner: Owner, manifest: Manifest, grants: Pick<Grants, 'need'>): Hooks => {
+  const tapped = (manifest.hooks ?? []).map(({ name }) => name);
+  return {
+    tap: (decl, fn, options) => {
+      const hook = still(decl);
+      requireDeclared(manifest, 'hooks', tapped, hook.name);
+      return registry.tap(owner, hook, fn, options);
+    },
+    define: (decl) => {
+      const hook = still(decl);
+      requireDeclared(manifest, 'defines', manifest.defines ?? [], hook.name);
+      return registry.define(owner, hook);
+    },
+    use: (decl) => {
+      const hook = still(decl);
+      const handle = registry.use(owner, hook);
+      grants.need('calls', hook.name);
+      return handle;
+    },
+  };
+};

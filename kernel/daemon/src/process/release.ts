@@ -1,0 +1,84 @@
+/** What was shipped: the extensions of dist/release.json, judged by the build, loaded on demand. */
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Contributions, Manifest } from '@svc/api';
+import { type Installed, loadDefinition } from '@svc/core';
+import { daemonErrors } from '../errors.js';
+
+export interface Preset {
+  readonly extensions: readonly string[];
+  readonly essential: readonly string[];
+  readonly required_security: readonly string[];
+}
+
+export interface InstalledFiles extends Installed {
+  /** Absolute path of each worker function's bundle. */
+  readonly workers: Readonly<Record<string, string>>;
+}
+
+export interface Release {
+  readonly version: string;
+  readonly extensions: readonly InstalledFiles[];
+  readonly presets: Readonly<Record<string, Preset>>;
+}
+
+interface ReleaseEntry {
+  readonly id: string;
+  readonly version: string;
+  readonly description: string;
+  readonly bundle: string;
+  readonly workers: Readonly<Record<string, string>>;
+  readonly manifest: Manifest;
+  readonly contributions: Contributions;
+}
+
+interface ReleaseFile {
+  readonly version: string;
+  /** Names the declarations that its extensions were compiled against. */
+  readonly build: string;
+  readonly extensions: readonly ReleaseEntry[];
+  readonly presets: Readonly<Record<string, Preset>>;
+}
+
+/** `api` is the one instance of @svc/api that every extension shares. Rejects with `daemon_release_broken`. */
+export async function readRelease(file: string, api: unknown): Promise<Release> {
+  let release: ReleaseFile;
+  try {
+    release = JSON.parse(await readFile(file, 'utf8')) as ReleaseFile;
+  } catch (cause) {
+    throw daemonErrors.release_broken(file).with({ cause });
+  }
+  const root = dirname(file);
+  return { version: release.version, presets: release.presets, extensions: release.extensions.map((entry) => toInstalled(root, entry, api, release.build)) };
+}
+
+/** Looks for a newer build of one extension in the same file; undefined while nobody wrote it anew. */
+export const releaseWatcher = (file: string, api: unknown): ((id: string) => Promise<InstalledFiles | undefined>) => {
+  const stampOf = async (): Promise<string> => {
+    const { mtimeMs, ino, size } = await stat(file);
+    return `${mtimeMs}:${ino}:${size}`;
+  };
+  let known: Promise<string> | undefined = stampOf();
+  known.catch(() => undefined); // told to whoever asks
+  let newest: Release | undefined;
+  return async (id) => {
+    const now = await stampOf();
+    if (now !== (await known)) {
+      newest = await readRelease(file, api);
+      known = Promise.resolve(now);
+    }
+    return newest?.extensions.find((one) => one.id === id);
+  };
+};
+
+const toInstalled = (root: string, entry: ReleaseEntry, api: unknown, build: string): InstalledFiles => ({
+  id: entry.id,
+  version: entry.version,
+  description: entry.description,
+  bundled: true,
+  build,
+  manifest: entry.manifest,
+  contributions: entry.contributions,
+  workers: Object.fromEntries(Object.entries(entry.workers).map(([name, path]) => [name, join(root, path)])),
+  load: () => loadDefinition(join(root, entry.bundle), { api, hostDependencies: entry.manifest.hostDependencies ?? [] }),
+});

@@ -1,0 +1,73 @@
+/** What the composition root reads from settings, environment and release. */
+import type { Installed, InstalledStore, Lifecycle } from '@svc/core';
+import type { Home } from '@svc/platform/config/home';
+import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
+import type { Gate } from '@svc/platform/http/callers/gate';
+import { daemonErrors } from '../errors.js';
+import type { Preset, Release } from '../process/release.js';
+
+const EMPTY_PRESET: Preset = { extensions: [], essential: [], required_security: [] };
+
+/** Of a daemon that is up: what stands between it and its callers. */
+export function gateOf(closed: readonly string[], missing: readonly string[], isDatabaseElsewhere: boolean): Gate {
+  // Who has which key may stand in such a setting: nobody is believed then.
+  if (closed.length > 0) return { state: 'closed', reason: `the setting ${closed.join(', ')} is not valid.`, mayRepair: false };
+  if (missing.length > 0) return { state: 'closed', reason: `${missing.join(', ')} is not active. On this machine svc ext enable ${missing[0]} brings it back.`, mayRepair: true };
+  if (isDatabaseElsewhere)
+    return {
+      state: 'closed',
+      reason: 'the setting storage.url, which could not be read at the start, names another database than the one that is open: stop the daemon and start it again.',
+      mayRepair: false,
+    };
+  return { state: 'ready' };
+}
+
+/** `[security] required` names installed areas without which nothing but public routes may answer; the preset says which by default. */
+export function missingSecurity(lifecycle: Lifecycle, preset: Preset, config: { get(section: string): unknown }): readonly string[] {
+  return requiredSecurity(preset, config).filter((id) => !lifecycle.isActive(id));
+}
+
+export function requiredSecurity(preset: Preset, config: { get(section: string): unknown }): readonly string[] {
+  const own = settingsOf(config, 'security').required;
+  return own.length > 0 ? own : preset.required_security;
+}
+
+/** What the installed extensions claim now. Asked for at every look at a setting, so it is made once per change of the store. */
+export function claimsOf(store: InstalledStore): () => SectionClaims {
+  let made: { readonly of: readonly Installed[]; readonly claims: SectionClaims } | undefined;
+  return () => {
+    const all = store.all();
+    if (made?.of !== all)
+      // Who was installed first keeps a section; the other is not started (core's claims.ts).
+      made = { of: all, claims: Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(one.contributions.config).map(([section, schema]) => [section, { schema, owner: one.id }]))) };
+    return made.claims;
+  };
+}
+
+export function presetOf(release: Release, config: { get(section: string): unknown }): { name: string; preset: Preset } {
+  const { preset: name } = settingsOf(config, 'extensions');
+  return { name, preset: release.presets[name] ?? EMPTY_PRESET };
+}
+
+export function extensionSettings(config: { get(section: string): unknown }): { configEnable: readonly string[]; configDisable: readonly string[] } {
+  const { enable, disable } = settingsOf(config, 'extensions');
+  return { configEnable: enable, configDisable: disable };
+}
+
+/** `[storage] url`. Throws rather than let another database be used than the one that was meant. */
+export function databaseUrlOf(config: { get(section: string): unknown; closed(): readonly string[]; isFileRead(): boolean }): string | undefined {
+  if (config.closed().includes('storage') && config.isFileRead()) throw daemonErrors.storage_setting();
+  return settingsOf(config, 'storage').url;
+}
+
+/** Whether the settings still name the database that is used. What stands in for a file that cannot be read says nothing. */
+export function isDatabaseKept(config: { get(section: string): unknown }, used: string | undefined): boolean {
+  const { url } = settingsOf(config, 'storage');
+  return url === used || url?.startsWith('sha256:') === true;
+}
+
+export function listenAddress(config: { get(section: string): unknown }, home: Home, port: number | undefined): { host: string; port: number } {
+  const text = home.listen ?? settingsOf(config, 'api').listen_addr;
+  const colon = text.lastIndexOf(':');
+  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: port ?? home.port ?? Number(text.slice(colon + 1)) };
+}

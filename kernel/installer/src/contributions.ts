@@ -1,0 +1,93 @@
+/**
+ * What an extension contributes, derived from its code: all its declarations, without what handles them. It is enough
+ * to mount, document, authorise, price and judge each of them before a line of the extension runs.
+ */
+import type { AnyTool, Contributions, Declared, ExtensionDefinition, Manifest, RouteDecl, SocketDecl } from '@svc/api';
+import { checkTables } from './declared-tables.js';
+import { type Seen, recordingContext } from './recording-context.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** contributions.json. Committed, never edited, compared at activation. */
+export interface AllContributions {
+  readonly routes: readonly Json[];
+  readonly sockets: readonly Json[];
+  readonly tools: readonly Json[];
+  /** Services, hooks, events, frame formats, kinds of work and tables, and what else it registers by a declaration. */
+  readonly declares: readonly Json[];
+  readonly migrations: readonly string[];
+  readonly timers: Contributions['timers'];
+  readonly workers: readonly Json[];
+  /** JSON Schemas of the claimed config sections. */
+  readonly config: Json;
+}
+
+/** Activates the definition against recorders. Throws where the code and extension.json do not say the same. */
+export const deriveContributions = async (definition: ExtensionDefinition, manifest: Manifest, version: string): Promise<AllContributions> => {
+  const config = Object.fromEntries((definition.config ?? []).map(({ section, schema }) => [section, schema]));
+  checkClaims(manifest, Object.keys(config));
+  checkTables(definition, manifest);
+  const { ctx, seen } = recordingContext({ id: manifest.id, version });
+  await definition.activate(ctx);
+  const routes = seen.routes.map(routeFacts).sort(byPlace);
+  const doubled = twice(routes.map(placeOf));
+  if (doubled !== undefined) throw new Error(`declares the route ${doubled} twice`);
+  const timerTwice = twice(seen.timers.map(({ name }) => name));
+  if (timerTwice !== undefined) throw new Error(`has two timers called ${timerTwice}`);
+  return plain({
+    routes,
+    sockets: seen.sockets.map(socketFacts).sort(byPlace),
+    tools: seen.tools.map(toolFacts).sort(byName),
+    declares: declarationsOf(definition, seen),
+    migrations: (definition.migrations ?? []).map(({ name }) => name),
+    timers: seen.timers.toSorted(byName),
+    workers: (definition.workers ?? []).map(({ name, input, output }) => ({ name, input, output })),
+    config: Object.fromEntries(Object.entries(config).sort(([a], [b]) => byText(a, b))),
+  });
+};
+
+/** The names alone: what the daemon keeps of each installed extension. */
+export const namesOf = (all: AllContributions): Contributions => ({
+  routes: all.routes.map(placeOf).sort(byText),
+  sockets: all.sockets.map(({ path }) => String(path)).sort(byText),
+  tools: all.tools.map(({ name, risk, replay }) => ({ name: String(name), risk: String(risk), replay: String(replay) })),
+  timers: all.timers,
+  migrations: all.migrations,
+  config: all.config,
+});
+
+/** A claimed section without a schema, or the other way round, would be refused at activation: say so now. */
+const checkClaims = (manifest: Manifest, given: readonly string[]): void => {
+  const claimed = (manifest.config ?? []).map((claim) => ('section' in claim ? claim.section : 'key' in claim ? claim.key : claim.setting));
+  const bare = claimed.find((name) => !given.includes(name));
+  if (bare !== undefined) throw new Error(`extension.json claims the config section "${bare}", but the code gives no schema for it`);
+  const stray = given.find((name) => !claimed.includes(name));
+  if (stray !== undefined) throw new Error(`the code gives a schema for the config section "${stray}", which extension.json does not claim`);
+};
+
+const routeFacts = ({ handler: _handler, errorShape, ...facts }: RouteDecl): Json => ({ ...facts, ...(errorShape ? { errorShape: { under: errorShape.under } } : {}) });
+
+const socketFacts = ({ upgrade: _upgrade, opened: _opened, message: _message, closed: _closed, ...facts }: SocketDecl): Json => facts;
+
+const toolFacts = ({ run: _run, needs: _needs, ...facts }: AnyTool): Json => facts;
+
+/** What the contract exports, and what was registered besides, each once. */
+const declarationsOf = (definition: ExtensionDefinition, seen: Seen): Json[] => {
+  const all = [...Object.values(definition.contract ?? {}).filter(isDeclared), ...(definition.tables ?? []), ...seen.services, ...seen.hooks, ...seen.projections];
+  const known = new Map(all.map((one) => [`${one.declares} ${one.name}@${one.version}`, one]));
+  return [...known].sort(([a], [b]) => byText(a, b)).map(([, one]) => declarationFacts(one));
+};
+
+const isDeclared = (value: unknown): value is Declared => typeof value === 'object' && value !== null && 'declares' in value && 'name' in value && 'version' in value;
+
+/** A projection names its format; the format stands where it is declared. */
+const declarationFacts = (one: Declared): Json =>
+  one.declares === 'projection' && 'format' in one ? { ...one, format: isDeclared(one.format) ? `${one.format.name}@${one.format.version}` : undefined } : { ...one };
+
+const plain = (value: AllContributions): AllContributions => JSON.parse(JSON.stringify(value));
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byName = (a: Json, b: Json): number => byText(String(a.name), String(b.name));
+const placeOf = ({ method, path }: Json): string => `${String(method)} ${String(path)}`;
+const byPlace = (a: Json, b: Json): number => byText(placeOf(a), placeOf(b));
+const twice = (list: readonly string[]): string | undefined => list.find((item, index) => list.indexOf(item) !== index);

@@ -1,0 +1,4 @@
+/** @svc/installer: from the source of an extension to what can be installed. */
+export { type AllContributions, deriveContributions, namesOf } from './contributions.js';
+export { loadBundle } from './load-bundle.js';
+export { recordingContext, schemaDefaults } from './recording-context.js';

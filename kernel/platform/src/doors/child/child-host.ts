@@ -1,0 +1,45 @@
+/** What every start of a child needs of the daemon. */
+import type { TimerClock } from '../../clock/clock.js';
+import type { ScopedLogger } from '../../log/log.js';
+import { type ChildRegister, createChildRegister } from './child-register.js';
+import { ownCgroup } from './child-tree.js';
+
+/** What is told to end has so long until it is made to. */
+export const GRACE_MS = 3_000;
+
+export interface Config {
+  get(section: string): unknown;
+  isClosed?(section: string): boolean;
+}
+
+export interface ChildHostDeps {
+  config: Config;
+  /** Folder of the child register, such as `<home>/data/children`. */
+  registerDir: string;
+  env: Readonly<Record<string, string | undefined>>;
+  clock: TimerClock;
+  log: ScopedLogger;
+  /** The folder whose files no guarded command may name, its own working directory excepted. */
+  home?: string;
+  /** Where cgroups of children are made; by default this process's own cgroup, where there is one. */
+  cgroupOf?: () => Promise<string | undefined>;
+}
+
+export interface ChildHost {
+  readonly deps: ChildHostDeps;
+  readonly register: ChildRegister;
+  /** Found out at the first call. */
+  cgroup(): Promise<string | undefined>;
+}
+
+export const createChildHost = (deps: ChildHostDeps): ChildHost => {
+  let cgroup: Promise<string | undefined> | undefined;
+  return {
+    deps,
+    register: createChildRegister(deps.registerDir, GRACE_MS, deps.clock, deps.log),
+    cgroup: () => {
+      cgroup ??= (deps.cgroupOf ?? ownCgroup)();
+      return cgroup;
+    },
+  };
+};

@@ -1,0 +1,93 @@
+/** Starts a child that is recorded, and begins only when its starter says so (X1 to X3 of exec-door.ts). */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { type ExecOptions, isSvcError } from '@svc/api';
+import { execErrors } from '../errors.js';
+import { childEnvironment } from './child-environment.js';
+import type { ChildHost } from './child-host.js';
+import type { ChildPolicy } from './child-policy.js';
+import { type ChildTree, createChildTree, outerMark } from './child-tree.js';
+import { findProgram } from './find-program.js';
+import { ownFileNamed } from './own-files.js';
+import { bootId, startTimeOf } from './process-identity.js';
+
+const GATE = 'IFS= read -r go <&3 || exit 125; exec 3<&-; exec "$@"';
+const GATE_FD = 3;
+
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly options: Pick<ExecOptions, 'cwd' | 'env' | 'envNames' | 'guardsOwnFiles' | 'ownerKey'>;
+}
+
+export interface Launched extends Running {
+  readonly tree: ChildTree;
+  /** Takes its record away. */
+  forget(): Promise<void>;
+}
+
+/** The child stands at its gate; `openGate(true)` lets it begin. */
+export const launch = async (host: ChildHost, policy: ChildPolicy, { command, args, options }: Launch, signal: AbortSignal): Promise<Launched> => {
+  const { deps } = host;
+  const tree = createChildTree(await host.cgroup(), outerMark(deps.env));
+  const env = { ...childEnvironment(deps.env, policy.allowed_env_vars ?? [], options.env, options.envNames), ...tree.env };
+  if ([command, ...args].some((part) => part.includes('\0'))) throw execErrors.bad_command('it holds a NUL');
+  const cwd = await stat(options.cwd).catch(() => undefined);
+  if (!cwd?.isDirectory()) throw execErrors.bad_cwd();
+  const own = options.guardsOwnFiles && deps.home !== undefined ? await ownFileNamed([command, ...args], options.cwd, deps.home) : undefined;
+  if (own !== undefined) throw execErrors.own_files(own);
+  const program = await findProgram(command, options.cwd, env.PATH ?? '');
+  if (signal.aborted) throw execErrors.cancelled(basename(command)).with({ cause: signal.reason });
+  const running = start(program, args, options.cwd, env);
+  const forget = await record(host, running.child, tree, basename(command), options.ownerKey ?? '').catch((error: unknown) => {
+    // Unrecorded, it must not begin: the gate closes unread.
+    running.openGate(false);
+    throw isSvcError(error) ? error : execErrors.failed(basename(command)).with({ cause: error });
+  });
+  return { ...running, tree, forget };
+};
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly exited: Promise<{ code: number | null; signal: string | null }>;
+  readonly drained: Promise<void>;
+  openGate(go: boolean): void;
+}
+
+const start = (program: string, args: readonly string[], cwd: string, env: Record<string, string>): Running => {
+  const isGated = process.platform !== 'win32';
+  const child = isGated
+    ? spawn('/bin/sh', ['-c', GATE, 'sh', program, ...args], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] })
+    : spawn(program, [...args], { cwd, env, windowsHide: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const exited = new Promise<{ code: number | null; signal: string | null }>((done, fail) => {
+    child.once('exit', (code, signal) => done({ code, signal }));
+    child.once('error', (error) => fail(execErrors.failed(basename(program)).with({ cause: error })));
+  });
+  // Awaited later; a failure to spawn must not count as unhandled until then.
+  exited.catch(() => undefined);
+  const drained = new Promise<void>((done) => child.once('close', () => done()));
+  // The two ends that we write to may close before we do; the exit says all there is to say.
+  const gate = isGated ? child.stdio[GATE_FD] : undefined;
+  gate?.on('error', () => undefined);
+  child.stdin?.on('error', () => undefined);
+  return {
+    child,
+    exited,
+    drained,
+    openGate: (go) => {
+      if (gate && 'end' in gate) gate.end(go ? 'go\n' : '');
+      if (!go) child.kill('SIGKILL');
+    },
+  };
+};
+
+const record = async (host: ChildHost, child: ChildProcess, tree: ChildTree, command: string, ownerKey: string): Promise<() => Promise<void>> => {
+  if (child.pid === undefined) throw execErrors.failed(command);
+  const startedAt = await startTimeOf(child.pid);
+  if (startedAt === undefined) throw execErrors.failed(command);
+  const { mark, cgroup } = tree;
+  const forget = await host.register.add({ pid: child.pid, startedAt, bootId: await bootId(), ownerKey, command, mark, cgroup });
+  await tree.adopt(child.pid);
+  return forget;
+};

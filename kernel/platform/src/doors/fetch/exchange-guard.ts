@@ -1,0 +1,68 @@
+/** The deadlines of one exchange: ends it by aborting one signal, and remembers why. No timer outlives `done()`. */
+import { setMaxListeners } from 'node:events';
+import type { SvcError } from '@svc/api';
+import type { TimerClock } from '../../clock/clock.js';
+import { fetchErrors } from '../errors.js';
+
+/** Each redirect listens once more; Node warns of a leak at ten. */
+const MAX_LISTENERS = 32;
+
+export interface ExchangeGuard {
+  readonly signal: AbortSignal;
+  /** A byte came. */
+  touch(): void;
+  /** What ended the exchange, if this guard did. */
+  verdict(): SvcError | undefined;
+  end(why: SvcError): void;
+  done(): void;
+}
+
+export interface GuardLimits {
+  host: string;
+  timeoutMs: number | undefined;
+  idleTimeoutMs: number | undefined;
+  signal: AbortSignal | undefined;
+}
+
+export const createExchangeGuard = (clock: TimerClock, { host, timeoutMs, idleTimeoutMs, signal }: GuardLimits): ExchangeGuard => {
+  const controller = new AbortController();
+  setMaxListeners(MAX_LISTENERS, controller.signal);
+  const cancels: Array<() => void> = [];
+  let verdict: SvcError | undefined;
+  let isDone = false;
+  let lastByteMs = clock.mono();
+  let cancelIdle: (() => void) | undefined;
+  const end = (why: SvcError): void => {
+    if (isDone || verdict) return;
+    verdict = why;
+    controller.abort(why);
+  };
+  const watchIdle = (idleMs: number): void => {
+    // One timer that looks at the last byte when it fires costs less than a new one per chunk.
+    const leftMs = lastByteMs + idleMs - clock.mono();
+    if (leftMs <= 0) end(fetchErrors.timeout(host, idleMs, 'a pause'));
+    else cancelIdle = clock.schedule(leftMs, () => watchIdle(idleMs));
+  };
+  if (timeoutMs !== undefined) cancels.push(clock.schedule(timeoutMs, () => end(fetchErrors.timeout(host, timeoutMs, 'the whole exchange'))));
+  if (idleTimeoutMs !== undefined) watchIdle(idleTimeoutMs);
+  if (signal) {
+    const onAbort = (): void => end(fetchErrors.cancelled(host).with({ cause: signal.reason }));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    cancels.push(() => signal.removeEventListener('abort', onAbort));
+  }
+  return {
+    signal: controller.signal,
+    touch: () => {
+      lastByteMs = clock.mono();
+    },
+    verdict: () => verdict,
+    end,
+    done: () => {
+      if (isDone) return;
+      isDone = true;
+      cancelIdle?.();
+      for (const cancel of cancels) cancel();
+    },
+  };
+};

@@ -1,0 +1,240 @@
+/**
+ * The one way out to the network.
+ *
+ * N1  `model`: the base URLs that were allowed (model-origins.ts) and nothing else, over a pool that keeps connections. No address check, no body timeout but the caller's.
+ * N2  `tool`, `webhook`: name resolved, every address checked, the connection pinned to what was checked; each redirect again.
+ * N3  Secrets are put into headers here and nowhere else; no message holds one, nor a query string.
+ * N4  Every exchange has an end: a deadline, an idle limit or both; and a body cap unless it is a model's.
+ */
+import { Readable } from 'node:stream';
+import { type FetchInit, type FetchResponse, isHostGranted, isSvcError, type SecretRef, targetOf } from '@svc/api';
+import type { Agent, Dispatcher } from 'undici';
+import type { TimerClock } from '../../clock/clock.js';
+import type { ScopedLogger } from '../../log/log.js';
+import { canonicalHost } from '../address-policy.js';
+import { fetchErrors, secretErrors } from '../errors.js';
+import { publicAddresses, type ResolvedAddress, type ResolveHost } from '../resolved-address.js';
+import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
+import { asFetchError, toResponse } from './fetch-response.js';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 30_000;
+const MODEL_IDLE_TIMEOUT_MS = 300_000;
+const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_REDIRECTS = 10;
+const POOL = { connections: 256, pipelining: 1, keepAliveTimeout: 30_000, keepAliveMaxTimeout: 600_000, headersTimeout: 0, bodyTimeout: 0 };
+const OWN_TO_AN_ORIGIN = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key'];
+
+export type ResolveSecret = (ref: SecretRef) => Promise<string | undefined>;
+
+export interface FetchDoorDeps {
+  config: { get(section: string): unknown };
+  secrets: { resolve: ResolveSecret };
+  clock: TimerClock;
+  log: ScopedLogger;
+  /** Whether a model provider is configured there. */
+  isModelUrl: (url: URL) => boolean;
+  /** Name resolution; default the system's. */
+  resolveHost?: ResolveHost;
+}
+
+export interface FetchDoor {
+  /** `resolve` narrows the secrets to those granted to one extension. */
+  fetch(url: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse>;
+  close(): Promise<void>;
+}
+
+interface DoorState {
+  readonly deps: FetchDoorDeps;
+  undici: Promise<typeof import('undici')> | undefined;
+  pool: Agent | undefined;
+  closed: boolean;
+}
+
+export const createFetchDoor = (deps: FetchDoorDeps): FetchDoor => {
+  const state: DoorState = { deps, undici: undefined, pool: undefined, closed: false };
+  return {
+    fetch: (url, init, resolve) => {
+      if (state.closed) return Promise.reject(fetchErrors.closed());
+      return init.purpose === 'model' ? fetchModel(state, url, init, resolve) : fetchChecked(state, url, init, resolve);
+    },
+    close: async () => {
+      state.closed = true;
+      await state.pool?.destroy();
+    },
+  };
+};
+
+const load = (state: DoorState): Promise<typeof import('undici')> => {
+  state.undici ??= import('undici');
+  return state.undici;
+};
+
+const fetchModel = async (state: DoorState, text: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse> => {
+  const url = parseUrl(text);
+  if (!state.deps.isModelUrl(url)) throw fetchErrors.not_a_model(url.host);
+  const headers = await requestHeaders(state, init, resolve);
+  const undici = await load(state);
+  state.pool ??= new undici.Agent({ ...POOL, connect: connector(undici) });
+  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: init.timeoutMs, idleTimeoutMs: init.idleTimeoutMs ?? MODEL_IDLE_TIMEOUT_MS, signal: init.signal });
+  const answer = await send(undici, state.pool, url, methodOf(init), headers, init.body, guard);
+  return toResponse(answer, { url: url.href, host: url.host, guard, maxBytes: init.maxBytes, onEnd: () => undefined });
+};
+
+const fetchChecked = async (state: DoorState, text: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse> => {
+  const limits = webLimits(state.deps.config.get('web'));
+  let url = parseUrl(text);
+  let hop = { method: methodOf(init), body: init.body, headers: await requestHeaders(state, init, resolve) };
+  hop.headers['accept-encoding'] ??= 'identity'; // the cap counts the bytes that arrive, so nothing is inflated here
+  const undici = await load(state);
+  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: atMost(limits.timeoutMs, init.timeoutMs), idleTimeoutMs: init.idleTimeoutMs, signal: init.signal });
+  try {
+    for (let redirects = 0; ; redirects++) {
+      if (redirects > MAX_REDIRECTS) throw fetchErrors.too_many_redirects(url.host, MAX_REDIRECTS);
+      const addresses = await checkedAddresses(state, url, init, limits.allowed, guard);
+      const agent = new undici.Agent({ ...POOL, connections: 1, connect: connector(undici, addresses) });
+      const onEnd = (): void => void agent.destroy();
+      const answer = await send(undici, agent, url, hop.method, hop.headers, hop.body, guard).catch((error: unknown) => {
+        onEnd();
+        throw error;
+      });
+      const next = redirectOf(answer, url);
+      if (!next) return toResponse(answer, { url: url.href, host: url.host, guard, maxBytes: atMost(limits.maxBytes, init.maxBytes), onEnd });
+      answer.body.on('error', () => undefined); // destroying an unread body reports an abort that is ours
+      onEnd();
+      hop = followed(hop, answer.statusCode, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
+      if (isStreamed(hop.body)) throw fetchErrors.bad_request(url.host, 'it is to be sent again elsewhere, and its body came piece by piece');
+      url = next;
+    }
+  } catch (error) {
+    guard.done();
+    throw error;
+  }
+};
+
+const send = async (
+  undici: typeof import('undici'),
+  dispatcher: Dispatcher,
+  url: URL,
+  method: string,
+  headers: Record<string, string>,
+  body: FetchInit['body'],
+  guard: ExchangeGuard,
+): Promise<Dispatcher.ResponseData> => {
+  try {
+    // The method is checked by undici itself; its type lists only the common ones.
+    return await undici.request(url, { dispatcher, method: method as Dispatcher.HttpMethod, headers, body: bodyOf(body, guard), signal: guard.signal });
+  } catch (error) {
+    guard.done();
+    throw asFetchError(error, url.host, guard, CONNECT_TIMEOUT_MS);
+  }
+};
+
+/** Each piece that is taken counts as a sign of life. What is sent in vain is closed by the stream's own end. */
+const bodyOf = (body: FetchInit['body'], guard: ExchangeGuard): string | Uint8Array | Readable | null => {
+  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return body ?? null;
+  return Readable.from(touching(body, guard), { objectMode: false });
+};
+
+async function* touching(body: AsyncIterable<Uint8Array>, guard: ExchangeGuard): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    guard.touch();
+    yield piece;
+  }
+}
+
+/** Sockets without delay: each streamed piece leaves at once. With `pinned`, the name is not looked up again. */
+const connector = (undici: typeof import('undici'), pinned?: readonly ResolvedAddress[]): ReturnType<typeof undici.buildConnector> => {
+  const pin = pinned && { lookup: pinnedLookup(pinned) };
+  const connect = undici.buildConnector({ timeout: CONNECT_TIMEOUT_MS, ...pin });
+  return (options, callback) =>
+    connect(options, (...result) => {
+      result[1]?.setNoDelay(true);
+      callback(...result);
+    });
+};
+
+type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | Array<{ address: string; family: number }>, family?: number) => void;
+
+const pinnedLookup =
+  (pinned: readonly ResolvedAddress[]) =>
+  (_host: string, options: { all?: boolean | undefined }, callback: LookupCallback): void => {
+    const first = pinned[0];
+    if (options.all || !first) callback(null, [...pinned]);
+    else callback(null, first.address, first.family);
+  };
+
+const isStreamed = (body: FetchInit['body']): boolean => body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
+
+const parseUrl = (text: string): URL => {
+  if (!URL.canParse(text)) throw fetchErrors.bad_url('it is not a URL');
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not http or https`);
+  if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it holds a user name or password');
+  return url;
+};
+
+const methodOf = (init: FetchInit): string => (init.method ?? 'GET').toUpperCase();
+
+const requestHeaders = async (state: DoorState, init: FetchInit, resolve: ResolveSecret = state.deps.secrets.resolve): Promise<Record<string, string>> => {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(init.headers ?? {})) headers[name.toLowerCase()] = value;
+  headers['user-agent'] ??= 'svc';
+  for (const [name, ref] of Object.entries(init.secretHeaders ?? {})) {
+    const value = await resolve(ref);
+    if (value === undefined) throw secretErrors.missing(ref.secret, ref.env);
+    headers[name.toLowerCase()] = `${ref.prefix ?? ''}${value}`;
+  }
+  return headers;
+};
+
+/** A caller may ask for less than the operator allows, never for more. */
+const atMost = (limit: number, asked: number | undefined): number => Math.min(limit, asked ?? limit);
+
+interface WebLimits {
+  allowed: readonly string[];
+  maxBytes: number;
+  timeoutMs: number;
+}
+
+/** The section was validated at load; here it is only read. */
+const webLimits = (section: unknown): WebLimits => {
+  const { fetch = {} } = (section ?? {}) as { fetch?: { ssrf_allowed_hosts?: readonly string[]; max_response_bytes?: number; timeout_secs?: number } };
+  return {
+    allowed: fetch.ssrf_allowed_hosts ?? [],
+    maxBytes: fetch.max_response_bytes ?? MAX_BYTES,
+    timeoutMs: fetch.timeout_secs === undefined ? TIMEOUT_MS : fetch.timeout_secs * 1_000,
+  };
+};
+
+const checkedAddresses = (state: DoorState, url: URL, init: FetchInit, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
+  const { port } = targetOf(url);
+  const target = { host: canonicalHost(url.hostname), port, shown: url.host };
+  if (init.allowHosts && !isHostGranted(init.allowHosts, target.host, port)) throw fetchErrors.host_not_allowed(url.host);
+  return publicAddresses(target, { granted: init.allowHosts ?? [], allowed }, state.deps.resolveHost, guard.signal).catch((error: unknown) => {
+    if (isSvcError(error) && error.code === 'fetch_refused_address') state.deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose: init.purpose });
+    throw error;
+  });
+};
+
+const redirectOf = (answer: Dispatcher.ResponseData, from: URL): URL | undefined => {
+  const location = answer.headers.location;
+  if (![301, 302, 303, 307, 308].includes(answer.statusCode) || typeof location !== 'string') return undefined;
+  if (!URL.canParse(location, from.href)) throw fetchErrors.bad_url(`${from.host} redirects to something that is not a URL`);
+  return parseUrl(new URL(location, from).href);
+};
+
+interface Hop {
+  method: string;
+  body: FetchInit['body'];
+  headers: Record<string, string>;
+}
+
+/** What goes on to the next address: never credentials to another origin; a body only where the status keeps it. */
+const followed = (hop: Hop, status: number, isOtherOrigin: boolean, secretHeaders: readonly string[]): Hop => {
+  const becomesGet = (status === 303 && hop.method !== 'HEAD') || ((status === 301 || status === 302) && hop.method === 'POST');
+  const headers = { ...hop.headers };
+  const dropped = [...(isOtherOrigin ? [...OWN_TO_AN_ORIGIN, ...secretHeaders.map((name) => name.toLowerCase())] : []), ...(becomesGet ? ['content-type', 'content-length'] : []), 'host'];
+  for (const name of dropped) delete headers[name];
+  return becomesGet ? { method: 'GET', body: undefined, headers } : { ...hop, headers };
+};

@@ -1,0 +1,239 @@
+/**
+ * Folders by handle: the one way to read and write files.
+ *
+ * D1  Nothing outside the folder is read, written or removed, by `..`, by an absolute path or through a link.
+ * D2  A file is written whole or not at all, and keeps its mode.
+ * D3  Reads and lists are bounded, streams hold one piece of 64 KiB; what is missing is an error, never an empty answer (but the folder itself, which is made on first write).
+ */
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, opendir, readlink, realpath, rm, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import type { Dir, DirEntry } from '@svc/api';
+import { atomicWrite } from './atomic-write.js';
+import { filesErrors } from '../errors.js';
+import { countedPieces, piecesOf } from './file-pieces.js';
+
+const MAX_READ_BYTES = 10 * 1024 * 1024;
+const LIST_LIMIT = 1_000;
+/** Of one name, on every file system in use; and of a path below its folder. */
+const MAX_NAME_BYTES = 255;
+const MAX_PATH_BYTES = 2_048;
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Opens nothing: the folder need not exist until something is written to it. */
+export const openDir = (absoluteRoot: string): Dir => makeDir(absoluteRoot, () => realOfExisting(absoluteRoot));
+
+/** `boundary` gives the folder's real path, judged again at each use: a link may have been put in its place meanwhile. */
+const makeDir = (path: string, boundary: () => Promise<string>): Dir => {
+  const place = async (asked: string): Promise<Place> => locate(await boundary(), asked);
+  return {
+    path,
+    read: async (asked, options) => read(await place(asked), options?.maxBytes ?? MAX_READ_BYTES),
+    readText: async (asked, options) => (await read(await place(asked), options?.maxBytes ?? MAX_READ_BYTES)).toString('utf8'),
+    write: async (asked, data, options = {}) => write(await place(asked), data, options.mode),
+    readStream: (asked, options = {}) => piecesOf(() => place(asked).then(openToRead), asked, options),
+    writeStream: async (asked, source, { maxBytes, mode }) => {
+      const counted = countedPieces(source, asked, maxBytes);
+      await write(await place(asked), counted.pieces, mode);
+      return counted.bytes();
+    },
+    list: async (asked = '', options = {}) => list(await place(asked), options),
+    stat: async (asked) => describe(await place(asked)),
+    remove: async (asked) => remove(await place(asked)),
+    dir: (asked) => {
+      const parts = partsOf(asked);
+      return makeDir(join(path, ...parts), async () => (await place(asked)).real);
+    },
+  };
+};
+
+interface Place {
+  readonly asked: string;
+  /** Real path of the folder by handle. */
+  readonly root: string;
+  /** Where the path leads, links followed; what does not exist yet is appended to its deepest existing ancestor. */
+  readonly real: string;
+  /** Its own name in its real parent folder, not followed. */
+  readonly own: string;
+  readonly isRoot: boolean;
+}
+
+const partsOf = (asked: string): string[] => {
+  if (asked.includes('\0')) throw filesErrors.bad_path(asked.replaceAll('\0', '\\0'), 'holds a NUL');
+  const normal = process.platform === 'win32' ? asked.replaceAll('\\', '/') : asked;
+  if (normal.startsWith('/') || /^[A-Za-z]:/.test(process.platform === 'win32' ? normal : '')) throw filesErrors.bad_path(asked, 'is absolute');
+  const parts = normal.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..')) throw filesErrors.bad_path(asked, 'goes up with ".."');
+  const long = parts.find((part) => Buffer.byteLength(part) > MAX_NAME_BYTES);
+  if (long !== undefined) throw filesErrors.name_too_long(Buffer.byteLength(long), MAX_NAME_BYTES);
+  if (Buffer.byteLength(normal) > MAX_PATH_BYTES) throw filesErrors.name_too_long(Buffer.byteLength(normal), MAX_PATH_BYTES);
+  return parts;
+};
+
+const locate = async (root: string, asked: string): Promise<Place> => {
+  const parts = partsOf(asked);
+  const leaf = parts.at(-1);
+  if (leaf === undefined) return { asked, root, real: root, own: root, isRoot: true };
+  const parent = await realOfExisting(join(root, ...parts.slice(0, -1)));
+  if (!isWithin(root, parent)) throw filesErrors.outside(asked);
+  const own = join(parent, leaf);
+  const real = await realOfExisting(own);
+  if (!isWithin(root, real)) throw filesErrors.outside(asked);
+  return { asked, root, real, own, isRoot: false };
+};
+
+/** Component-wise: `/a/bc` is not within `/a/b`. */
+const isWithin = (root: string, path: string): boolean => {
+  const way = relative(root, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !/^[A-Za-z]:|^[\\/]/.test(way));
+};
+
+/** The real path of what exists of `path`, with the rest appended. */
+const realOfExisting = async (path: string): Promise<string> => {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    // A link that leads nowhere exists by itself: whatever is made through it would be made elsewhere.
+    const found = await lstat(path).catch(() => undefined);
+    if (found?.isSymbolicLink()) throw filesErrors.link_denied(basename(path));
+    const above = dirname(path);
+    return above === path ? path : join(await realOfExisting(above), basename(path));
+  }
+};
+
+const openToRead = async (place: Place): Promise<{ handle: FileHandle; sizeBytes: number }> => {
+  const handle = await open(place.real, READ_FLAGS).catch((error: unknown) => {
+    throw asFilesError(error, place.asked);
+  });
+  try {
+    await refuseMoved(handle, place);
+    const info = await handle.stat();
+    if (!info.isFile()) throw filesErrors.wrong_kind(place.asked, 'file');
+    return { handle, sizeBytes: info.size };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+};
+
+const read = async (place: Place, maxBytes: number): Promise<Buffer> => {
+  const { handle, sizeBytes } = await openToRead(place);
+  try {
+    if (sizeBytes > maxBytes) throw filesErrors.too_large(place.asked, sizeBytes, maxBytes);
+    return await readUpTo(handle, place, sizeBytes, maxBytes);
+  } finally {
+    await handle.close();
+  }
+};
+
+/** Files may grow while they are read, and those of /proc say that they have no size. */
+const readUpTo = async (handle: FileHandle, place: Place, expectedBytes: number, maxBytes: number): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for (;;) {
+    const part = Buffer.allocUnsafe(Math.max(expectedBytes - bytes, 4_096) + 1);
+    const { bytesRead } = await handle.read(part, 0, part.length, null);
+    if (bytesRead === 0) return Buffer.concat(parts, bytes);
+    bytes += bytesRead;
+    if (bytes > maxBytes) throw filesErrors.too_large(place.asked, bytes, maxBytes);
+    parts.push(part.subarray(0, bytesRead));
+  }
+};
+
+/** A folder on the way may have become a link between the check and the opening; Linux tells where a handle really is. */
+const refuseMoved = async (handle: FileHandle, place: Place): Promise<void> => {
+  if (process.platform !== 'linux') return;
+  if (!isWithin(place.root, await readlink(`/proc/self/fd/${handle.fd}`))) throw filesErrors.outside(place.asked);
+};
+
+const write = async (place: Place, data: string | Uint8Array | AsyncIterable<Uint8Array>, mode: number | undefined): Promise<void> => {
+  if (place.isRoot) throw filesErrors.wrong_kind(place.asked, 'file');
+  const present = await lstat(place.own).catch(() => undefined);
+  // Replacing a link by a file would quietly part what the link joined.
+  if (present?.isSymbolicLink()) throw filesErrors.link_denied(place.asked);
+  if (present && !present.isFile()) throw filesErrors.wrong_kind(place.asked, 'file');
+  try {
+    await atomicWrite(place.own, data, { inspect: (handle) => refuseMoved(handle, place), ...(mode === undefined ? {} : { mode }) });
+  } catch (error) {
+    throw asFilesError(error, place.asked);
+  }
+};
+
+const list = async (place: Place, { recursive = false, limit = LIST_LIMIT }: { recursive?: boolean; limit?: number }): Promise<DirEntry[]> => {
+  const found: DirEntry[] = [];
+  const folders = [''];
+  for (let folder = folders.shift(); folder !== undefined && found.length < limit; folder = folders.shift()) {
+    const handle = await opendir(join(place.real, folder)).catch((error: unknown) => {
+      if (place.isRoot && folder === '' && codeOf(error) === 'ENOENT') return undefined;
+      throw asFilesError(error, join(place.asked, folder ?? ''));
+    });
+    if (!handle) return [];
+    // Leaving the loop closes the handle.
+    for await (const entry of handle) {
+      if (found.length >= limit) break;
+      const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      const info = await lstat(join(place.real, name)).catch(() => undefined);
+      // Removed since it was named.
+      if (!info) continue;
+      found.push(entryOf(name, info));
+      if (recursive && info.isDirectory()) folders.push(name);
+    }
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+const describe = async (place: Place): Promise<DirEntry | undefined> => {
+  try {
+    return entryOf(basename(place.own), await stat(place.real));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+};
+
+const remove = async (place: Place): Promise<boolean> => {
+  if (place.isRoot) throw filesErrors.bad_path(place.asked, 'is the folder itself');
+  try {
+    // A link goes, what it points to stays.
+    if ((await lstat(place.own)).isDirectory()) await rm(place.own, { recursive: true });
+    else await unlink(place.own);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
+    throw asFilesError(error, place.asked);
+  }
+};
+
+const entryOf = (name: string, info: Stats): DirEntry => ({
+  name,
+  kind: info.isFile() ? 'file' : info.isDirectory() ? 'dir' : 'other',
+  sizeBytes: info.size,
+  modifiedAt: info.mtime.toISOString(),
+});
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+/** The system's own messages name absolute paths. */
+const asFilesError = (error: unknown, asked: string): unknown => {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+      return filesErrors.missing(asked).with({ cause: error });
+    case 'ENOTDIR':
+      return filesErrors.wrong_kind(asked, 'directory').with({ cause: error });
+    case 'EISDIR':
+      return filesErrors.wrong_kind(asked, 'file').with({ cause: error });
+    case 'ELOOP':
+      return filesErrors.link_denied(asked).with({ cause: error });
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return filesErrors.disk_full(asked).with({ cause: error });
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return filesErrors.not_permitted(asked).with({ cause: error });
+    default:
+      return error;
+  }
+};

@@ -1,0 +1,143 @@
+/**
+ * What the platform keeps per open socket. It outlives reloads of the area that opened it.
+ *
+ * S1  Messages of one socket are handled one after another, in order.
+ * S2  Memory per socket is bounded: what waits to be handled stops the reading, what the client does not read closes it.
+ */
+import type { Actor, Connection, Logger, Reply } from '@svc/api';
+import type { WebSocket } from 'ws';
+import type { Projections } from '../../streams/projections.js';
+import type { StreamsAdmin } from '../../streams/streams.js';
+import { streamErrors } from '../../streams/errors.js';
+import { lastWords } from '../../streams/last-words.js';
+
+const MAX_UNSENT_BYTES = 1_048_576;
+/** A followed topic is read on when less than this waits to be sent. */
+const RESUME_BELOW_BYTES = 262_144;
+const MAX_WAITING_MESSAGES = 32;
+const MISSED_PINGS_MAX = 2;
+
+/** 4401 and 4403 are ours, after the HTTP statuses: the key is no longer valid, the role no longer allows it. */
+export const CLOSE = { normal: 1000, goingAway: 1001, tooLarge: 1009, internal: 1011, restart: 1012, tryLater: 1013, unauthorized: 4401, forbidden: 4403 } as const;
+
+export interface ConnectionInit {
+  readonly id: string;
+  readonly actor: Actor;
+  readonly ip: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly state: Record<string, unknown>;
+  readonly log: Logger;
+}
+
+export class SocketConnection implements Connection {
+  readonly id: string;
+  /** Judged again with each message, and when keys or roles change. */
+  actor: Actor;
+  readonly ip: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly state: Record<string, unknown>;
+  readonly log: Logger;
+  readonly #ws: WebSocket;
+  readonly #streams: StreamsAdmin;
+  readonly #projections: Projections;
+  /** Places in the topics that are pumped to this socket. */
+  readonly #places = new Set<{ close(): void }>();
+  #work: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #missedPings = 0;
+
+  constructor(init: ConnectionInit, ws: WebSocket, streams: StreamsAdmin, projections: Projections) {
+    this.id = init.id;
+    this.actor = init.actor;
+    this.ip = init.ip;
+    this.params = init.params;
+    this.query = init.query;
+    this.state = init.state;
+    this.log = init.log;
+    this.#ws = ws;
+    this.#streams = streams;
+    this.#projections = projections;
+    ws.on('pong', () => {
+      this.#missedPings = 0;
+    });
+  }
+
+  /** Text and bytes are sent as they are, so that a frame for many sockets is made once; anything else as JSON. */
+  send(frame: unknown): void {
+    if (this.#ws.readyState !== this.#ws.OPEN) return;
+    if (this.#ws.bufferedAmount > MAX_UNSENT_BYTES) this.#dropSlow();
+    else this.#ws.send(typeof frame === 'string' || frame instanceof Uint8Array ? frame : JSON.stringify(frame), { binary: false });
+  }
+
+  follow({ topic, projection, args, after }: Extract<Reply, { kind: 'follow' }>): void {
+    const encoder = this.#projections.encoder(projection, args);
+    const place = this.#streams.cursor(topic, after, () => write());
+    if (!place) throw streamErrors.not_found(topic);
+    let isBlocked = false;
+    const resume = () => {
+      if (!isBlocked || this.#ws.bufferedAmount > RESUME_BELOW_BYTES) return;
+      isBlocked = false;
+      write();
+    };
+    const write = () => {
+      for (let frame = isBlocked ? undefined : place.read(); frame; frame = isBlocked ? undefined : place.read()) {
+        const bytes = this.#streams.encoded(frame, encoder);
+        if (bytes.length === 0) continue;
+        this.#ws.send(bytes, { binary: false }, resume);
+        isBlocked = this.#ws.bufferedAmount > RESUME_BELOW_BYTES;
+      }
+      if (place.state === 'live') return;
+      this.#places.delete(place);
+      if (place.state === 'lost') this.#dropSlow();
+      if (place.state === 'moved') this.close(CLOSE.restart, 'the run goes on in another process: connect again and resume');
+      // Whoever left hears nothing any more; the others are told that the service stops.
+      if (place.state === 'closed') this.send(encoder.encode(lastWords(place)) ?? '');
+    };
+    this.#places.add(place);
+    if (encoder.preamble) this.send(encoder.preamble);
+    write();
+  }
+
+  /** False from the moment that either side has begun to close it. */
+  get isOpen(): boolean {
+    return this.#ws.readyState === this.#ws.OPEN;
+  }
+
+  close(code: number, reason: string): void {
+    this.#ws.close(code, reason.slice(0, 120)); // 123 bytes fit a close frame
+  }
+
+  /** Runs the work after all that came before; a flood stops the reading until it is worked off. */
+  inOrder(work: () => Promise<void>): void {
+    this.#waiting++;
+    if (this.#waiting >= MAX_WAITING_MESSAGES) this.#ws.pause();
+    this.#work = this.#work.then(work).finally(() => {
+      this.#waiting--;
+      if (this.#ws.isPaused && this.#waiting < MAX_WAITING_MESSAGES / 2) this.#ws.resume();
+    });
+  }
+
+  /** The beat of the heart; a peer that answered none of the last two is gone. */
+  ping(): void {
+    if (this.#missedPings++ >= MISSED_PINGS_MAX) this.#ws.terminate();
+    else this.#ws.ping();
+  }
+
+  /** The socket has closed: nothing is pumped to it any more. */
+  release(): void {
+    for (const place of this.#places) place.close();
+    this.#places.clear();
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
+  }
+
+  #dropSlow(): void {
+    this.close(CLOSE.tryLater, 'the client reads too slowly');
+    // Its close frame stands behind all that it does not read.
+    this.#ws.terminate();
+  }
+}

@@ -1,0 +1,28 @@
+/** Routes that keep their answer under the caller's `Idempotency-Key`, in the commit that caused it (the journal's receipts). */
+import { createHash } from 'node:crypto';
+import type { Journal, Reply, RouteDecl } from '@svc/api';
+import { httpErrors } from './errors.js';
+import type { HandlerRequest } from './request.js';
+
+export const RECEIPTS_KIND = 'http.request';
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+/** Answers from the receipt of an earlier request, or runs the handler, which may leave one. */
+export type Once = Journal['once'];
+
+export const answerOnce = async (once: Once | undefined, decl: RouteDecl, request: HandlerRequest, handle: () => Promise<Reply>): Promise<Reply> => {
+  const key = request.headers['idempotency-key'];
+  if (decl.idempotent !== true || key === undefined || !once) return handle();
+  if (!KEY.test(key)) throw httpErrors.bad_idempotency_key();
+  const asked = { actor: request.actor, kind: RECEIPTS_KIND, key: `${decl.id} ${key}`, fingerprint: fingerprintOf(request) };
+  const { result, replayed } = await once<Reply>(asked, (receipt) => {
+    request.receipts = receipt;
+    return handle();
+  });
+  return replayed ? { ...result, headers: { ...result.headers, 'idempotency-replayed': 'true' } } : result;
+};
+
+const fingerprintOf = ({ method, path, body }: HandlerRequest): string =>
+  createHash('sha256')
+    .update(JSON.stringify([method, path, body ?? null]))
+    .digest('hex');

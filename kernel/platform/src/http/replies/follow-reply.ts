@@ -1,0 +1,124 @@
+/**
+ * Pumps a topic to a response. What is not yet written stays in the topic's ring: a slow
+ * client costs a place in it, and one that falls behind the ring is hung up on and resumes.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Headers } from '@svc/api';
+import type { FrameEncoder } from '../../streams/encoder.js';
+import type { StreamsAdmin } from '../../streams/streams.js';
+import { streamErrors } from '../../streams/errors.js';
+import { lastWords } from '../../streams/last-words.js';
+import { type Head, headersOf } from './answer.js';
+
+const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
+
+/** A reply whose projection was found. */
+export interface Follow {
+  readonly topic: string;
+  readonly after: string | number;
+  readonly encoder: FrameEncoder;
+  readonly headers: Headers;
+}
+
+export interface Followers {
+  /** Throws when there is no such topic: nothing is written then. What it returns hangs up. */
+  start(res: ServerResponse, head: Head, reply: Follow): () => void;
+  count(): number;
+  /** Ends every response; clients connect again and resume. */
+  close(): void;
+}
+
+interface Following {
+  readonly res: ServerResponse;
+  readonly isEvents: boolean;
+}
+
+export const createFollowers = (streams: StreamsAdmin, keepAliveMs: number): Followers => {
+  const open = new Set<Following>();
+  let timer: NodeJS.Timeout | undefined;
+  const beat = () => {
+    for (const { res, isEvents } of open) {
+      // A client that reads too slowly gets no comments on top.
+      if (isEvents && !res.writableNeedDrain) res.write(KEEP_ALIVE);
+    }
+  };
+  return {
+    start: (res, head, reply) => {
+      // Gone before the first byte: no event will tell any more.
+      if (res.closed || res.destroyed) return () => undefined;
+      const following: Following = { res, isEvents: reply.encoder.contentType.startsWith('text/event-stream') };
+      const stop = pump(streams, res, head, reply, () => {
+        open.delete(following);
+        if (open.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      });
+      open.add(following);
+      timer ??= setInterval(beat, keepAliveMs);
+      return stop;
+    },
+    count: () => open.size,
+    close: () => {
+      clearInterval(timer);
+      for (const { res } of open) res.end();
+    },
+  };
+};
+
+function pump(streams: StreamsAdmin, res: ServerResponse, head: Head, reply: Follow, left: () => void): () => void {
+  const { encoder } = reply;
+  let isBlocked = false;
+  let isOver = false;
+  /** False when the client has more than it takes for now. */
+  const writeSome = (): boolean => {
+    let isFull = false;
+    res.cork();
+    for (let frame = place.read(); frame && !isFull; frame = isFull ? undefined : place.read()) {
+      const bytes = streams.encoded(frame, encoder);
+      isFull = bytes.length > 0 && !res.write(bytes);
+    }
+    res.uncork();
+    return !isFull;
+  };
+  const write = () => {
+    if (isBlocked || isOver) return;
+    // What was corked may have gone out whole on uncork; then no `drain` will ever come.
+    while (!writeSome()) {
+      isBlocked = res.writableLength > 0;
+      if (isBlocked) break;
+    }
+    if (place.state === 'live') return;
+    isOver = true;
+    if (place.state === 'ended') res.end(encoder.epilogue);
+    // It comes back with the last frame it has, and is given what rows know.
+    else if (place.state === 'lost' || place.state === 'moved') res.destroy();
+    else {
+      // Not the client left but the service stops: what it follows goes on.
+      res.end((encoder.encode(lastWords(place)) ?? '') + (encoder.epilogue ?? ''));
+    }
+  };
+  const place = placeOf(streams, reply, write);
+  res.writeHead(200, headersOf(head, encoder.contentType, { 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...reply.headers }));
+  res.on('drain', () => {
+    isBlocked = false;
+    write();
+  });
+  res.once('close', () => {
+    place.close();
+    left();
+  });
+  // The client learns at once that it is connected, also where the first frame takes long.
+  if (encoder.preamble) res.write(encoder.preamble);
+  else res.flushHeaders();
+  write();
+  return () => {
+    isOver = true;
+    res.destroy();
+  };
+}
+
+function placeOf(streams: StreamsAdmin, reply: { topic: string; after: string | number; encoder: FrameEncoder }, wake: () => void) {
+  const place = streams.cursor(reply.topic, reply.after, wake);
+  if (!place) throw streamErrors.not_found(reply.topic);
+  return place;
+}

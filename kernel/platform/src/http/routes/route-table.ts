@@ -1,0 +1,110 @@
+/**
+ * Which declaration answers which path. Immutable: a change makes a new table that keeps
+ * the buckets it did not touch, and one assignment puts it in force.
+ *
+ * T1  Order of registration never matters: literal before parameter before rest, segment by segment.
+ * T2  Two declarations of one method and one shape cannot both stand; the error names both owners.
+ * T3  A literal path that another owner's parameter would also match must ask for the same auth.
+ *
+ * This file loads neither koa nor its router: building a table costs the boot nothing; matching is in route-match.ts.
+ */
+import type { AuthRule } from '@svc/api';
+import type { Contribution, Owner } from '@svc/core';
+import { httpErrors } from '../errors.js';
+import { bucketOf, type PathPattern, parsePath, shadows } from './path-pattern.js';
+
+/** What routes and sockets have in common. */
+export interface Addressed {
+  readonly id: string;
+  readonly path: string;
+  readonly auth: AuthRule;
+  readonly cost: number;
+  readonly method?: string;
+  readonly repairs?: boolean;
+  readonly errorShape?: { readonly under?: string };
+}
+
+export interface Row<D extends Addressed> {
+  readonly owner: Owner;
+  readonly decl: D;
+  readonly method: string;
+  readonly pattern: PathPattern;
+  /** How the row is called in holds and logs. */
+  readonly label: string;
+}
+
+export interface Bucket<D extends Addressed> {
+  readonly rows: ReadonlyArray<Row<D>>;
+}
+
+export interface RouteTable<D extends Addressed> {
+  readonly version: number;
+  readonly buckets: ReadonlyMap<string, Bucket<D>>;
+  readonly rows: ReadonlyArray<Row<D>>;
+}
+
+export const emptyTable = <D extends Addressed>(): RouteTable<D> => ({ version: 0, buckets: new Map(), rows: [] });
+
+/** The next table; rows and buckets that stay the same are the same objects, and keep what was compiled for them. */
+export const nextTable = <D extends Addressed>(previous: RouteTable<D>, active: ReadonlyArray<Contribution<D>>): RouteTable<D> => {
+  const known = new Map(previous.rows.map((row) => [row.decl, row]));
+  const rows = active.map(({ owner, value }) => {
+    const old = known.get(value);
+    return old?.owner === owner ? old : rowOf(owner, value);
+  });
+  const grouped = new Map<string, Array<Row<D>>>();
+  for (const row of rows) {
+    const key = bucketOf(row.pattern);
+    const group = grouped.get(key);
+    if (group) group.push(row);
+    else grouped.set(key, [row]);
+  }
+  const buckets = new Map<string, Bucket<D>>();
+  for (const [key, group] of grouped) {
+    group.sort((a, b) => compare(a.pattern.rank, b.pattern.rank) || compare(a.pattern.shape, b.pattern.shape) || compare(a.method, b.method));
+    const old = previous.buckets.get(key);
+    buckets.set(key, old && sameRows(old.rows, group) ? old : { rows: group });
+  }
+  return { version: previous.version + 1, buckets, rows };
+};
+
+/** Throws when the candidate may not stand beside the others (T2, T3). */
+export const checkRow = <D extends Addressed>(candidate: Contribution<D>, others: ReadonlyArray<Contribution<D>>): void => {
+  const { owner, value } = candidate;
+  const named = `${methodOf(value)} ${value.path} (${owner.id})`;
+  if (value.auth !== 'public' && value.auth !== 'bearer') throw httpErrors.route_refused(`${named} says no auth: it must be "public" or "bearer".`);
+  if (!Number.isFinite(value.cost) || value.cost < 0) throw httpErrors.route_refused(`${named} says no cost: what a call takes from the caller's rate limit.`);
+  const { under } = value.errorShape ?? {};
+  if (under !== undefined && !value.path.startsWith(under)) throw httpErrors.route_refused(`${named} speaks for the errors below ${under}, where it does not stand.`);
+  const pattern = patternOf(value);
+  for (const other of others) {
+    if (other.value === value) continue;
+    if (other.value.id === value.id) throw httpErrors.route_conflict(`${named} and ${other.value.path} (${other.owner.id}) have the same id "${value.id}".`);
+    if (methodOf(other.value) !== methodOf(value)) continue;
+    const standing = `${methodOf(other.value)} ${other.value.path} (${other.owner.id})`;
+    const theirs = patternOf(other.value);
+    if (theirs.shape === pattern.shape) throw httpErrors.route_conflict(`${named} and ${standing} answer the same requests.`);
+    if (other.owner.id !== owner.id && other.value.auth !== value.auth && (shadows(theirs, pattern) || shadows(pattern, theirs))) {
+      throw httpErrors.route_conflict(`${named} and ${standing} overlap but differ in auth ("${value.auth}", "${other.value.auth}").`);
+    }
+  }
+};
+
+const patterns = new WeakMap<Addressed, PathPattern>();
+
+const patternOf = (decl: Addressed): PathPattern => {
+  const known = patterns.get(decl);
+  if (known) return known;
+  const made = parsePath(decl.path);
+  patterns.set(decl, made);
+  return made;
+};
+
+/** A socket is opened by a GET. */
+export const methodOf = (decl: Addressed): string => decl.method ?? 'GET';
+
+const rowOf = <D extends Addressed>(owner: Owner, decl: D): Row<D> => ({ owner, decl, method: methodOf(decl), pattern: patternOf(decl), label: `${methodOf(decl)} ${decl.path}` });
+
+const sameRows = <D extends Addressed>(a: ReadonlyArray<Row<D>>, b: ReadonlyArray<Row<D>>): boolean => a.length === b.length && a.every((row, index) => row === b[index]);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,67 @@
+/** Keeping leases and giving them back (J4). */
+import type { LeasedRun } from '@svc/api';
+import { conflictOf } from '../../storage/contract/errors.js';
+import { hearInterrupts } from '../interrupts.js';
+import { type JournalParts, loadLanes } from '../journal-parts.js';
+
+/** Renews all leases of this process with one statement, three times per lease. */
+export const startHeartbeat = (parts: JournalParts): (() => void) => {
+  let stop = (): void => undefined;
+  const beat = async (): Promise<void> => {
+    try {
+      await renew(parts);
+    } catch (error) {
+      parts.log.warn('Leases could not be renewed; the next beat tries again.', { error });
+    }
+    await Promise.all([...parts.owed.values()].map((run) => releaseLease(parts, run)));
+    if (!parts.soleWriter) await lookAround(parts);
+  };
+  const arm = (): void => {
+    stop = parts.clock.schedule(parts.leaseMs / 3, () => {
+      void beat();
+      arm();
+    });
+  };
+  arm();
+  return () => stop();
+};
+
+/** Finds what other processes queued, finished, lost or asked to stop, as far as no signal told of it. */
+const lookAround = async (parts: JournalParts): Promise<void> => {
+  try {
+    await hearInterrupts(parts);
+    await loadLanes(parts.db, parts.tables, parts.lanes);
+  } catch (error) {
+    parts.log.warn('What other processes did could not be read; the next beat tries again.', { error });
+  }
+  parts.signals.fireAll();
+};
+
+const renew = async (parts: JournalParts): Promise<void> => {
+  const held = parts.held.all();
+  if (held.length === 0) return;
+  await parts.db.commit([parts.writes.renew(parts.newLease())]);
+  if (parts.soleWriter) return;
+  const rows = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE lease_owner = ? AND status = 'running'`, [parts.instanceId]);
+  const kept = new Set(rows.map(({ id }) => id));
+  for (const run of held) if (!kept.has(run.id)) parts.held.lose(run);
+};
+
+/**
+ * Gives a lease back. Never rejects: this process takes its own runs from nobody, so one that the database does
+ * not take back now is owed to it, and each beat of the heart tries again. A lease that is lost needs no giving back.
+ */
+export const releaseLease = async (parts: JournalParts, run: LeasedRun): Promise<void> => {
+  try {
+    await parts.db.commit([parts.writes.release(run, parts.clock.iso())]);
+  } catch (error) {
+    if (conflictOf(error)?.reason !== 'expect') {
+      parts.owed.set(run.id, run);
+      parts.log.warn('A lease could not be given back; the next beat tries again.', { run: run.id, error });
+      return;
+    }
+  }
+  parts.owed.delete(run.id);
+  parts.held.release(run);
+  parts.offer(run.kind);
+};

@@ -1,0 +1,77 @@
+/** The tables of the journal. Rows grow by expansion only: older code reads newer files. */
+import type { Migration } from '@svc/api';
+
+export const journalOwner = { id: 'journal', tables: ['runs', 'steps'], isPlatform: true } as const;
+
+export const journalMigrations: readonly Migration[] = [
+  {
+    name: '0001_init',
+    up(m) {
+      m.createTable('runs', {
+        id: { kind: 'text', primaryKey: true },
+        kind: { kind: 'text', notNull: true },
+        owner_id: { kind: 'text', notNull: true },
+        request_key: { kind: 'text' },
+        fingerprint: { kind: 'text' },
+        lane: { kind: 'text' },
+        parent_id: { kind: 'text' },
+        status: { kind: 'text', notNull: true },
+        // Order of arrival: milliseconds, and a counter within them.
+        position: { kind: 'integer', notNull: true },
+        input: { kind: 'json' },
+        result: { kind: 'json' },
+        error: { kind: 'json' },
+        attempt: { kind: 'integer', notNull: true },
+        created_at: { kind: 'text', notNull: true },
+        updated_at: { kind: 'text', notNull: true },
+        wait_reason: { kind: 'text' },
+        wake_key: { kind: 'text' },
+        wait_until: { kind: 'text' },
+        wait_data: { kind: 'json' },
+        lease_owner: { kind: 'text' },
+        // The fencing token: one more with each claim, never less.
+        lease_token: { kind: 'integer', notNull: true },
+        lease_until: { kind: 'integer', notNull: true },
+      });
+      m.createIndex('runs', ['owner_id', 'kind', 'request_key'], { unique: true, where: 'request_key IS NOT NULL' });
+      // J3: the database itself lets one run of a lane be running or waiting.
+      m.createIndex('runs', ['lane'], { unique: true, where: "status IN ('running', 'waiting')" });
+      m.createIndex('runs', ['lane', 'status', 'position'], { where: 'lane IS NOT NULL' });
+      m.createIndex('runs', ['kind', 'status', 'position']);
+      m.createIndex('runs', ['wake_key'], { where: "status = 'waiting'" });
+      m.createIndex('runs', ['wait_until'], { where: "status = 'waiting'" });
+      m.createTable(
+        'steps',
+        {
+          run_id: { kind: 'text', notNull: true },
+          seq: { kind: 'integer', notNull: true },
+          kind: { kind: 'text', notNull: true },
+          key: { kind: 'text', notNull: true },
+          replay: { kind: 'text', notNull: true },
+          intent: { kind: 'json' },
+          status: { kind: 'text', notNull: true },
+          outcome: { kind: 'json' },
+          started_at: { kind: 'text', notNull: true },
+          ended_at: { kind: 'text' },
+          attempt: { kind: 'integer', notNull: true },
+        },
+        { primaryKey: ['run_id', 'seq'] },
+      );
+    },
+  },
+  {
+    name: '0002_subject',
+    up(m) {
+      m.addColumn('runs', 'subject', { kind: 'text' });
+      m.createIndex('runs', ['subject', 'position'], { where: 'subject IS NOT NULL' });
+      m.createIndex('runs', ['parent_id'], { where: 'parent_id IS NOT NULL' });
+    },
+  },
+  {
+    name: '0002_interrupts',
+    up: (m) => {
+      // Why a run is to stop, for a holder that another process cannot reach at once.
+      m.addColumn('runs', 'interrupt', { kind: 'json' });
+    },
+  },
+];

@@ -1,0 +1,71 @@
+/** The writes by which a run begins: held at once, in the queue, or over already. */
+import type { Db, JournalRun, Scalar, Write } from '@svc/api';
+import { toJson } from './run-rows.js';
+
+export interface Lease {
+  readonly owner: string;
+  /** How long from now, in milliseconds. */
+  readonly ms: number;
+}
+
+const RUN_INSERT = 'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
+
+interface Statement {
+  readonly sql: string;
+  readonly args: readonly Scalar[];
+  readonly expect?: number;
+}
+
+export const sealed = (db: Db, { sql, args, expect }: Statement): Write => db.sql(sql, args, expect === undefined ? {} : { expect });
+
+export const createOpeningWrites = (db: Db, runs: string, nowSql: () => string) => ({
+  /** Inserts the run as already running; conflicts unless its lane is empty (the unique index sees to running and waiting ones). */
+  openRunning: (run: JournalRun, position: number, lease: Lease): Write =>
+    sealed(db, {
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued')`,
+      args: [...opened(run, position), lease.owner, lease.ms, run.lane],
+      expect: 1,
+    }),
+
+  openQueued: (run: JournalRun, position: number): Write =>
+    sealed(db, {
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
+      args: opened(run, position),
+      expect: 1,
+    }),
+
+  /** A run that is over when it begins: it stands for an effect that is in the same commit. */
+  receipt: (run: { id: string; kind: string; ownerId: string; key: string | null; fingerprint: string; at: string }, position: number, result: unknown): Write =>
+    db.insert('runs', [
+      {
+        id: run.id,
+        kind: run.kind,
+        owner_id: run.ownerId,
+        request_key: run.key,
+        fingerprint: run.fingerprint,
+        status: 'done',
+        position,
+        result: toJson(result),
+        attempt: 1,
+        created_at: run.at,
+        updated_at: run.at,
+        lease_token: 0,
+        lease_until: 0,
+      },
+    ]),
+});
+
+const opened = (run: JournalRun, position: number): Scalar[] => [
+  run.id,
+  run.kind,
+  run.ownerId,
+  run.key,
+  run.fingerprint,
+  run.lane,
+  run.parentId,
+  run.subject,
+  position,
+  toJson(run.input),
+  run.createdAt,
+  run.updatedAt,
+];

@@ -1,0 +1,28 @@
+/**
+ * The one validator: ajv, loaded with the first check that needs it. Routes, config, tools and documents are all judged
+ * by instances that are made here, so a format means the same everywhere. Nothing global is set up or changed.
+ */
+import type { Ajv, Options } from 'ajv';
+
+export type Dialect = '2020-12' | 'draft-07';
+export type MakeAjv = (options: Options, dialect?: Dialect) => Ajv;
+
+let loading: Promise<MakeAjv> | undefined;
+
+export const loadAjv = (): Promise<MakeAjv> => {
+  loading ??= load();
+  return loading;
+};
+
+const load = async (): Promise<MakeAjv> => {
+  const [{ Ajv2020 }, { Ajv: Ajv07 }, formats, { parseRange }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv/dist/ajv.js'), import('ajv-formats'), import('../doors/ip-range.js')]);
+  // A CommonJS package: the function is its default's default.
+  const addFormats = formats.default.default;
+  return (options, dialect = '2020-12') => {
+    // No meta-schema: loading it costs more than all else here. What ajv cannot compile it refuses by itself.
+    const all: Options = { strict: false, strictNumbers: true, meta: false, validateSchema: false, addUsedSchema: false, logger: false, ...options };
+    const ajv = dialect === 'draft-07' ? new Ajv07(all) : new Ajv2020(all);
+    addFormats(ajv);
+    return ajv.addFormat('ip-range', (text: string) => parseRange(text) !== undefined);
+  };
+};

@@ -1,0 +1,57 @@
+/** What ajv found, in one line that names the field, and as a path. */
+import type { ErrorObject } from 'ajv';
+
+const MAX_SHOWN_CHARS = 60;
+
+export interface FaultWords {
+  /** What the whole is called: `body`, `query`, `path`, `arguments`. */
+  readonly part: string;
+  /** Text of it is not repeated: it may be a secret. */
+  readonly hidesText?: boolean;
+}
+
+/** `limit in the query must be <= 500, got 900.` */
+export const describeFault = (fault: ErrorObject | undefined, words: FaultWords): string => {
+  const { part } = words;
+  if (!fault) return `The ${part} is not what is taken here.`;
+  const path = pathOf(fault.instancePath).join('.');
+  // ajv types params per keyword; each branch reads those of its own.
+  const params: Record<string, unknown> = fault.params;
+  const under = path === '' ? '' : `${path}.`;
+  if (fault.keyword === 'required') return `${under}${params.missingProperty} is missing in the ${part}.`;
+  if (fault.keyword === 'additionalProperties' || fault.keyword === 'unevaluatedProperties') {
+    return `${under}${params.additionalProperty ?? params.unevaluatedProperty} is not a field of the ${part}.`;
+  }
+  const subject = path === '' ? `The ${part}` : `${path} in the ${part}`;
+  return `${subject} ${expected(fault, params)}, got ${got(fault.data, words)}.`;
+};
+
+/** The field that a fault is about: a missing one is named itself. */
+export const placeOf = (fault: ErrorObject): readonly string[] => {
+  const path = pathOf(fault.instancePath);
+  return fault.keyword === 'required' ? [...path, String(fault.params.missingProperty)] : path;
+};
+
+const pathOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+const expected = (fault: ErrorObject, params: Record<string, unknown>): string => {
+  if (fault.keyword === 'type') return `must be ${[params.type].flat().join(' or ')}`;
+  if (fault.keyword === 'enum' && Array.isArray(params.allowedValues)) return `must be one of ${params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`;
+  if (fault.keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
+  if (fault.keyword === 'format') return `must be a valid ${params.format}`;
+  if ((fault.keyword === 'anyOf' || fault.keyword === 'oneOf') && Array.isArray(fault.schema)) {
+    const choices = fault.schema.map((choice) => (choice?.const === undefined ? choice?.type : JSON.stringify(choice.const)));
+    return choices.every((choice) => choice !== undefined) ? `must be one of ${[...new Set(choices)].join(', ')}` : 'has none of the allowed forms';
+  }
+  return fault.message ?? 'is not allowed';
+};
+
+const got = (value: unknown, { hidesText }: FaultWords): string => {
+  if (typeof value === 'string') return hidesText ? `text of ${value.length} characters` : JSON.stringify(value.slice(0, MAX_SHOWN_CHARS));
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  return Array.isArray(value) ? `a list of ${value.length}` : typeof value === 'object' ? 'an object' : 'nothing';
+};

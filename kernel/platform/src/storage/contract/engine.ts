@@ -1,0 +1,32 @@
+/** What a database engine does for the store code above it, whichever engine it is. */
+import type { CommitResult, Migration, Scalar } from '@svc/api';
+import type { TableNames } from './table-names.js';
+import type { WriteStats } from './write-queue.js';
+import type { WriteOp } from './write-op.js';
+
+/** Name and hash of each applied migration, by bookkeeping table. */
+export type AppliedMigrations = Map<string, Map<string, string>>;
+
+export interface Engine {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** Which database this is, for people: a path, or host and name. Never a password. */
+  readonly place: string;
+  /** All of it or nothing, durable when it resolves (S1, S3). Table names are physical. */
+  commit(ops: readonly WriteOp[]): Promise<CommitResult>;
+  /** One SELECT with `?` placeholders, on a read-only connection (S2). */
+  read(sql: string, args: readonly Scalar[]): Promise<unknown[]>;
+  /** A quoted column or table name. */
+  identifier(name: string): string;
+  /** SQL for the database's own time in whole milliseconds since the epoch; leases go by it. */
+  nowSql(): string;
+  migrate(names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }>;
+  appliedMigrations(): ReadonlyMap<string, ReadonlyMap<string, string>>;
+  stats(): WriteStats;
+  /** To be called every second. */
+  tend(): Promise<void>;
+  /** Why this may not be the database that was here last; undefined when it is. */
+  identityProblem(): string | undefined;
+  /** Rejects when the database does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,135 @@
+import { defineErrors, isSvcError, type SvcError } from '@svc/api';
+
+/** Why a commit was refused, in `details` of `storage_conflict`. */
+export interface ConflictDetails {
+  /** `expect`: a row that the write expected was not there. The others: a rule of the table. */
+  readonly reason: 'expect' | 'unique' | 'foreign_key';
+  /** Index of the write in its commit; known for `expect` only. */
+  readonly write?: number;
+  /** `table.column` names of the broken unique key. */
+  readonly columns?: readonly string[];
+}
+
+export const storageErrors = defineErrors('storage', {
+  conflict: {
+    status: 409,
+    retry: true,
+    message: (what: string) => `Nothing was written: ${what}.`,
+    hint: 'Somebody else changed the same thing first. Read it again and decide anew.',
+  },
+  invalid_row: { status: 500, retry: false, message: (what: string) => `The row breaks a rule of its table: ${what}.`, hint: 'This is a fault in the area that wrote it; the log names it.' },
+  bad_write: { status: 500, retry: false, message: (what: string) => `The write cannot be carried out: ${what}.`, hint: 'This is a fault in the area that wrote it.' },
+  number_too_large: {
+    status: 500,
+    retry: false,
+    message: (value: string) => `The number ${value} is beyond 2^53 and would not be exact.`,
+    hint: 'Keep it as text, or in a larger unit.',
+  },
+  unknown_table: {
+    status: 500,
+    retry: false,
+    message: (owner: string, table: string) => `${owner} has no table "${table}".`,
+    hint: 'Name it under "tables" in extension.json; rows of other areas are reached through their services.',
+  },
+  bad_name: {
+    status: 500,
+    retry: false,
+    message: (id: string, table: string, why: string) => `The table "${table}" of "${id}" cannot be named: ${why}.`,
+    hint: 'Name it otherwise under "tables" in extension.json.',
+  },
+  reserved_owner: { status: 500, retry: false, message: (id: string) => `The id "${id}" belongs to the platform.`, hint: 'Give the extension another id.' },
+  write_unsealed: {
+    status: 500,
+    retry: false,
+    message: (index: number, what: string) => `Write ${index} of the commit was not sealed by this daemon: it is ${what}.`,
+    hint: 'Build it with ctx.db (insert, update, upsert, remove, sql) or ctx.events.event, and hand on the very object they return.',
+  },
+  foreign_table: {
+    status: 403,
+    retry: false,
+    message: (owner: string, table: string) => `SQL text of ${owner} names "${table}", which is not one of its tables.`,
+    hint: 'Name own tables, by ctx.db.table; rows of other areas are reached through their services.',
+  },
+  sql_refused: {
+    status: 500,
+    retry: false,
+    message: (why: string) => `The SQL text is refused: ${why}.`,
+    hint: 'SQL text is one plain statement over own tables, without comments, that SQLite and PostgreSQL read alike.',
+  },
+  bad_query: { status: 500, retry: false, message: (why: string) => `The query cannot be carried out: ${why}.`, hint: 'This is a fault in the area that asked.' },
+  no_owner_column: {
+    status: 500,
+    retry: false,
+    message: (owner: string, table: string) => `The table ${table} of ${owner} has no column owner_id, so nothing in it can be filtered by an actor.`,
+    hint: "Add owner_id in a migration, or ask without an actor where the rows are nobody's.",
+  },
+  too_many_rows: {
+    status: 500,
+    retry: false,
+    message: (table: string, limit: number) => `A select from ${table} without a limit found more than ${limit} rows.`,
+    hint: 'Give it a limit, or read in pages.',
+  },
+  bad_cursor: { status: 400, retry: false, message: () => 'The cursor is not one that this list gave.', hint: 'Begin again without a cursor; use "next" of a page as it is, with the same order.' },
+  full: { status: 507, retry: true, message: () => 'The disk is full: nothing was written.', hint: 'Free some space on the disk that holds the database, then try again.' },
+  io: { status: 500, retry: false, message: () => 'The disk reported an error while writing.', hint: 'Look at the disk and the log. Whether the last change was kept is seen after a restart.' },
+  busy: { status: 503, retry: true, message: () => 'Another program holds the database.', hint: 'Close what else has the database file open, then try again.' },
+  overloaded: { status: 503, retry: true, message: (waiting: number) => `${waiting} commits already wait for the disk.`, hint: 'Try again in a moment.' },
+  closed: { status: 503, retry: true, message: () => 'The database is closed.', hint: 'The daemon is stopping.' },
+  failed: { status: 500, retry: false, message: () => 'The database refused a statement.', hint: 'The log holds the cause.' },
+  unavailable: {
+    status: 503,
+    retry: false,
+    message: (file: string, why: string) => `The database ${file} cannot be opened: ${why}.`,
+    hint: 'Check that the folder exists, that this user may write there, and that the disk has space; or name another home.',
+  },
+  server_unavailable: {
+    status: 503,
+    retry: false,
+    message: (place: string, why: string) => `The database ${place} cannot be used: ${why}.`,
+    hint: 'Look at [storage] url (user, password, host, port and name) and at the server; nothing was changed.',
+  },
+  unreachable: {
+    status: 503,
+    retry: true,
+    message: (place: string, why: string) => `The database ${place} does not answer: ${why}.`,
+    hint: 'Nothing was written. It is tried again with the next request.',
+  },
+  bad_url: {
+    status: 500,
+    retry: false,
+    message: (why: string) => `The setting [storage] url is no address of a database: ${why}.`,
+    hint: 'Write it as postgres://user:password@host:5432/name, or leave it out to use the file in the data folder.',
+  },
+  bad_text: { status: 400, retry: false, message: () => 'A text holds a NUL character, which PostgreSQL cannot keep.', hint: 'Leave the character out.' },
+  number_read: {
+    status: 500,
+    retry: false,
+    message: (value: string) => `The database holds the number ${value}, which is beyond 2^53 and cannot be read exactly.`,
+    hint: 'This is a fault in the area that wrote it.',
+  },
+  migration_changed: {
+    status: 500,
+    retry: false,
+    message: (owner: string, name: string) => `Migration ${name} of ${owner} was changed after it had been applied here.`,
+    hint: 'Put the old text back and add a new migration for the change.',
+  },
+  migration_missing: {
+    status: 500,
+    retry: false,
+    message: (owner: string, name: string) => `Migration ${name} of ${owner} comes before one that is already applied.`,
+    hint: 'Give the new migration a higher number.',
+  },
+  migration_failed: {
+    status: 500,
+    retry: false,
+    message: (owner: string, name: string, why: string) => `Migration ${name} of ${owner} failed and was undone: ${why}.`,
+    hint: 'Nothing of it was kept.',
+  },
+});
+
+export const conflict = (what: string, details: ConflictDetails, cause: unknown): SvcError => storageErrors.conflict(what).with({ details, cause });
+
+/** The reason of a `storage_conflict`, or undefined for any other error. */
+export const conflictOf = (error: unknown): ConflictDetails | undefined =>
+  // `details` of this code is always written by `conflict` above.
+  isSvcError(error) && error.code === 'storage_conflict' ? (error.details as ConflictDetails) : undefined;

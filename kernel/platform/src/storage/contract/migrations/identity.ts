@@ -1,0 +1,86 @@
+/**
+ * Whether the database is the one that was here last: a row in it and a file beside it name the same database and
+ * how far it has come.
+ *
+ * I1  The row is committed before the file is written: a database that was not touched from outside is never behind.
+ * I2  What is found stays said, over restarts too, until a person takes the file away (`svc doctor --accept-database`).
+ */
+import { errnoOf } from '../../../config/errno.js';
+import { readFile } from 'node:fs/promises';
+import { atomicWrite } from '../../../doors/files/atomic-write.js';
+
+export const IDENTITY_TABLE = 'kernel_identity';
+/** The same text for every engine. */
+export const CREATE_IDENTITY = `CREATE TABLE IF NOT EXISTS ${IDENTITY_TABLE} (one integer PRIMARY KEY CHECK (one = 1), id text NOT NULL, mark integer NOT NULL)`;
+
+export interface Identity {
+  readonly id: string;
+  /** Grows whenever the database has changed for a while; what has a smaller one is older. */
+  readonly mark: number;
+}
+
+export interface DatabaseIdentity {
+  /** What does not fit, in words; undefined when all is well. */
+  problem(): string | undefined;
+  /** Looks whether a person has accepted what is there. True when nothing is wrong (any more). */
+  isSettled(): Promise<boolean>;
+  /** Notes that the database has come further. */
+  advance(): Promise<void>;
+}
+
+/** The row, in whichever engine. */
+export interface IdentityRow {
+  /** Undefined in a database that has not rested yet. */
+  read(): Promise<Identity | undefined>;
+  /** Makes the row, or puts its mark up by one; committed when it resolves. */
+  advance(): Promise<void>;
+}
+
+export interface OpenIdentity {
+  /** The file beside the database. */
+  readonly file: string;
+  /** Which database it is, for people. */
+  readonly place: string;
+  readonly row: IdentityRow;
+}
+
+export const openIdentity = async ({ file, place, row }: OpenIdentity): Promise<DatabaseIdentity> => {
+  const [inside, noted] = await Promise.all([row.read(), readNoted(file)]);
+  let problem = compare({ file, place }, inside, noted);
+  return {
+    problem: () => problem,
+    isSettled: async () => {
+      if (problem !== undefined && (await readNoted(file)) === undefined) problem = undefined;
+      return problem === undefined;
+    },
+    advance: async () => {
+      await row.advance();
+      await atomicWrite(file, `${JSON.stringify(await row.read())}\n`, { modeWhenNew: 0o600 });
+    },
+  };
+};
+
+/** Undefined when there is no such file: a new home, or a person has accepted what is there. */
+const readNoted = async (file: string): Promise<Identity | 'unreadable' | undefined> => {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    return errnoOf(error) === 'ENOENT' ? undefined : 'unreadable';
+  }
+  try {
+    const { id, mark } = JSON.parse(text) as Partial<Identity>; // checked in the next line
+    return typeof id === 'string' && Number.isSafeInteger(mark) ? { id, mark: Number(mark) } : 'unreadable';
+  } catch {
+    return 'unreadable'; // said as such
+  }
+};
+
+const compare = ({ file, place }: Pick<OpenIdentity, 'file' | 'place'>, inside: Identity | undefined, noted: Identity | 'unreadable' | undefined): string | undefined => {
+  if (noted === undefined) return undefined;
+  if (noted === 'unreadable') return `${file}, which says which database was here last, cannot be read: whether ${place} is that one is not known.`;
+  if (inside === undefined) return `${place} is empty or new, but another database was here before: what that one held is missing.`;
+  if (inside.id !== noted.id) return `${place} is another database than the one that was here last.`;
+  if (inside.mark < noted.mark) return `${place} is older than what was here last (${inside.mark} of ${noted.mark}): what was accepted since is missing, and what was done since may be done again.`;
+  return undefined;
+};

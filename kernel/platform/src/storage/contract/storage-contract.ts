@@ -1,0 +1,31 @@
+/** Storage as the daemon sees it, whichever engine is below. */
+import type { Clock, Db, Logger, Migration, Write } from '@svc/api';
+import type { Engine } from './engine.js';
+import type { TableOwner } from './table-names.js';
+
+export interface StorageOptions {
+  /** Path of the database file of SQLite; its folder must exist. With `url` only what is noted beside it. */
+  file: string;
+  /** `postgres://…`: the server to use instead of the file. */
+  url?: string | undefined;
+  /** How long a server that does not answer is waited for; default 30 s. */
+  patienceMs?: number;
+  /** Reads at the same time. */
+  readers?: number;
+  clock: Clock;
+  log: Logger;
+  /** Gets the events of each batch after its COMMIT, in commit order. Must not throw. */
+  onEvents(events: ReadonlyArray<{ event: string; data: unknown }>): void;
+  /** Whether somebody listens durably: such events are kept in `kernel__events` too. */
+  storeEvent?(event: string): boolean;
+  /** Stands in for the database's own time, in milliseconds, where a test moves the clock. */
+  now?: (() => number) | undefined;
+}
+
+export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | 'appliedMigrations' | 'stats' | 'tend' | 'identityProblem' | 'ping' | 'close'> {
+  dbFor(owner: TableOwner): Db;
+  /** A sealed write that makes the fact known with the commit it joins. Whoever hands it out judges whether this owner may publish it. */
+  event(ownerId: string, event: string, data: unknown): Write;
+  /** Applies what is not applied yet, in order of name. What each does is hashed, so that one changed after it was applied is refused. */
+  migrate(owner: TableOwner, migrations: readonly Migration[]): Promise<{ applied: string[] }>;
+}

@@ -1,0 +1,58 @@
+/**
+ * The physical names of an owner's tables: `<id>__<table>`, with `-` of the id written as `_`.
+ *
+ * An id has no `_`, no `--` and no `-` at its end, so what it becomes has no `__` and does not end in `_`; a table
+ * begins with a letter. So the first `__` of a physical name parts the two: no two owners can share one.
+ */
+import { storageErrors } from './errors.js';
+
+export interface TableOwner {
+  readonly id: string;
+  readonly tables: readonly string[];
+  /** The kernel's and the journal's own: they may have a reserved id, and their SQL text is not judged. */
+  readonly isPlatform?: boolean;
+}
+
+export interface TableNames {
+  readonly id: string;
+  readonly isPlatform: boolean;
+  /** Where the owner's applied migrations are kept. */
+  readonly bookkeeping: string;
+  /** Throws `storage_unknown_table` for a name that the owner did not declare. */
+  physical(table: string): string;
+  /** Whether this is the physical name of one of the owner's tables. */
+  isOwn(physical: string): boolean;
+}
+
+const ID = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const TABLE = /^[a-z][a-z0-9_]*$/;
+const RESERVED = /^(?:kernel|journal|svc)$|^(?:sqlite|pg)(?:-|$)/;
+/** PostgreSQL cuts longer names, and two that were cut may be one. */
+const MAX_NAME = 63;
+
+/** Throws `storage_bad_name` when it would not be unmistakable. */
+export const physicalName = (id: string, table: string): string => {
+  const name = `${id.replaceAll('-', '_')}__${table}`;
+  if (!ID.test(id) || !TABLE.test(table)) throw storageErrors.bad_name(id, table, 'an id has small letters, digits and single hyphens within, a table small letters, digits and _');
+  if (name.length > MAX_NAME) throw storageErrors.bad_name(id, table, `${name} has ${name.length} characters, and ${MAX_NAME} are the limit`);
+  return name;
+};
+
+export const tableNames = (owner: TableOwner): TableNames => {
+  const { id, tables, isPlatform = false } = owner;
+  if (!isPlatform && RESERVED.test(id)) throw storageErrors.reserved_owner(id);
+  if (tables.includes('migrations')) throw storageErrors.bad_name(id, 'migrations', 'the name is kept for bookkeeping');
+  const own = new Map(tables.map((table) => [table, physicalName(id, table)]));
+  const physical = new Set(own.values());
+  return {
+    id,
+    isPlatform,
+    bookkeeping: physicalName(id, 'migrations'),
+    physical(table) {
+      const name = own.get(table);
+      if (name === undefined) throw storageErrors.unknown_table(id, String(table));
+      return name;
+    },
+    isOwn: (name) => physical.has(name),
+  };
+};

@@ -1,0 +1,69 @@
+/**
+ * What an owner's migrations ask for, judged before an engine sees it: names are names, kinds are kinds, and SQL text
+ * stays with the owner's tables like any other. What was judged is what is carried out: `up` is asked once, and its
+ * steps are copied.
+ */
+import type { ColumnSpec, Migration } from '@svc/api';
+import { checkIdentifier } from '../contract/dialect.js';
+import { storageErrors } from '../contract/errors.js';
+import { type MigrationStep, recordMigration } from '../contract/migrations/migration-builder.js';
+import { createSqlJudge } from './sql-judge.js';
+import type { TableNames } from '../contract/table-names.js';
+
+export interface JudgedMigration {
+  readonly steps: readonly MigrationStep[];
+  /** Does the same steps again, for an engine to record. */
+  readonly migration: Migration;
+}
+
+const KINDS: ReadonlySet<ColumnSpec['kind']> = new Set(['text', 'integer', 'real', 'json', 'boolean', 'blob']);
+
+/** Throws `storage_unknown_table`, `storage_bad_write`, `storage_sql_refused` and `storage_foreign_table`. */
+export const judgeMigrations = (names: TableNames, migrations: readonly Migration[]): JudgedMigration[] => {
+  const judgeText = createSqlJudge(names);
+  return migrations.map(({ name, up }) => {
+    const steps = structuredClone(recordMigration({ name, up }));
+    for (const step of steps) judgeStep(names, step, judgeText);
+    return { steps, migration: replayOf(name, steps) };
+  });
+};
+
+const judgeStep = (names: TableNames, step: MigrationStep, judgeText: ReturnType<typeof createSqlJudge>): void => {
+  switch (step.op) {
+    case 'createTable':
+      names.physical(step.table);
+      for (const [name, spec] of Object.entries(step.columns)) judgeColumn(name, spec);
+      for (const name of [...step.primaryKey, ...step.unique.flat()]) checkIdentifier(name);
+      break;
+    case 'addColumn':
+      names.physical(step.table);
+      judgeColumn(step.name, step.spec);
+      break;
+    case 'createIndex':
+      for (const name of step.columns) checkIdentifier(name);
+      if (step.where !== undefined) judgeText(`SELECT 1 FROM ${names.physical(step.table)} WHERE ${step.where}`, 'read');
+      break;
+    case 'sql':
+      judgeText(
+        step.text.replaceAll(/\{([a-z][a-z0-9_]*)\}/g, (_, table: string) => names.physical(table)),
+        'write',
+      );
+  }
+};
+
+const judgeColumn = (name: string, { kind }: ColumnSpec): void => {
+  checkIdentifier(name);
+  if (!KINDS.has(kind)) throw storageErrors.bad_write(`${String(kind)} is no kind of column`);
+};
+
+const replayOf = (name: string, steps: readonly MigrationStep[]): Migration => ({
+  name,
+  up(m) {
+    for (const step of steps) {
+      if (step.op === 'createTable') m.createTable(step.table, step.columns, { primaryKey: step.primaryKey, unique: step.unique });
+      else if (step.op === 'addColumn') m.addColumn(step.table, step.name, step.spec);
+      else if (step.op === 'createIndex') m.createIndex(step.table, step.columns, { unique: step.unique, ...(step.where === undefined ? {} : { where: step.where }) });
+      else m.sql(step.text);
+    }
+  },
+});

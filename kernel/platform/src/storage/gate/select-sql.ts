@@ -1,0 +1,83 @@
+/** Reads as data, turned into portable SQL. */
+import { type Actor, type Scalar, type Select, seesAll } from '@svc/api';
+import { storageErrors } from '../contract/errors.js';
+import { behind, type OrderColumn } from './page-cursor.js';
+import type { TableNames } from '../contract/table-names.js';
+import type { TableShape, TableShapes } from './table-shapes.js';
+import { both, type Condition, conditionsOf, type Quote } from './where-sql.js';
+
+/** Also how many rows a select without a limit may find. */
+export const MAX_ROWS = 10_000;
+/** Whose a row is. */
+const OWNER_COLUMN = 'owner_id';
+
+export interface SelectDeps {
+  readonly names: TableNames;
+  readonly shapes: TableShapes;
+  readonly quote: Quote;
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly args: readonly Scalar[];
+}
+
+/** `limit` rows at most, whatever the query says. */
+export const selectSql = (deps: SelectDeps, query: Select, order: readonly OrderColumn[], columns: readonly string[] | undefined, limit: number): Statement => {
+  const { quote } = deps;
+  const from = deps.names.physical(query.from);
+  const conditions = conditionsFor(deps, query.from, query.where ?? {}, query.actor);
+  if (query.after !== undefined) conditions.push(behind(query.after, order, quote));
+  const where = both(conditions);
+  const picked = columns === undefined ? '*' : Array.from(columns, (column) => quote(column)).join();
+  const ordered = order.length === 0 ? '' : ` ORDER BY ${order.map((one) => orderSql(one, quote)).join()}`;
+  return { sql: `SELECT ${picked} FROM ${quote(from)}${where ? ` WHERE ${where.sql}` : ''}${ordered} LIMIT ?`, args: [...(where?.args ?? []), limit] };
+};
+
+export const countSql = (deps: SelectDeps, table: string, where: Select['where'], actor: Actor | undefined): Statement => {
+  const found = both(conditionsFor(deps, table, where ?? {}, actor));
+  return { sql: `SELECT COUNT(*) AS n FROM ${deps.quote(deps.names.physical(table))}${found ? ` WHERE ${found.sql}` : ''}`, args: found?.args ?? [] };
+};
+
+const conditionsFor = (deps: SelectDeps, table: string, where: NonNullable<Select['where']>, actor: Actor | undefined): Condition[] => {
+  const own = actor === undefined ? [] : ownedBy(deps, table, actor);
+  return [...conditionsOf(where, deps.quote), ...own];
+};
+
+/** Refused for whoever sees all, too: otherwise a missing column would show with the first person who does not. */
+const ownedBy = (deps: SelectDeps, table: string, actor: Actor): Condition[] => {
+  if (!deps.shapes.of(deps.names.physical(table))?.columns.has(OWNER_COLUMN)) throw storageErrors.no_owner_column(deps.names.id, table);
+  return seesAll(actor) ? [] : [{ sql: `${deps.quote(OWNER_COLUMN)} = ?`, args: [actor.ownerId] }];
+};
+
+/** The columns as asked for; throws for a direction or a column that is none. */
+export const orderOf = (deps: SelectDeps, query: Select): OrderColumn[] => {
+  const shape = deps.shapes.of(deps.names.physical(query.from));
+  return Array.from(query.order ?? [], ({ column, descending = false }) => orderColumn(shape, column, descending));
+};
+
+/** With the table's key behind them, so that no two rows stand in the same place. */
+export const pageOrderOf = (deps: SelectDeps, query: Select): OrderColumn[] => {
+  const shape = deps.shapes.of(deps.names.physical(query.from));
+  if (!shape || shape.key.length === 0) throw storageErrors.bad_query(`${query.from} of ${deps.names.id} has no primary key that a page could go by`);
+  const order = orderOf(deps, query);
+  const rest = shape.key.filter((column) => !order.some((one) => one.column === column));
+  // In the direction of the last column, so that one index serves both.
+  const descending = order.at(-1)?.descending ?? false;
+  return [...order, ...rest.map((column) => orderColumn(shape, column, descending))];
+};
+
+const orderColumn = (shape: TableShape | undefined, column: string, descending: boolean): OrderColumn => ({ column, descending: descending === true, isNotNull: shape?.notNull.has(column) ?? false });
+
+/** Said only where a NULL can be: PostgreSQL puts it elsewhere, and an index must fit. */
+const orderSql = ({ column, descending, isNotNull }: OrderColumn, quote: Quote): string => {
+  const direction = descending ? ' DESC' : '';
+  return `${quote(column)}${direction}${isNotNull ? '' : descending ? ' NULLS LAST' : ' NULLS FIRST'}`;
+};
+
+/** Throws for what is no number of rows. */
+export const limitOf = (limit: number | undefined, whenNone: number): number => {
+  if (limit === undefined) return whenNone;
+  if (!Number.isSafeInteger(limit) || limit < 0 || limit > MAX_ROWS) throw storageErrors.bad_query(`the limit is ${String(limit)}, and it is a whole number from 0 to ${MAX_ROWS}`);
+  return limit;
+};

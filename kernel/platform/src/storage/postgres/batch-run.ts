@@ -1,0 +1,158 @@
+/**
+ * Carries out one batch of commits on PostgreSQL (Q3, Q4 of write-queue.ts): all statements in one trip, their counts
+ * judged, then COMMIT. What fails is undone and run again, each commit behind its own savepoint.
+ *
+ * A transaction whose COMMIT was not yet sent took no effect when the connection is lost, and is run again. One whose
+ * COMMIT was not answered is looked up; where the database does not say, its end is not known and it is never repeated.
+ */
+import { isSvcError, type SvcError } from '@svc/api';
+import { type BatchEndDeps, refuse, settle, timed, type Waiting } from '../contract/batch-end.js';
+import { conflict, storageErrors } from '../contract/errors.js';
+import type { Statement, Unit } from '../contract/write-compiler.js';
+import type { PostgresConnection, StatementResult } from './postgres-connection.js';
+import { isLost, type KeyColumns, mapStatementError } from './postgres-errors.js';
+import type { PostgresWriter } from './postgres-writer.js';
+
+/** A batch that takes the connection down again and again is at fault itself. */
+const MAX_TRIES = 3;
+
+export interface BatchDeps extends BatchEndDeps {
+  readonly writer: PostgresWriter;
+  readonly keyColumns: KeyColumns;
+}
+
+/** What became of a batch before COMMIT. */
+interface Prepared {
+  readonly kept: ReadonlyArray<{ readonly waiting: Waiting; readonly counts: readonly number[] }>;
+  readonly refused: ReadonlyArray<readonly [Waiting, SvcError]>;
+}
+
+/** Never rejects: each commit's end is told to whoever waits for it. */
+export const runBatch = async (deps: BatchDeps, batch: readonly Waiting[]): Promise<void> => {
+  try {
+    const done = await timed(deps, () => carryOut(deps, batch));
+    for (const [waiting, error] of done.refused) refuse(deps, waiting, error);
+    for (const { waiting, counts } of done.kept) for (const [write, n] of counts.entries()) waiting.unit.changes[write] = (waiting.unit.changes[write] ?? 0) + n;
+    settle(
+      deps,
+      done.kept.map(({ waiting }) => waiting),
+    );
+  } catch (error) {
+    const refusal = isSvcError(error) ? error : storageErrors.io().with({ cause: error });
+    for (const waiting of batch) refuse(deps, waiting, refusal);
+  }
+};
+
+const carryOut = async (deps: BatchDeps, batch: readonly Waiting[]): Promise<Prepared> => {
+  for (let tries = 1; ; tries += 1) {
+    const connection = await deps.writer.connection();
+    let prepared: Prepared;
+    try {
+      prepared = await prepare(deps, connection, batch);
+    } catch (error) {
+      await deps.writer.drop(connection);
+      if (!isLost(error)) throw await mapStatementError(error, deps.keyColumns);
+      if (tries === MAX_TRIES) throw storageErrors.io().with({ cause: error });
+      continue;
+    }
+    if (await commit(deps, connection, prepared)) return prepared;
+    if (tries === MAX_TRIES) throw storageErrors.busy();
+  }
+};
+
+/** Everything but the COMMIT. Rejects when the connection is lost, or cannot even undo. */
+const prepare = async (deps: BatchDeps, connection: PostgresConnection, batch: readonly Waiting[]): Promise<Prepared> => {
+  try {
+    const results = await connection.query(deps.writer.begin() + batch.map(({ unit }) => unit.sql).join(''));
+    const kept = judgeAll(batch, results.slice(deps.writer.beginStatements));
+    if (kept) return { kept, refused: [] };
+  } catch (error) {
+    if (isLost(error)) throw error;
+    // Whose fault it was is found below.
+  }
+  await connection.query('ROLLBACK');
+  return replay(deps, connection, batch);
+};
+
+/** Undefined when a statement did not change the rows that were expected of it. */
+const judgeAll = (batch: readonly Waiting[], results: readonly StatementResult[]): Prepared['kept'] | undefined => {
+  const kept: Array<Prepared['kept'][number]> = [];
+  let at = 0;
+  for (const waiting of batch) {
+    const { statements } = waiting.unit;
+    const counts = judge(waiting.unit, results.slice(at, at + statements.length));
+    if (isSvcError(counts)) return undefined;
+    kept.push({ waiting, counts });
+    at += statements.length;
+  }
+  return kept;
+};
+
+/** Rows per write of what was to be counted, or the conflict. */
+const judge = (unit: Unit, results: readonly StatementResult[]): number[] | SvcError => {
+  const counts = unit.changes.map(() => 0);
+  for (const [index, { check }] of unit.statements.entries()) {
+    if (!check) continue;
+    const rows = results[index]?.rowCount ?? 0;
+    if (check.rows === undefined) counts[check.write] = (counts[check.write] ?? 0) + rows;
+    else if (check.rows !== rows) return unexpected(check.write);
+  }
+  return counts;
+};
+
+const unexpected = (write: number): SvcError => conflict('a row it expected was not there', { reason: 'expect', write }, undefined);
+
+const replay = async (deps: BatchDeps, connection: PostgresConnection, batch: readonly Waiting[]): Promise<Prepared> => {
+  const kept: Array<Prepared['kept'][number]> = [];
+  const refused: Array<[Waiting, SvcError]> = [];
+  await connection.query(deps.writer.begin());
+  for (const waiting of batch) {
+    const outcome = await tryUnit(deps, connection, waiting.unit);
+    if (isSvcError(outcome)) refused.push([waiting, outcome]);
+    else kept.push({ waiting, counts: outcome });
+  }
+  return { kept, refused };
+};
+
+/** Statement by statement, so that the first that fails or falls short is the one that is told, as with SQLite. */
+const tryUnit = async (deps: BatchDeps, connection: PostgresConnection, unit: Unit): Promise<number[] | SvcError> => {
+  await connection.query('SAVEPOINT unit');
+  const results: StatementResult[] = [];
+  let refusal: SvcError | undefined;
+  for (const statement of unit.statements) {
+    refusal = await tryStatement(deps, connection, statement, results);
+    if (refusal) break;
+  }
+  await connection.query(refusal ? 'ROLLBACK TO unit;RELEASE unit' : 'RELEASE unit');
+  return refusal ?? judge(unit, results);
+};
+
+const tryStatement = async (deps: BatchDeps, connection: PostgresConnection, { sql, check }: Statement, results: StatementResult[]): Promise<SvcError | undefined> => {
+  try {
+    const [result] = await connection.query(sql);
+    if (result) results.push(result);
+    return check?.rows !== undefined && check.rows !== (result?.rowCount ?? 0) ? unexpected(check.write) : undefined;
+  } catch (error) {
+    if (isLost(error)) throw error;
+    return mapStatementError(error, deps.keyColumns);
+  }
+};
+
+/** False when it took no effect and may be tried again. Rejects with `storage_io` when that is not known. */
+const commit = async (deps: BatchDeps, connection: PostgresConnection, prepared: Prepared): Promise<boolean> => {
+  if (prepared.kept.length === 0) {
+    await connection.query('ROLLBACK').catch(() => deps.writer.drop(connection)); // nothing to keep
+    return true;
+  }
+  try {
+    const [result] = await connection.query('COMMIT');
+    return result?.command === 'COMMIT';
+  } catch (error) {
+    if (!isLost(error)) throw await mapStatementError(error, deps.keyColumns);
+    await deps.writer.drop(connection);
+    deps.log.warn('The connection was lost while a batch was committed; the database is asked whether it took effect.', { commits: prepared.kept.length });
+    return deps.writer.hasCommitted().catch((cause: unknown) => {
+      throw storageErrors.io().with({ cause });
+    });
+  }
+};

@@ -1,0 +1,98 @@
+/**
+ * Migrations on PostgreSQL: each in one transaction under the lock of all commits, so that of several daemons that
+ * start at the same time one applies it and the others find it applied. No copy is made first: what fails is undone
+ * whole, and going back is the business of the server's own backups.
+ */
+import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
+import type { AppliedMigrations } from '../contract/engine.js';
+import { storageErrors } from '../contract/errors.js';
+import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
+import type { TableNames } from '../contract/table-names.js';
+import type { WriteQueue } from '../contract/write-queue.js';
+import type { PostgresConnection, StatementResult } from './postgres-connection.js';
+import { identifier, literal, postgresSchema } from './postgres-dialect.js';
+import { isLost, mapStatementError } from './postgres-errors.js';
+import { type PostgresWriter, TAKE_LOCK } from './postgres-writer.js';
+
+const BOOKKEEPING_COLUMNS = '(name text COLLATE "C" PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
+const BOOKS = `
+  SELECT table_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name LIKE '%\\_migrations'
+  GROUP BY table_name HAVING string_agg(column_name::text, ',' ORDER BY ordinal_position) = 'name,sha256,applied_at'`;
+
+export interface MigrationDeps {
+  readonly writer: PostgresWriter;
+  readonly queue: Pick<WriteQueue, 'exclusive'>;
+  readonly applied: AppliedMigrations;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What every extension has applied, in two queries for all of them. */
+export const readApplied = async (connection: PostgresConnection): Promise<AppliedMigrations> => {
+  const names = rowsOf<{ name: string }>(await connection.query(BOOKS)).map(({ name }) => name);
+  const applied: AppliedMigrations = new Map(names.map((name) => [name, new Map()]));
+  if (names.length === 0) return applied;
+  const union = names.map((name) => `SELECT ${literal(name)} AS owner, name, sha256 FROM ${identifier(name)}`).join(' UNION ALL ');
+  for (const row of rowsOf<{ owner: string; name: string; sha256: string }>(await connection.query(union))) applied.get(row.owner)?.set(row.name, row.sha256);
+  return applied;
+};
+
+// The caller names the shape of its own SELECT.
+const rowsOf = <T>(results: readonly StatementResult[]): T[] => (results.at(-1)?.rows ?? []) as T[];
+
+export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }> => {
+  if (pendingOf(names.id, deps.applied.get(names.bookkeeping) ?? new Map(), migrations).length === 0) return { applied: [] };
+  const { compileSteps } = await import('../contract/migrations/migration-sql.js');
+  const compile = ({ steps }: PendingMigration): string[] => compileSteps(postgresSchema, steps, names.physical);
+  return deps.queue.exclusive(async () => {
+    const connection = await deps.writer.connection();
+    const applied: string[] = [];
+    try {
+      await connection.query(`BEGIN;${TAKE_LOCK};CREATE TABLE IF NOT EXISTS ${identifier(names.bookkeeping)} ${BOOKKEEPING_COLUMNS};COMMIT;`);
+      for (;;) {
+        const name = await applyNext(deps, connection, names, migrations, compile);
+        if (name === undefined) return { applied };
+        applied.push(name);
+      }
+    } catch (error) {
+      await connection.query('ROLLBACK').catch(() => deps.writer.drop(connection)); // it is gone, and its transaction with it
+      throw error;
+    }
+  });
+};
+
+/** What is pending is judged anew under the lock: another daemon may have been faster. */
+const applyNext = async (
+  deps: MigrationDeps,
+  connection: PostgresConnection,
+  names: TableNames,
+  migrations: readonly Migration[],
+  compile: (migration: PendingMigration) => string[],
+): Promise<string | undefined> => {
+  const book = identifier(names.bookkeeping);
+  const rows = rowsOf<{ name: string; sha256: string }>(await connection.query(`BEGIN;${TAKE_LOCK};SELECT name, sha256 FROM ${book}`));
+  const done = new Map(rows.map(({ name, sha256 }) => [name, sha256]));
+  deps.applied.set(names.bookkeeping, done);
+  const [next] = pendingOf(names.id, done, migrations);
+  if (!next) {
+    await connection.query('COMMIT');
+    return undefined;
+  }
+  const row = [next.name, next.sha256, deps.clock.iso()].map(literal).join();
+  try {
+    await connection.query(`${[...compile(next), `INSERT INTO ${book} VALUES(${row})`].join('\n;')}\n;COMMIT`);
+  } catch (error) {
+    throw await failureOf(names.id, next.name, error);
+  }
+  done.set(next.name, next.sha256);
+  deps.log.debug('Migration applied.', { owner: names.id, migration: next.name });
+  return next.name;
+};
+
+const failureOf = async (owner: string, migration: string, error: unknown): Promise<Error> => {
+  if (isSvcError(error)) return error;
+  if (isLost(error)) return storageErrors.io().with({ cause: error });
+  const mapped = await mapStatementError(error, async () => []);
+  if (mapped.code === 'storage_full' || mapped.code === 'storage_io') return mapped;
+  return storageErrors.migration_failed(owner, migration, error instanceof Error ? error.message : String(error)).with({ cause: error });
+};

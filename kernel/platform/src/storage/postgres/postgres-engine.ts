@@ -1,0 +1,106 @@
+/** A PostgreSQL server: one writing connection with a group-commit queue, and a pool of read-only ones. */
+import { systemIds } from '../../clock/ids.js';
+import { identityFileOf } from '../../config/home.js';
+import { newCounters } from '../contract/batch-end.js';
+import { createCommit } from '../contract/commit-ops.js';
+import type { AppliedMigrations, Engine } from '../contract/engine.js';
+import { storageErrors } from '../contract/errors.js';
+import { createEvents, createEventStore } from '../contract/event-store.js';
+import { CREATE_IDENTITY, type DatabaseIdentity, IDENTITY_TABLE, type Identity, openIdentity } from '../contract/migrations/identity.js';
+import type { StorageOptions } from '../contract/storage-contract.js';
+import { createTending } from '../contract/tending.js';
+import { createCompiler } from '../contract/write-compiler.js';
+import { createWriteQueue } from '../contract/write-queue.js';
+import { runBatch } from './batch-run.js';
+import { keyColumnsFrom } from './key-columns.js';
+import { migrate, readApplied } from './migrations.js';
+import { openPostgres, type PostgresConnection } from './postgres-connection.js';
+import { literal, postgresDialect } from './postgres-dialect.js';
+import { mapStatementError, reasonOf } from './postgres-errors.js';
+import { addressOf, type PostgresAddress } from './postgres-url.js';
+import { createWriter, type PostgresWriter, TAKE_LOCK } from './postgres-writer.js';
+import { createReaders } from './reader-pool.js';
+import { judgeServer } from './server-check.js';
+
+const DEFAULT_READERS = 8;
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
+const SET_UP = [
+  'BEGIN',
+  TAKE_LOCK,
+  createEvents('bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY', 'text COLLATE "C"', 'bigint'),
+  'CREATE TABLE IF NOT EXISTS kernel_batches (writer text PRIMARY KEY, batch bigint NOT NULL, at timestamptz NOT NULL)',
+  CREATE_IDENTITY,
+  'COMMIT',
+].join(';');
+
+export type PostgresOptions = StorageOptions & { readonly url: string };
+
+/** Rejects with `storage_bad_url` or `storage_server_unavailable`, which say why and never with which password. */
+export const openPostgresEngine = async (options: PostgresOptions): Promise<Engine> => {
+  const { clock, log, now, patienceMs } = options;
+  const address = addressOf(options.url);
+  const { applied, first } = await openFirst(address);
+  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs });
+  const readers = createReaders(address, options.readers ?? DEFAULT_READERS, patienceMs);
+  const counters = newCounters();
+  const deps = { clock, log, counters, writer, keyColumns: keyColumnsFrom(readers), onEvents: (events: Parameters<StorageOptions['onEvents']>[0]) => options.onEvents(events) };
+  const queue = createWriteQueue({ counters, runBatch: (batch) => runBatch(deps, batch) });
+  const identity = await identityOf(options.file, address, writer);
+  const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
+  const compile = createCompiler({ dialect: postgresDialect, storeEvent: events.sqlOf });
+  const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
+  const tending = createTending({ checkpoint: async () => true, queue, identity, log, activity: () => `${queue.stats().batches}/${countApplied()}` });
+  let closing: Promise<void> | undefined;
+  return {
+    dialect: 'postgres',
+    place: address.place,
+    commit: createCommit(compile, queue),
+    read: readers.all,
+    identifier: postgresDialect.identifier,
+    nowSql: () => (now ? String(now()) : NOW),
+    migrate: (names, migrations) => migrate({ writer, queue, applied, clock, log }, names, migrations),
+    appliedMigrations: () => applied,
+    stats: queue.stats,
+    tend: tending.tend,
+    identityProblem: identity.problem,
+    ping: async () => void (await readers.all('SELECT 1', [])),
+    close: () => {
+      closing ??= tending.leave().then(queue.close).then(readers.close).then(writer.close);
+      return closing;
+    },
+  };
+};
+
+const openFirst = async (address: PostgresAddress): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
+  let first: PostgresConnection | undefined;
+  try {
+    first = await openPostgres(address.url);
+    await judgeServer(first, address.place);
+    await first.query(SET_UP);
+    return { first, applied: await readApplied(first) };
+  } catch (error) {
+    await first?.close();
+    const mapped = first ? await mapStatementError(error, async () => []) : undefined;
+    if (mapped?.code === 'storage_server_unavailable') throw mapped;
+    throw storageErrors.server_unavailable(address.place, reasonOf(error)).with({ cause: error });
+  }
+};
+
+/** The file beside the data folder's own database says the same of this one: an older or another database is told apart. */
+const identityOf = (file: string, address: PostgresAddress, writer: PostgresWriter): Promise<DatabaseIdentity> =>
+  openIdentity({
+    file: identityFileOf(file),
+    place: address.place,
+    row: {
+      read: async () => {
+        const [result] = await (await writer.connection()).query(`SELECT id, mark FROM ${IDENTITY_TABLE}`);
+        const [row] = (result?.rows ?? []) as Identity[]; // the shape of this SELECT
+        return row;
+      },
+      advance: async () =>
+        void (await (
+          await writer.connection()
+        ).query(`INSERT INTO ${IDENTITY_TABLE} VALUES(1, md5(random()::text || clock_timestamp()::text), 1) ON CONFLICT (one) DO UPDATE SET mark = ${IDENTITY_TABLE}.mark + 1`)),
+    },
+  });

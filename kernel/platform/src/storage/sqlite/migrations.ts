@@ -1,0 +1,98 @@
+/**
+ * Migrations of each extension, with bookkeeping of its own: one that is switched
+ * off takes nothing away from the others. They only expand; there is no way down.
+ */
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
+import type { AppliedMigrations } from '../contract/engine.js';
+import { storageErrors } from '../contract/errors.js';
+import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
+import type { TableNames } from '../contract/table-names.js';
+import type { WriteQueue } from '../contract/write-queue.js';
+import type { SqliteConnection } from './sqlite-connection.js';
+import { mapSqliteError } from './sqlite-errors.js';
+import { identifier, literal, sqliteSchema } from './sqlite-dialect.js';
+
+const COPIES_KEPT = 3;
+const BOOKKEEPING_COLUMNS = '(name text PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
+
+export interface MigrationDeps {
+  file: string;
+  connection: SqliteConnection;
+  queue: Pick<WriteQueue, 'exclusive'>;
+  applied: AppliedMigrations;
+  clock: Clock;
+  log: Logger;
+}
+
+/** What every extension has applied, in two queries for all of them. */
+export const readApplied = async (connection: SqliteConnection): Promise<AppliedMigrations> => {
+  // The shapes are those of the SELECTs beside them.
+  const tables = (await connection.all(`SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE ?`, [`CREATE TABLE % ${BOOKKEEPING_COLUMNS}`])) as Array<{ name: string }>;
+  const applied: AppliedMigrations = new Map(tables.map(({ name }) => [name, new Map()]));
+  if (tables.length === 0) return applied;
+  const union = tables.map(({ name }) => `SELECT ${literal(name)} AS owner, name, sha256 FROM ${identifier(name)}`).join(' UNION ALL ');
+  for (const row of (await connection.all(union, [])) as Array<{ owner: string; name: string; sha256: string }>) applied.get(row.owner)?.set(row.name, row.sha256);
+  return applied;
+};
+
+export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }> => {
+  const done = deps.applied.get(names.bookkeeping) ?? new Map<string, string>();
+  const pending = pendingOf(names.id, done, migrations);
+  if (pending.length === 0) return { applied: [] };
+  // An extension without rows yet has nothing that a copy could save.
+  if (done.size > 0) await keepCopy(deps, names.id, pending[0]?.name ?? '');
+  const { compileSteps } = await import('../contract/migrations/migration-sql.js');
+  for (const migration of pending) {
+    await apply(deps, names, migration, compileSteps(sqliteSchema, migration.steps, names.physical));
+    done.set(migration.name, migration.sha256);
+    deps.applied.set(names.bookkeeping, done);
+    deps.log.debug('Migration applied.', { owner: names.id, migration: migration.name });
+  }
+  return { applied: pending.map(({ name }) => name) };
+};
+
+const apply = async (deps: MigrationDeps, names: TableNames, migration: PendingMigration, steps: readonly string[]): Promise<void> => {
+  const book = identifier(names.bookkeeping);
+  const row = [migration.name, migration.sha256, deps.clock.iso()].map(literal).join();
+  const statements = [
+    `CREATE TABLE IF NOT EXISTS ${book} ${BOOKKEEPING_COLUMNS}`,
+    ...steps,
+    // Fails on the name when another process was faster, and undoes the whole of it.
+    `INSERT INTO ${book} VALUES(${row})`,
+  ];
+  const { connection } = deps;
+  await deps.queue.exclusive(async () => {
+    try {
+      await connection.exec(`BEGIN IMMEDIATE;${statements.join('\n;')}\n;COMMIT;`);
+    } catch (error) {
+      await connection.exec('ROLLBACK;').catch((failure: unknown) => deps.log.debug('Nothing was left to undo.', { error: failure }));
+      const mapped = mapSqliteError(error);
+      if (mapped.code === 'storage_full' || mapped.code === 'storage_io') throw mapped;
+      throw storageErrors.migration_failed(names.id, migration.name, error instanceof Error ? error.message : String(error)).with({ cause: error });
+    }
+  });
+};
+
+/** A whole copy of the database as it was, so that going back to the old state is copying a file. */
+const keepCopy = async (deps: MigrationDeps, owner: string, migration: string): Promise<void> => {
+  const copy = `${deps.file}.before-${owner}-${migration}`;
+  const partial = `${copy}.partial`;
+  await rm(partial, { force: true });
+  try {
+    await deps.queue.exclusive(() => deps.connection.exec(`VACUUM INTO ${literal(partial)};`));
+    await rename(partial, copy);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw isSvcError(error) ? error : mapSqliteError(error);
+  }
+  await dropOldCopies(deps.file);
+};
+
+const dropOldCopies = async (file: string): Promise<void> => {
+  const folder = dirname(file);
+  const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(file)}.before-`) && !name.endsWith('.partial'));
+  const aged = await Promise.all(names.map(async (name) => ({ path: join(folder, name), madeMs: (await stat(join(folder, name))).mtimeMs })));
+  for (const { path } of aged.toSorted((a, b) => b.madeMs - a.madeMs).slice(COPIES_KEPT)) await rm(path, { force: true });
+};

@@ -1,0 +1,84 @@
+/** One SQLite file: one writer connection with a group-commit queue, and a few read-only ones. */
+import { identityFileOf } from '../../config/home.js';
+import { createCommit } from '../contract/commit-ops.js';
+import type { AppliedMigrations, Engine } from '../contract/engine.js';
+import { createEvents, createEventStore } from '../contract/event-store.js';
+import { CREATE_IDENTITY, type DatabaseIdentity, openIdentity } from '../contract/migrations/identity.js';
+import type { StorageOptions } from '../contract/storage-contract.js';
+import { createTending } from '../contract/tending.js';
+import { createCompiler } from '../contract/write-compiler.js';
+import { identityRow } from './identity-row.js';
+import { migrate, readApplied } from './migrations.js';
+import { createReaderPool } from './reader-pool.js';
+import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
+import { CHANGES_TABLE, literal, sqliteDialect } from './sqlite-dialect.js';
+import { openFailure } from './sqlite-errors.js';
+import { createSqliteQueue } from './sqlite-queue.js';
+
+const DEFAULT_READERS = 2;
+const WRITER_STATEMENTS = 20;
+const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+/** Rejects with `storage_unavailable`, naming the file and the reason, when it cannot be opened for writing. */
+export const openSqliteEngine = async (options: StorageOptions): Promise<Engine> => {
+  const { connection, applied, identity } = await openWriter(options.file);
+  const { file, clock, log, now } = options;
+  const queue = createSqliteQueue({ connection, clock, log, onEvents: (batch) => options.onEvents(batch) });
+  const readers = createReaderPool(file, options.readers ?? DEFAULT_READERS);
+  const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
+  const compile = createCompiler({ dialect: sqliteDialect, storeEvent: events.sqlOf });
+  const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
+  const tending = createTending({ checkpoint: () => checkpoint(connection), queue, identity, log, activity: () => `${queue.stats().batches}/${countApplied()}` });
+  let closing: Promise<void> | undefined;
+  return {
+    dialect: 'sqlite',
+    place: file,
+    commit: createCommit(compile, queue),
+    read: readers.all,
+    identifier: sqliteDialect.identifier,
+    nowSql: () => (now ? String(now()) : NOW),
+    migrate: (names, migrations) => migrate({ file, connection, queue, applied, clock, log }, names, migrations),
+    appliedMigrations: () => applied,
+    stats: queue.stats,
+    tend: tending.tend,
+    identityProblem: identity.problem,
+    ping: async () => void (await readers.all('SELECT 1', [])),
+    close: () => {
+      closing ??= tending.leave().then(queue.close).then(readers.close).then(connection.close);
+      return closing;
+    },
+  };
+};
+
+/** `synchronous=FULL` in WAL: a commit survives a power cut. The temp table carries counts out of a batch. */
+const SET_UP = [
+  'PRAGMA busy_timeout=5000',
+  'PRAGMA journal_mode=WAL',
+  'PRAGMA synchronous=FULL',
+  'PRAGMA foreign_keys=ON',
+  'PRAGMA temp_store=MEMORY',
+  // The WAL file shrinks back to this after a checkpoint.
+  'PRAGMA journal_size_limit=67108864',
+  `CREATE TABLE ${CHANGES_TABLE} (unit integer, write integer, n integer)`,
+  createEvents('integer PRIMARY KEY AUTOINCREMENT', 'text', 'integer'),
+  CREATE_IDENTITY,
+].join(';');
+
+const openWriter = async (file: string): Promise<{ connection: SqliteConnection; applied: AppliedMigrations; identity: DatabaseIdentity }> => {
+  let connection: SqliteConnection | undefined;
+  try {
+    connection = await openSqlite({ file, readOnly: false, maxStatements: WRITER_STATEMENTS });
+    await connection.exec(SET_UP);
+    return { connection, applied: await readApplied(connection), identity: await openIdentity({ file: identityFileOf(file), place: file, row: identityRow(connection) }) };
+  } catch (error) {
+    await connection?.close();
+    throw openFailure(file, error);
+  }
+};
+
+/** Waits for nobody. False when a reader still needs what stood before. */
+const checkpoint = async (connection: SqliteConnection): Promise<boolean> => {
+  // What the pragma is documented to answer.
+  const [row] = (await connection.all('PRAGMA wal_checkpoint(PASSIVE)', [])) as Array<{ log: number; checkpointed: number }>;
+  return row !== undefined && row.log === row.checkpointed;
+};

@@ -1,0 +1,49 @@
+/** The topics that this process knows, and when they go. */
+import type { Clock, Frame } from '@svc/api';
+import type { FrameEncoder } from './encoder.js';
+import type { Bus } from '../bus/bus.js';
+import type { Elsewhere } from './elsewhere.js';
+import type { Flusher } from './flusher.js';
+import type { RingLimits } from './ring.js';
+import type { Topic } from './topic.js';
+
+export interface KnownTopics {
+  readonly bus: Bus;
+  readonly elsewhere: Elsewhere;
+  readonly clock: Pick<Clock, 'now' | 'mono'>;
+  readonly limits: RingLimits;
+  readonly maxTopics: number;
+  readonly keepEndedMs: number;
+  readonly topics: Map<string, Topic>;
+  /** Ended topics, oldest first. */
+  readonly ended: Map<string, Topic>;
+  readonly flusher: Flusher;
+  readonly texts: WeakMap<FrameEncoder, WeakMap<Frame, Buffer>>;
+  lateFrames: number;
+  closed: boolean;
+}
+
+export function end(state: KnownTopics, topic: Topic): void {
+  state.flusher.forget(topic);
+  topic.endedAt = state.clock.now();
+  state.ended.set(topic.name, topic);
+}
+
+/** Drops what ended too long ago. No timer: whoever looks for a topic, or opens one, sweeps. */
+export function sweep(state: KnownTopics): void {
+  const before = state.clock.now() - state.keepEndedMs;
+  for (const topic of state.ended.values()) {
+    if (topic.endedAt > before) return;
+    drop(state, topic);
+  }
+}
+
+export function drop(state: KnownTopics, topic: Topic): void {
+  state.topics.delete(topic.name);
+  state.ended.delete(topic.name);
+}
+
+export function find(state: KnownTopics, name: string): Topic | undefined {
+  sweep(state);
+  return state.topics.get(name);
+}

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { admitOrigin } from '../../src/http/callers/access.js';
+import { hostNameOf } from '../../src/http/host-name.js';
+
+const NAMES: ReadonlyArray<readonly [string, string | undefined]> = [
+  ['localhost', 'localhost'],
+  ['LocalHost:4545', 'localhost'],
+  ['localhost.', 'localhost'],
+  ['127.0.0.1', '127.0.0.1'],
+  ['127.0.0.1:65535', '127.0.0.1'],
+  ['my_box.lan:80', 'my_box.lan'],
+  ['[::1]', '::1'],
+  ['[::1]:4545', '::1'],
+  ['[::FFFF:127.0.0.1]:1', '::ffff:127.0.0.1'],
+  ['', undefined],
+  [' localhost', undefined],
+  ['localhost ', undefined],
+  ['localhost:', undefined],
+  ['localhost:65536', undefined],
+  ['localhost:4545:1', undefined],
+  ['localhost:80evil', undefined],
+  ['localhost/evil', undefined],
+  ['localhost@evil.example', undefined],
+  ['localhost#evil', undefined],
+  ['localhost\\evil', undefined],
+  ['localhost%2eevil', undefined],
+  ['localhost,evil.example', undefined],
+  [':4545', undefined],
+  ['::1', undefined],
+  ['[::1', undefined],
+  ['::1]', undefined],
+  ['[]', undefined],
+  ['[::1]evil.example', undefined],
+  ['[::1].evil.example', undefined],
+  ['[::1]:80.evil.example', undefined],
+  ['[::1]4545', undefined],
+  ['[::1]]', undefined],
+  ['[localhost]', undefined],
+  ['[127.0.0.1]', undefined],
+  ['[::1%eth0]', undefined],
+  ['[:::1]', undefined],
+  [`${'a'.repeat(300)}`, undefined],
+];
+
+describe('the name in a Host header', () => {
+  for (const [text, name] of NAMES) it(`"${text.slice(0, 40)}" is ${name ?? 'none'}`, () => expect(hostNameOf(text)).to.equal(name));
+
+  const open = { corsOrigins: () => [], hasApiKey: () => false, listenHost: () => '127.0.0.1' };
+
+  it('lets only this machine in while no key is set, whatever stands behind a name of it', () => {
+    for (const host of ['localhost:1', '[::1]:1', '127.0.0.1']) expect(admitOrigin(open, { host }, 'GET', false), host).to.equal(undefined);
+    for (const host of ['[::1]evil.example', '[::1].evil.example:80', '[127.0.0.1]x', 'localhost:1@evil.example', ''])
+      expect(() => admitOrigin(open, { host }, 'GET', false), host).to.throw('is not its name');
+    expect(() => admitOrigin(open, {}, 'GET', false)).to.throw('is not its name');
+  });
+
+  it('of an origin is read by the same rules', () => {
+    const host = 'localhost';
+    expect(admitOrigin(open, { host, origin: 'http://[::1]:3000' }, 'GET', false)).to.equal('http://[::1]:3000');
+    for (const origin of ['http://[::1]evil.example', 'http://[::1].evil.example', 'http://localhost:1:2']) expect(() => admitOrigin(open, { host, origin }, 'GET', false), origin).to.throw();
+  });
+});

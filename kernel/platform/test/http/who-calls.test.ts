@@ -1,0 +1,101 @@
+/** What a call costs, whoever it turns out to be for, and by what its caller is counted. */
+import { request } from 'node:http';
+import { defineSocket, reply, Type } from '@svc/api';
+import { expect } from 'chai';
+import { clientAddress } from '../../src/http/callers/client-address.js';
+import { networkOf } from '../../src/doors/ip-range.js';
+import { answerOf, type Bench, route, startBench } from './http-fixture.js';
+
+const PREFLIGHT = { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' };
+const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+
+describe('callers', () => {
+  let bench: Bench;
+  let charged: Array<[routeId: string, cost: number]>;
+  beforeEach(async () => {
+    bench = await startBench();
+    charged = [];
+    bench.admit = ({ routeId, cost }) => void charged.push([routeId, cost]);
+    bench.area('a', {
+      routes: [route({ id: 'x', path: '/api/x/{id}', cost: 7, responses: { 200: Type.Unknown() }, handler: async () => reply(200, {}) })],
+      sockets: [defineSocket({ id: 's', path: '/api/s', summary: 'A socket', auth: 'bearer', permission: 'test.read', cost: 5, upgrade: async () => undefined, message: () => undefined })],
+    });
+  });
+  afterEach(() => bench.stop());
+
+  const upgrade = (path: string, headers: Record<string, string> = {}) => answerOf(request({ host: '127.0.0.1', port: bench.port, path, agent: false, headers: { ...UPGRADE, ...headers } }));
+
+  it('are charged once for each call: what its row costs, or one token where it came to no row', async () => {
+    const calls: Array<[string, () => Promise<{ status: number }>, number, [string, number]]> = [
+      ['a route', () => bench.get('/api/x/1'), 200, ['x', 7]],
+      ['a path that nobody has', () => bench.get('/api/y'), 404, ['none', 1]],
+      ['a method that the path does not take', () => bench.send('DELETE', '/api/x/1'), 405, ['none', 1]],
+      ['a method that nobody knows', () => bench.send('PURGE', '/'), 404, ['none', 1]],
+      ['a path that cannot be read', () => bench.get('/api/x/%E0%A4%A'), 400, ['none', 1]],
+      ['a version that is not there', () => bench.get('/api/x/1', { accept: 'application/vnd.svc.v9+json' }), 406, ['none', 1]],
+      ['a preflight', () => bench.send('OPTIONS', '/api/x/1', undefined, PREFLIGHT), 204, ['none', 1]],
+      ['OPTIONS alone', () => bench.send('OPTIONS', '/api/x/1'), 405, ['none', 1]],
+      ['a page from elsewhere', () => bench.get('/api/x/1', { origin: 'https://evil.example' }), 403, ['none', 1]],
+      ['a name that is not ours', () => bench.get('/api/x/1', { host: 'evil.example' }), 403, ['none', 1]],
+      ['a socket without an upgrade', () => bench.get('/api/s'), 426, ['s', 5]],
+      ['an upgrade where no socket is', () => upgrade('/api/y'), 404, ['none', 1]],
+      ['an upgrade from a page elsewhere', () => upgrade('/api/s', { origin: 'https://evil.example' }), 403, ['none', 1]],
+    ];
+    for (const [what, call, status, cost] of calls) {
+      charged = [];
+      expect((await call()).status, what).to.equal(status);
+      expect(charged, what).to.deep.equal([cost]);
+    }
+  });
+
+  it('who have used up their limit get 429 instead of 404, 405, a preflight or a refused upgrade', async () => {
+    bench.admit = () => ({ deny: 'Rate limit exceeded', code: 'rate_limited', headers: { 'retry-after': '7' } });
+    const answers = [await bench.get('/api/y'), await bench.send('DELETE', '/api/x/1'), await bench.send('OPTIONS', '/api/x/1', undefined, PREFLIGHT), await upgrade('/api/y')];
+    for (const answer of answers) expect([answer.status, answer.json.code, answer.headers['retry-after']]).to.deep.equal([429, 'rate_limited', '7']);
+  });
+
+  it('of one IPv6 /64 count as one, those of two do not; an IPv4 address counts for itself', async () => {
+    bench.trusted = ['127.0.0.0/8'];
+    const networks: string[] = [];
+    const opened: number[] = [];
+    bench.admit = ({ network }) => void networks.push(network);
+    bench.upgrade = ({ openFromIp }) => void opened.push(openFromIp);
+    for (const ip of ['2001:db8::1', '2001:db8::ffff:1', '2001:db8:0:1::1', '192.0.2.1', '::ffff:192.0.2.1']) await bench.get('/api/x/1', { 'x-forwarded-for': ip });
+    expect(networks).to.deep.equal(['2001:db8:0:0::/64', '2001:db8:0:0::/64', '2001:db8:0:1::/64', '192.0.2.1', '192.0.2.1']);
+    const sockets = await Promise.all(['2001:db8::1', '2001:db8::2'].map((ip) => opens(bench.port, ip)));
+    await opens(bench.port, '2001:db8::3').then((socket) => sockets.push(socket));
+    await opens(bench.port, '2001:db8:0:1::1').then((socket) => sockets.push(socket));
+    for (const socket of sockets) socket.destroy();
+    expect(opened.slice(2)).to.deep.equal([2, 0]);
+  });
+
+  it('have the address that the nearest untrusted hop has, through addresses, ranges and mapped ones', () => {
+    const seen = (peer: string, forwarded: string | undefined, trusted: readonly string[]) =>
+      // All that is read of a request.
+      clientAddress({ socket: { remoteAddress: peer }, headers: { 'x-forwarded-for': forwarded } } as unknown as Parameters<typeof clientAddress>[0], trusted);
+    const rows: Array<[peer: string, forwarded: string | undefined, trusted: string[], ip: string]> = [
+      ['192.0.2.9', '203.0.113.5', [], '192.0.2.9'],
+      ['192.0.2.9', '203.0.113.5', ['10.0.0.0/8'], '192.0.2.9'],
+      ['10.1.2.3', '203.0.113.5', ['10.0.0.0/8'], '203.0.113.5'],
+      ['::ffff:10.1.2.3', '203.0.113.5', ['10.0.0.0/8'], '203.0.113.5'],
+      ['::ffff:a01:203', '203.0.113.5', ['::ffff:10.0.0.0/104'], '203.0.113.5'],
+      ['10.1.2.3', '1.1.1.1, 203.0.113.5, 10.9.9.9', ['10.0.0.0/8'], '203.0.113.5'],
+      ['fd00::1', '2001:db8::7', ['fd00::/8'], '2001:db8::7'],
+      ['fd00::1', '[2001:db8::7]:443', ['fd00::/8'], '2001:db8::7'],
+      ['10.1.2.3', '203.0.113.5:51234', ['10.1.2.3'], '203.0.113.5'],
+      ['10.1.2.3', '203.0.113.5, unknown', ['10.1.2.3'], '10.1.2.3'],
+      ['10.1.2.3', undefined, ['10.1.2.3'], '10.1.2.3'],
+      ['10.1.2.3', '10.1.2.4', ['10.0.0.0/8'], '10.1.2.4'],
+    ];
+    for (const [peer, forwarded, trusted, ip] of rows) expect(seen(peer, forwarded, trusted), `${peer} ${forwarded} ${trusted}`).to.equal(ip);
+    expect(networkOf('fe80::1%eth0')).to.equal('fe80:0:0:0::/64');
+  });
+});
+
+const opens = (port: number, ip: string): Promise<{ destroy(): void }> =>
+  new Promise((resolve, reject) => {
+    const req = request({ host: '127.0.0.1', port, path: '/api/s', agent: false, headers: { ...UPGRADE, 'x-forwarded-for': ip } });
+    req.once('upgrade', (_res, socket) => resolve(socket));
+    req.once('error', reject);
+    req.end();
+  });

@@ -1,0 +1,51 @@
+import { Type } from '@svc/api';
+import { expect } from 'chai';
+import { loadMisfit } from '../../src/schema/misfit.js';
+
+describe('what of a value does not fit its schema', () => {
+  let misfit: Awaited<ReturnType<typeof loadMisfit>>;
+  before(async () => {
+    misfit = await loadMisfit();
+  });
+
+  it('is nothing where the value fits, and named with its place where it does not', () => {
+    const schema = Type.Object({ id: Type.String({ format: 'uuid' }), tags: Type.Array(Type.Integer()) });
+    const id = '0b0e8c1e-6a51-4b6e-9a3a-5d1c5f6a7b8c';
+    expect(misfit(schema, { id, tags: [1, 2] })).to.equal(undefined);
+    expect(misfit(schema, { id, tags: [1, 'two'] }))
+      .to.contain('/tags/1')
+      .and.to.contain('integer');
+    expect(misfit(schema, { id: 'x', tags: [] }))
+      .to.contain('/id')
+      .and.to.contain('uuid');
+    expect(misfit(schema, 'text')).to.contain('the whole').and.to.contain('object');
+  });
+
+  it('takes nothing for nothing, and anything else for too much', () => {
+    for (const schema of [Type.Undefined(), Type.Void()]) {
+      expect(misfit(schema, undefined)).to.equal(undefined);
+      expect(misfit(schema, 0)).to.be.a('string');
+    }
+  });
+
+  it('takes nothing where the schema says that there may be nothing, and judges what is there', () => {
+    const schema = Type.Union([Type.Object({ name: Type.String() }), Type.Undefined()]);
+    expect(misfit(schema, undefined)).to.equal(undefined);
+    expect(misfit(schema, { name: 'x' })).to.equal(undefined);
+    expect(misfit(schema, { name: 1 })).to.be.a('string');
+    expect(misfit(Type.String(), undefined)).to.be.a('string');
+  });
+
+  it('takes a member that is there and undefined for one that was left out', () => {
+    const schema = Type.Object({ name: Type.Optional(Type.String()), more: Type.Record(Type.String(), Type.Union([Type.String(), Type.Undefined()])) });
+    expect(misfit(schema, { name: undefined, more: { a: 'x', b: undefined } })).to.equal(undefined);
+    expect(misfit(schema, { more: { a: 1 } })).to.be.a('string');
+  });
+
+  it('judges two schemas of one $id each by its own', () => {
+    const text = Type.String({ $id: 'same' });
+    const number = Type.Number({ $id: 'same' });
+    expect([misfit(text, 'x'), misfit(number, 1), misfit(text, 'y')]).to.deep.equal([undefined, undefined, undefined]);
+    expect(misfit(number, 'x')).to.be.a('string');
+  });
+});

@@ -1,0 +1,30 @@
+/** An extension of fixtures/areas: whole, built as those of the release are, and part of none. */
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as api from '@svc/api';
+import { loadDefinition } from '@svc/core';
+import type { InstalledFiles } from '@svc/daemon';
+import { type AllContributions, namesOf } from '@svc/installer';
+import { fixtureExtension } from './fixture-extension.js';
+import { releaseFile } from './test-kernel.js';
+
+export interface FixtureArea {
+  /** The folder of its sources. */
+  readonly sources: string;
+  /** The file that its build made. */
+  readonly bundle: string;
+  /** For `extra` of `bootTestKernel`. */
+  readonly installed: InstalledFiles;
+}
+
+export const fixtureArea = async (id: string): Promise<FixtureArea> => {
+  const dist = dirname(releaseFile());
+  const sources = join(dirname(dist), 'fixtures/areas', id);
+  const bundle = join(dist, 'fixtures', id, 'index.js');
+  const [manifest, contributions] = await Promise.all([readJson<api.Manifest>(join(sources, 'extension.json')), readJson<AllContributions>(join(sources, 'contributions.json'))]);
+  const definition = () => loadDefinition(bundle, { api, hostDependencies: manifest.hostDependencies ?? [] });
+  return { sources, bundle, installed: fixtureExtension({ id, manifest, contributions: namesOf(contributions), definition }) };
+};
+
+/** The build has judged what it holds. */
+const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFile(file, 'utf8'));

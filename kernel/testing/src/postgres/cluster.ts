@@ -1,0 +1,144 @@
+/**
+ * A real PostgreSQL for tests: one server per test process, one database per test.
+ *
+ * A shell stands between: it ends the server and removes its folder when the pipe from the tests closes, which the
+ * system does for a process that was killed, too.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { openPostgres } from '@svc/platform/storage/postgres/postgres-connection';
+import { postgresBinaries, unprivileged } from './binaries.js';
+
+const PASSWORD = 'a-password-for-tests';
+const READY_MS = 60_000;
+
+/** Commands come by lines; each is answered when it is done. No fsync: a killed server keeps what it wrote, a power cut is not tested. */
+const KEEPER = `
+trap '' INT TERM HUP
+start() { "$BIN/postgres" -D "$DIR/data" -p "$PORT" -k "$DIR" -h 127.0.0.1 -c fsync=off -c full_page_writes=off -c max_connections=$MAX -c shared_buffers=32MB -c dynamic_shared_memory_type=mmap >>"$DIR/log" 2>&1 & pid=$!; }
+start
+while read -r word; do
+  case $word in
+    crash) kill -QUIT $pid; wait $pid; echo done ;;
+    start) start; echo done ;;
+  esac
+done
+kill -INT $pid; wait $pid; rm -rf "$DIR"`;
+
+export interface PostgresCluster {
+  /** A new, empty database; its URL. */
+  fresh(): Promise<string>;
+  /** The URL of a database by name, with another user or password where given. */
+  urlOf(name: string, who?: { user?: string; password?: string }): string;
+  /** Runs SQL as the owner of the cluster, in the database of this URL or the first one. */
+  admin(sql: string, url?: string): Promise<readonly unknown[]>;
+  /** Ends the server at once, as a crash would (stop -m immediate). */
+  crash(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  readonly maxConnections?: number;
+}
+
+export async function startCluster({ maxConnections = 100 }: ClusterOptions = {}): Promise<PostgresCluster> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-pg-'));
+  const user = unprivileged();
+  const port = await freePort();
+  initialise(dir, user);
+  const env = { PATH: process.env.PATH, BIN: postgresBinaries(), DIR: dir, PORT: String(port), MAX: String(maxConnections) };
+  const keeper = spawn('/bin/sh', ['-c', KEEPER], { cwd: dir, env, detached: true, stdio: ['pipe', 'pipe', 'ignore'], ...user });
+  letGo(keeper);
+  const lines = createInterface({ input: keeper.stdout });
+  const urlOf: PostgresCluster['urlOf'] = (name, who = {}) => `postgres://${who.user ?? 'svc'}:${who.password ?? PASSWORD}@127.0.0.1:${port}/${name}`;
+  const admin: PostgresCluster['admin'] = async (sql, url = urlOf('postgres')) => {
+    const connection = await openPostgres(url);
+    try {
+      return (await connection.query(sql)).at(-1)?.rows ?? [];
+    } finally {
+      await connection.close();
+    }
+  };
+  const ready = (): Promise<void> => answers(() => admin('SELECT 1'), join(dir, 'log'));
+  await ready();
+  let made = 0;
+  return {
+    urlOf,
+    admin,
+    fresh: async () => {
+      made += 1;
+      const name = `test_${made}`;
+      await admin(`CREATE DATABASE ${name}`);
+      return urlOf(name);
+    },
+    crash: () => say(keeper, lines, 'crash'),
+    start: async () => {
+      await say(keeper, lines, 'start');
+      await ready();
+    },
+    stop: async () => {
+      keeper.ref();
+      keeper.stdin.end();
+      await once(keeper, 'exit');
+    },
+  };
+}
+
+let shared: Promise<PostgresCluster> | undefined;
+
+/** The one of this process; it ends with it. */
+export const sharedCluster = (): Promise<PostgresCluster> => {
+  shared ??= startCluster();
+  return shared;
+};
+
+function initialise(dir: string, user: { uid: number; gid: number } | undefined): void {
+  const passwordFile = join(dir, 'password');
+  writeFileSync(passwordFile, PASSWORD);
+  chmodSync(dir, 0o700);
+  if (user) for (const path of [dir, passwordFile]) chownSync(path, user.uid, user.gid);
+  const args = ['-D', join(dir, 'data'), '--no-sync', '-E', 'UTF8', '--locale=C', '-U', 'svc', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  const made = spawnSync(join(postgresBinaries(), 'initdb'), args, { cwd: dir, encoding: 'utf8', env: { PATH: process.env.PATH }, ...user });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
+}
+
+/** Neither the shell nor its pipes keep the tests alive; their end ends it. */
+function letGo(keeper: ChildProcess): void {
+  keeper.unref();
+  for (const stream of [keeper.stdin, keeper.stdout]) if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
+}
+
+async function say(keeper: ChildProcess, lines: Interface, word: string): Promise<void> {
+  const answered = once(lines, 'line');
+  keeper.stdin?.write(`${word}\n`);
+  await answered;
+}
+
+async function answers(ask: () => Promise<unknown>, logFile: string): Promise<void> {
+  const deadline = performance.now() + READY_MS;
+  for (;;) {
+    try {
+      await ask();
+      return;
+    } catch (cause) {
+      if (performance.now() > deadline) throw new Error(`PostgreSQL did not come up:\n${readFileSync(logFile, 'utf8')}`, { cause });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('there is no free port');
+  return address.port;
+}

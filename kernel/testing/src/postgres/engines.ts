@@ -1,0 +1,45 @@
+/** The engines that store code is tested on. */
+import { sharedCluster } from './cluster.js';
+
+export interface TestEngine {
+  readonly name: 'SQLite' | 'PostgreSQL';
+  /** Makes the server, where there is one and it is not there yet. */
+  start(): Promise<void>;
+  /** What to open storage with for a database of its own, beside `file`. */
+  fresh(): Promise<{ url?: string }>;
+}
+
+const START_MS = 90_000;
+const sqlite: TestEngine = { name: 'SQLite', start: async () => undefined, fresh: async () => ({}) };
+const postgres: TestEngine = { name: 'PostgreSQL', start: async () => void (await sharedCluster()), fresh: async () => ({ url: await (await sharedCluster()).fresh() }) };
+export const engines: readonly TestEngine[] = [sqlite, postgres];
+
+let inUse = sqlite;
+/** The engine of the claims that run now: whole daemons of tests are booted on it. */
+export const engineInUse = (): TestEngine => inUse;
+
+/** The claims of `fn`, once for each engine. */
+export const describeOnEngines = (title: string, fn: (this: Mocha.Suite, engine: TestEngine) => void): void => {
+  for (const engine of engines)
+    describe(`${title} on ${engine.name}`, function () {
+      before(async function () {
+        // The first one to need a server waits for it to be made.
+        this.timeout(START_MS);
+        await engine.start();
+        inUse = engine;
+      });
+      after(() => {
+        inUse = sqlite;
+      });
+      fn.call(this, engine);
+    });
+};
+
+const homes = new Map<string, string | undefined>();
+
+/** The database of a home, the same at each start from it: what to put into the environment of a daemon. */
+export const databaseOfHome = async (home: string): Promise<Readonly<Record<string, string>>> => {
+  if (!homes.has(home)) homes.set(home, (await inUse.fresh()).url);
+  const url = homes.get(home);
+  return url === undefined ? {} : { SVC__STORAGE__URL: url };
+};

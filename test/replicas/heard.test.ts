@@ -1,0 +1,147 @@
+/** What one of two daemons is told, the other hears at once. Time stands still here: nothing expires, and nothing is looked for. */
+import { AgentSpawned } from '@svc/ext-agents/contract';
+import { ProviderChanged } from '@svc/ext-providers/contract';
+import { systemClock, type VirtualClock, virtualClock } from '@svc/platform/clock/clock';
+import { createLocalBusHub } from '@svc/platform/bus/local-bus';
+import { fixtureExtension, stopTestKernels } from '@svc/testing';
+import { expect } from 'chai';
+import { until } from '../clients/model-kernel.js';
+import { bootTwo, count, gate, talk, type TwoDaemons, type TwoDaemonsOptions } from './two-daemons.js';
+
+describe('two daemons over one database', function () {
+  this.timeout(60_000);
+  let two: TwoDaemons;
+  let clock: VirtualClock;
+
+  const boot = async (options: Partial<TwoDaemonsOptions> = {}): Promise<TwoDaemons> => {
+    const hub = createLocalBusHub();
+    // Begun at the present, because keys and rows carry times that clients compare.
+    clock = virtualClock(systemClock().now());
+    two = await bootTwo({ clock, joinBus: (name) => hub.join(name, (error) => expect.fail(String(error))), ...options });
+    return two;
+  };
+  afterEach(async () => {
+    await two.stop();
+    await stopTestKernels();
+  });
+
+  it('show a change of an agent in both, and its end', async () => {
+    const { a, b, agent } = await boot();
+    const path = `/api/agents/${agent.id}`;
+    const send = () => b.kernel.http.post(`${path}/message`, { message: 'hello' });
+    expect((await send()).status).to.equal(200);
+    await a.kernel.http.expect(200, 'PUT', `${path}/suspend`);
+    await until(async () => (await send()).body.code === 'run_agent_suspended');
+    await a.kernel.http.expect(200, 'PUT', `${path}/resume`);
+    await until(async () => (await send()).status === 200);
+    await a.kernel.http.expect(200, 'DELETE', path);
+    await until(async () => (await send()).body.code === 'agent_not_found');
+  });
+
+  it('hear each event in both, once', async () => {
+    const heard: string[] = [];
+    const listener = (name: string) =>
+      fixtureExtension({
+        id: 'listener',
+        manifest: { events: { listens: ['agent.spawned', 'provider.changed'] } },
+        definition: {
+          activate: (ctx) => {
+            ctx.events.on(AgentSpawned, (data) => void heard.push(`${name}: ${data.name}`));
+            ctx.events.on(ProviderChanged, (data) => void heard.push(`${name}: ${data.name}`));
+          },
+        },
+      });
+    const { a, b } = await boot({ config: '[extensions]\nenable = ["listener"]', extra: (name) => [listener(name)] });
+    heard.length = 0;
+    await a.kernel.http.expect(201, 'POST', '/api/agents', { name: 'committed' });
+    b.kernel.daemon.parts.events.tell('provider.changed', { name: 'published' });
+    await until(() => heard.length >= 4);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(heard.sort()).to.deep.equal(['a: committed', 'a: published', 'b: committed', 'b: published']);
+  });
+
+  it('follow a choice in both', async () => {
+    const { a, b } = await boot();
+    await a.kernel.http.expect(200, 'POST', '/api/extensions/commands/disable');
+    await until(() => b.kernel.daemon.kernel.extensions().find(({ id }) => id === 'commands')?.state === 'inactive');
+    await b.kernel.http.expect(200, 'POST', '/api/extensions/commands/enable');
+    await until(() => a.kernel.daemon.kernel.extensions().find(({ id }) => id === 'commands')?.state === 'active');
+  });
+
+  it('show a run in both, frame by frame', async () => {
+    const model = gate();
+    const { a, b, agent } = await boot({ script: model.script });
+    const own = a.kernel.http.events('POST', `/api/agents/${agent.id}/message/stream`, { message: 'hello' });
+    await until(() => model.waiting() === 1);
+    const other = b.kernel.http.events('GET', `/api/agents/${agent.id}/sessions/${agent.session_id}/stream`);
+    await until(() => b.kernel.daemon.parts.streams.stats().followers === 1);
+    model.answer({ deltas: ['one ', 'two ', 'three'], eventDelayMs: 60 });
+    const [first, second] = await Promise.all([own, other]);
+    expect(
+      second
+        .filter(({ event }) => event === 'chunk')
+        .map(({ data }) => data.content)
+        .join(''),
+    ).to.equal('one two three');
+    expect(second.map(({ id }) => id)).to.deep.equal(first.map(({ id }) => id));
+  });
+
+  it('stop a run in either', async () => {
+    const model = gate();
+    const { a, b, agent } = await boot({ script: model.script });
+    const own = a.kernel.http.events('POST', `/api/agents/${agent.id}/message/stream`, { message: 'hello' });
+    await until(() => model.waiting() === 1);
+    const { body } = await b.kernel.http.expect(200, 'POST', `/api/agents/${agent.id}/stop`);
+    expect(body.stopped).to.equal(1);
+    expect((await own).at(-1)?.data).to.deep.include({ done: true });
+    expect(await count(a, "journal__runs WHERE status = 'cancelled'")).to.equal(1);
+  });
+
+  it('stop a run that the other has queued, and tell whoever waits for it there', async () => {
+    const model = gate();
+    const { a, b, agent } = await boot({ script: model.script });
+    const first = a.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'one' });
+    await until(() => model.waiting() === 1);
+    const second = a.kernel.http.events('POST', `/api/agents/${agent.id}/message/stream`, { message: 'two' });
+    await until(async () => (await count(a, "journal__runs WHERE status = 'queued'")) === 1);
+    await b.kernel.http.expect(200, 'POST', `/api/agents/${agent.id}/stop`);
+    expect((await first).body.finish).to.equal('cancelled');
+    // Frames of another process may still come: they have a second.
+    await clock.advance(1_000);
+    expect((await second).at(-1)?.event).to.equal('error');
+  });
+
+  it('let one run of a session go at a time, whichever of them was asked', async () => {
+    const model = gate();
+    const { a, b, agent } = await boot({ script: model.script });
+    const path = `/api/agents/${agent.id}/message`;
+    const first = a.kernel.http.post(path, { message: 'one' });
+    await until(() => model.waiting() === 1);
+    const second = b.kernel.http.post(path, { message: 'two' });
+    await until(async () => (await count(a, "journal__runs WHERE status = 'queued'")) === 1);
+    expect(model.waiting()).to.equal(1);
+    model.answer({ text: 'first' });
+    expect((await first).body.response).to.equal('first');
+    await until(() => model.waiting() === 1);
+    model.answer({ text: 'second' });
+    expect((await second).body.response).to.equal('second');
+    expect(await talk(b, agent.id)).to.deep.equal(['User: one', 'Assistant: first', 'User: two', 'Assistant: second']);
+  });
+
+  it('count what an agent used in either', async () => {
+    const { a, b } = await boot({ script: { text: 'ok', usage: { input: 900, output: 100 } } });
+    const { body } = await a.kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'thrifty', capabilities: { max_llm_tokens_per_hour: 1_500 } } });
+    const send = (which: typeof a) => which.kernel.http.post(`/api/agents/${body.agent_id}/message`, { message: 'hello' });
+    expect((await send(b)).status).to.equal(200);
+    expect((await send(a)).status).to.equal(200);
+    await until(async () => (await send(b)).body.code === 'token_quota_exceeded');
+  });
+
+  it('use the address of a provider that was set in the other', async () => {
+    const { a, b, model, agent } = await boot();
+    await b.kernel.http.expect(200, 'POST', `/api/agents/${agent.id}/message`, { message: 'hello' });
+    await a.kernel.http.expect(200, 'PUT', '/api/providers/openai/url', { url: `${model.url}/moved/v1` });
+    await b.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'hello' });
+    await until(() => model.requests.at(-1)?.path.startsWith('/moved/') ?? false);
+  });
+});

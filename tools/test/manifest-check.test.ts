@@ -1,0 +1,42 @@
+import * as api from '@svc/api';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { checkedManifest, manifestValidator } from '../build/manifest-check.mjs';
+import { inRoot } from '../build/paths.mjs';
+
+describe('the check of a manifest', () => {
+  const dir = 'dist/test/manifest-check/probe';
+  const target = { dir, id: 'probe' };
+  const validate = manifestValidator(api.Manifest);
+  before(() => mkdirSync(inRoot(dir), { recursive: true }));
+  after(() => rmSync(inRoot('dist/test/manifest-check'), { recursive: true, force: true }));
+
+  const judge = (fields: object): string => {
+    writeFileSync(inRoot(dir, 'extension.json'), JSON.stringify({ manifest: 1, id: 'probe', api: '^0.1.0', ...fields }));
+    try {
+      checkedManifest(target, validate, api);
+      return 'good';
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  };
+  const asking = (...grants: unknown[]) => ({ grants: grants.map((grant) => ({ grant, why: 'for a test' })) });
+
+  it('takes the grants that exist, with parameters of their form', () => {
+    expect(judge(asking('exec', 'exec:git', 'net:dial:*.mail.test:993', 'secrets:mine.*', 'kernel:tools'))).to.equal('good');
+    expect(judge({ ...asking('net:listen:25'), replace: 'stop-first' })).to.equal('good');
+  });
+
+  it('names what there is not, and what is not written as it should be', () => {
+    expect(judge(asking('root'))).to.equal(
+      `${dir}/extension.json /grants: there is no grant "root"; there are ${Object.values(api.GRANT_KINDS)
+        .map(({ form }) => form)
+        .join(', ')}`,
+    );
+    expect(judge(asking('exec:/bin/sh'))).to.equal(`${dir}/extension.json /grants: the grant "exec:/bin/sh" has a parameter that is not valid; it is written exec or exec:<program>`);
+    expect(judge(asking('net:dial:host:99999'))).to.contain('"net:dial:host:99999"');
+    expect(judge(asking('net:listen'))).to.contain('"replace": "stop-first"');
+    expect(judge(asking(7))).to.contain('/grants/0/grant must be string');
+    expect(judge({ grants: 'exec' })).to.contain('/grants must be array');
+  });
+});
