@@ -16,12 +16,12 @@ import { agentRoutes } from './routes.js';
 import { type AgentsDeps, createAgentsService, finishKills } from './service.js';
 import { spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
-import { AgentRows, Marks } from './tables.js';
+import { AgentRows, Marks, SpawnKeys } from './tables.js';
 import { agentTools } from './tools.js';
 
 export default defineExtension({
   contract,
-  tables: [AgentRows, Marks],
+  tables: [AgentRows, SpawnKeys, Marks],
   migrations: [init],
   activate(ctx) {
     const store = createStore(ctx.db);

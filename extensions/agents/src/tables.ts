@@ -22,5 +22,19 @@ export const AgentRows = defineTable('agents', '1.0.0', {
   indexes: [['parent_id']],
 });
 
+/** Of builds before requests left receipts in the journal. Nobody writes it; it stands because a migration stays what it was, and its rows go with their people. */
+export const SpawnKeys = defineTable('spawn_keys', '1.0.0', {
+  columns: {
+    owner_id: { kind: 'text', notNull: true },
+    spawn_key: { kind: 'text', notNull: true },
+    fingerprint: { kind: 'text', notNull: true },
+    agent_id: { kind: 'text', notNull: true },
+    name: { kind: 'text', notNull: true },
+    created_at: { kind: 'text', notNull: true },
+  },
+  owner: 'owner_id',
+  primaryKey: ['owner_id', 'spawn_key'],
+});
+
 /** What has been done once and is never done again. */
 export const Marks = defineTable('marks', '1.0.0', { columns: { name: { kind: 'text', primaryKey: true }, at: { kind: 'text', notNull: true } } });

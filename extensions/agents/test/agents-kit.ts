@@ -26,7 +26,7 @@ export const openAgents = async () => {
   let ticks = Date.parse('2026-01-01T00:00:00Z');
   const clock = { now: () => ticks++, iso: () => new Date(ticks++).toISOString(), mono: () => ticks++, sleep: async () => undefined };
   const storage: Storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: (events) => said.push(...events) });
-  const tables = { id: 'agents', tables: ['agents', 'marks'] };
+  const tables = { id: 'agents', tables: ['agents', 'spawn_keys', 'marks'] };
   await storage.migrate(tables, [init]);
   const events: Events = { event: ({ name }, data) => storage.event('agents', name, data), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
   await storage.migrate(journalOwner, journalMigrations);

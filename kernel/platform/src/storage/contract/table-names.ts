@@ -20,6 +20,8 @@ export interface TableNames {
   readonly bookkeeping: string;
   /** Throws `storage_unknown_table` for a name that the owner did not declare. */
   physical(table: string): string;
+  /** The physical names of all that it declared. */
+  readonly own: readonly string[];
   /** Whether this is the physical name of one of the owner's tables. */
   isOwn(physical: string): boolean;
 }
@@ -53,6 +55,7 @@ export const tableNames = (owner: TableOwner): TableNames => {
       if (name === undefined) throw storageErrors.unknown_table(id, String(table));
       return name;
     },
+    own: [...physical],
     isOwn: (name) => physical.has(name),
   };
 };

@@ -10,6 +10,7 @@ import { storageErrors } from '../contract/errors.js';
 import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
+import { renameEarlier } from './earlier-names.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { mapSqliteError } from './sqlite-errors.js';
 import { identifier, literal, sqliteSchema } from './sqlite-dialect.js';
@@ -38,6 +39,7 @@ export const readApplied = async (connection: SqliteConnection): Promise<Applied
 };
 
 export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }> => {
+  if (await renameEarlier(deps, names)) deps.log.info('Tables of an earlier build were renamed.', { owner: names.id });
   const done = deps.applied.get(names.bookkeeping) ?? new Map<string, string>();
   const pending = pendingOf(names.id, done, migrations);
   if (pending.length === 0) return { applied: [] };
