@@ -1,5 +1,5 @@
 /** Services at the gate: provided and used are those that the manifest names, in the versions it names. */
-import { type Manifest, type ServiceDecl, type Services, declaredAs } from '@svc/api';
+import type { Manifest, ServiceDecl, Services } from '@svc/api';
 import type { Owner, ServiceRegistry } from '@svc/core';
 import { daemonErrors } from '../errors.js';
 import { keysOfRecord, requireDeclared, still } from './declared.js';
@@ -31,5 +31,3 @@ export const servicesGate = (registry: ServiceRegistry, owner: Owner, manifest: 
     },
   };
 };
-
-export const providedAs = (manifest: Manifest): string[] => Object.entries(manifest.provides ?? {}).flatMap(([name, versions]) => [versions].flat().map((version) => declaredAs({ name, version })));

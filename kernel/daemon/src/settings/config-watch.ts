@@ -4,6 +4,7 @@
  * Looks at the file's state instead of listening for events: editors that save by rename, network
  * disks and containers' mounts all change it, and none of them tells a watcher reliably.
  */
+import { errnoOf } from '@svc/platform/config/errno';
 import { stat } from 'node:fs/promises';
 import type { Disposable, Logger } from '@svc/api';
 import type { TimerClock } from '@svc/platform/clock/clock';
@@ -41,6 +42,6 @@ const stateOf = async (file: string): Promise<string> => {
     const { mtimeMs, ctimeMs, size, ino, mode } = await stat(file);
     return [mtimeMs, ctimeMs, size, ino, mode].join(':');
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return errnoOf(error) ?? 'unknown';
   }
 };

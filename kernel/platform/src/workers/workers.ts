@@ -6,6 +6,7 @@
  * W3  A task's time is its own: it counts from when a thread takes it, however long others held the threads before.
  * W4  After `rotate(file)` no thread that has seen the old code takes another task of it.
  */
+import { errnoOf } from '../config/errno.js';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { isSvcError, type SvcError } from '@svc/api';
@@ -200,7 +201,7 @@ const execute = async (state: PoolsState, pool: Pool, { file, exportName, name, 
 const asWorkerError = (error: unknown, name: string, isClosed: boolean): SvcError => {
   if (isSvcError(error)) return error;
   if (isClosed) return workerErrors.closed().with({ cause: error });
-  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return workerErrors.out_of_memory(name);
+  if (errnoOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') return workerErrors.out_of_memory(name);
   return workerErrors.failed(name).with({ cause: error });
 };
 

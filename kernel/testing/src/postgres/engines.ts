@@ -14,9 +14,8 @@ const sqlite: TestEngine = { name: 'SQLite', start: async () => undefined, fresh
 const postgres: TestEngine = { name: 'PostgreSQL', start: async () => void (await sharedCluster()), fresh: async () => ({ url: await (await sharedCluster()).fresh() }) };
 export const engines: readonly TestEngine[] = [sqlite, postgres];
 
-let inUse = sqlite;
 /** The engine of the claims that run now: whole daemons of tests are booted on it. */
-export const engineInUse = (): TestEngine => inUse;
+let inUse = sqlite;
 
 /** The claims of `fn`, once for each engine. */
 export const describeOnEngines = (title: string, fn: (this: Mocha.Suite, engine: TestEngine) => void): void => {

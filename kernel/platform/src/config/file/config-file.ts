@@ -1,4 +1,5 @@
 /** The text of config.toml as a person's editor left it. The daemon and the CLI read it alike. */
+import { errnoOf } from '../errno.js';
 import { open } from 'node:fs/promises';
 import { constants } from 'node:fs';
 
@@ -26,7 +27,7 @@ export const readConfigFile = async (file: string): Promise<ConfigText> => {
       await handle.close();
     }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = errnoOf(error) ?? 'unknown error';
     if (code === 'ENOENT') return { text: null, unreadable: undefined };
     return { text: null, unreadable: code === 'ENXIO' ? 'it is a socket or a device' : code };
   }

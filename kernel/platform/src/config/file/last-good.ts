@@ -4,6 +4,7 @@
  *
  * It holds no secret: see stored-secrets.ts.
  */
+import { errnoOf } from '../errno.js';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isTable, type JsonSchema } from '@svc/api';
@@ -46,7 +47,7 @@ export const readLastGood = async (path: string, onTrouble: (error: unknown) => 
     }
     onTrouble(new Error('The file does not have the form of this version.'));
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onTrouble(error);
+    if (errnoOf(error) !== 'ENOENT') onTrouble(error);
   }
   return NOTHING;
 };

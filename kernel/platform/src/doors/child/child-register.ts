@@ -6,6 +6,7 @@
  *
  * The records need no fsync: they have to outlive the process, and after a power cut no child is left.
  */
+import { errnoOf } from '../../config/errno.js';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -53,7 +54,7 @@ export const createChildRegister = (dir: string, graceMs: number, clock: TimerCl
 
 const readRecords = async (dir: string, log: ScopedLogger): Promise<Array<{ file: string; record: ChildRecord }>> => {
   const names = await readdir(dir).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (errnoOf(error) === 'ENOENT') return [];
     throw error;
   });
   const found: Array<{ file: string; record: ChildRecord }> = [];
@@ -106,9 +107,9 @@ export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => {
   try {
     return process.kill(process.platform === 'win32' ? pid : -pid, signal);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    if (errnoOf(error) === 'ESRCH') return false;
     // macOS answers EPERM for a group whose members are all being reaped.
-    if (error instanceof Error && 'code' in error && error.code === 'EPERM') return false;
+    if (errnoOf(error) === 'EPERM') return false;
     throw error;
   }
 };

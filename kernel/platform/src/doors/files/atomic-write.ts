@@ -1,4 +1,5 @@
 /** A file is either the old one or the new one, whatever happens in between (principles P2). */
+import { errnoOf } from '../../config/errno.js';
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -44,7 +45,7 @@ const modeOf = async (path: string): Promise<number | undefined> => {
   try {
     return (await stat(path)).mode & 0o7777;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 };

@@ -5,6 +5,7 @@
  * D2  A file is written whole or not at all, and keeps its mode.
  * D3  Reads and lists are bounded, streams hold one piece of 64 KiB; what is missing is an error, never an empty answer (but the folder itself, which is made on first write).
  */
+import { errnoOf } from '../../config/errno.js';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, readlink, realpath, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
@@ -93,7 +94,7 @@ const realOfExisting = async (path: string): Promise<string> => {
   try {
     return await realpath(path);
   } catch (error) {
-    const code = codeOf(error);
+    const code = errnoOf(error);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
     // A link that leads nowhere exists by itself: whatever is made through it would be made elsewhere.
     const found = await lstat(path).catch(() => undefined);
@@ -166,7 +167,7 @@ const list = async (place: Place, { recursive = false, limit = LIST_LIMIT }: { r
   const folders = [''];
   for (let folder = folders.shift(); folder !== undefined && found.length < limit; folder = folders.shift()) {
     const handle = await opendir(join(place.real, folder)).catch((error: unknown) => {
-      if (place.isRoot && folder === '' && codeOf(error) === 'ENOENT') return undefined;
+      if (place.isRoot && folder === '' && errnoOf(error) === 'ENOENT') return undefined;
       throw asFilesError(error, join(place.asked, folder ?? ''));
     });
     if (!handle) return [];
@@ -188,7 +189,7 @@ const describe = async (place: Place): Promise<DirEntry | undefined> => {
   try {
     return entryOf(basename(place.own), await stat(place.real));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
     throw error;
   }
 };
@@ -201,7 +202,7 @@ const remove = async (place: Place): Promise<boolean> => {
     else await unlink(place.own);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return false;
     throw asFilesError(error, place.asked);
   }
 };
@@ -213,11 +214,9 @@ const entryOf = (name: string, info: Stats): DirEntry => ({
   modifiedAt: info.mtime.toISOString(),
 });
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
-
 /** The system's own messages name absolute paths. */
 const asFilesError = (error: unknown, asked: string): unknown => {
-  switch (codeOf(error)) {
+  switch (errnoOf(error)) {
     case 'ENOENT':
       return filesErrors.missing(asked).with({ cause: error });
     case 'ENOTDIR':

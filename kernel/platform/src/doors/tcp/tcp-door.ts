@@ -5,6 +5,7 @@
  * C2  Connections are limited in number, of one extension and of one listener; one that is silent is closed; nothing is buffered without end.
  * C3  The certificate of the other side is always judged, for the name that was asked for.
  */
+import { errnoOf } from '../../config/errno.js';
 import { connect, createServer, isIP, type Server, type Socket } from 'node:net';
 import { type DialOptions, isSvcError, type ListenOptions, type TcpConnection, type TcpListener } from '@svc/api';
 import type { TimerClock } from '../../clock/clock.js';
@@ -118,7 +119,7 @@ const connected = async (state: DoorState, id: string, addresses: readonly Resol
   }
   if (isSvcError(signal.reason)) throw signal.reason;
   if (signal.aborted) throw tcpErrors.cancelled(shown).with({ cause: signal.reason });
-  throw tcpErrors.unreachable(shown, codeOf(last)).with({ cause: last });
+  throw tcpErrors.unreachable(shown, errnoOf(last) ?? 'unknown').with({ cause: last });
 };
 
 const connectTo = async (state: DoorState, id: string, address: string, { host, port, tls }: DialOptions, signal: AbortSignal): Promise<Socket> => {
@@ -187,12 +188,12 @@ const serveOne = async (socket: Socket, connection: TcpConnection, serve: (conne
 
 const opened = (server: Server, host: string, port: number): Promise<{ address: string; port: number }> =>
   new Promise((resolve, reject) => {
-    server.on('error', (error) => reject((codeOf(error) === 'EADDRINUSE' ? tcpErrors.port_in_use(host, port) : tcpErrors.port_refused(host, port, codeOf(error))).with({ cause: error })));
+    server.on('error', (error) =>
+      reject((errnoOf(error) === 'EADDRINUSE' ? tcpErrors.port_in_use(host, port) : tcpErrors.port_refused(host, port, errnoOf(error) ?? 'unknown')).with({ cause: error })),
+    );
     server.listen({ host, port }, () => {
       const bound = server.address();
       if (bound === null || typeof bound === 'string') reject(tcpErrors.port_refused(host, port, 'no address'));
       else resolve({ address: bound.address, port: bound.port });
     });
   });
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : 'unknown');

@@ -1,4 +1,5 @@
 /** Read-only connections, opened when first needed. A read whose connection was lost is asked once more when the server is back. */
+import { errnoOf } from '../../config/errno.js';
 import type { Scalar } from '@svc/api';
 import pg from 'pg';
 import { storageErrors } from '../contract/errors.js';
@@ -37,7 +38,7 @@ export const createReaders = (address: PostgresAddress, size: number, patienceMs
         try {
           return (await pool.query(text)).rows;
         } catch (error) {
-          if (!isLost(error) && codeOf(error) !== '53300') throw await mapStatementError(error, async () => []);
+          if (!isLost(error) && errnoOf(error) !== '53300') throw await mapStatementError(error, async () => []);
           if (closed) throw storageErrors.closed();
           if (!isPassing(error) || performance.now() > deadline) throw storageErrors.unreachable(address.place, reasonOf(error));
           await new Promise<void>((resolve) => setTimeout(resolve, TRY_EVERY_MS));
@@ -51,5 +52,3 @@ export const createReaders = (address: PostgresAddress, size: number, patienceMs
     },
   };
 };
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);

@@ -10,7 +10,7 @@ import { storageErrors } from '../contract/errors.js';
 import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
-import { renameEarlier } from './earlier-names.js';
+import { renamesOf } from './earlier-names.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { mapSqliteError } from './sqlite-errors.js';
 import { identifier, literal, sqliteSchema } from './sqlite-dialect.js';
@@ -39,7 +39,7 @@ export const readApplied = async (connection: SqliteConnection): Promise<Applied
 };
 
 export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }> => {
-  if (await renameEarlier(deps, names)) deps.log.info('Tables of an earlier build were renamed.', { owner: names.id });
+  await takeEarlier(deps, names);
   const done = deps.applied.get(names.bookkeeping) ?? new Map<string, string>();
   const pending = pendingOf(names.id, done, migrations);
   if (pending.length === 0) return { applied: [] };
@@ -55,6 +55,18 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   return { applied: pending.map(({ name }) => name) };
 };
 
+/** What an owner has under the names of an earlier build becomes its own, bookkeeping included. */
+const takeEarlier = async (deps: MigrationDeps, names: TableNames): Promise<void> => {
+  const found = await renamesOf(deps.connection, deps.applied, names);
+  if (!found) return;
+  await allOrNothing(deps, found.statements).catch((error: unknown) => {
+    throw mapSqliteError(error);
+  });
+  deps.applied.set(names.bookkeeping, found.done);
+  deps.applied.delete(found.book);
+  deps.log.info('Tables of an earlier build were renamed.', { owner: names.id });
+};
+
 const apply = async (deps: MigrationDeps, names: TableNames, migration: PendingMigration, steps: readonly string[]): Promise<void> => {
   const book = identifier(names.bookkeeping);
   const row = [migration.name, migration.sha256, deps.clock.iso()].map(literal).join();
@@ -64,18 +76,22 @@ const apply = async (deps: MigrationDeps, names: TableNames, migration: PendingM
     // Fails on the name when another process was faster, and undoes the whole of it.
     `INSERT INTO ${book} VALUES(${row})`,
   ];
-  const { connection } = deps;
-  await deps.queue.exclusive(async () => {
+  await allOrNothing(deps, statements).catch((error: unknown) => {
+    const mapped = mapSqliteError(error);
+    if (mapped.code === 'storage_full' || mapped.code === 'storage_io') throw mapped;
+    throw storageErrors.migration_failed(names.id, migration.name, error instanceof Error ? error.message : String(error)).with({ cause: error });
+  });
+};
+
+const allOrNothing = ({ connection, queue, log }: MigrationDeps, statements: readonly string[]): Promise<void> =>
+  queue.exclusive(async () => {
     try {
       await connection.exec(`BEGIN IMMEDIATE;${statements.join('\n;')}\n;COMMIT;`);
     } catch (error) {
-      await connection.exec('ROLLBACK;').catch((failure: unknown) => deps.log.debug('Nothing was left to undo.', { error: failure }));
-      const mapped = mapSqliteError(error);
-      if (mapped.code === 'storage_full' || mapped.code === 'storage_io') throw mapped;
-      throw storageErrors.migration_failed(names.id, migration.name, error instanceof Error ? error.message : String(error)).with({ cause: error });
+      await connection.exec('ROLLBACK;').catch((failure: unknown) => log.debug('Nothing was left to undo.', { error: failure }));
+      throw error;
     }
   });
-};
 
 /** A whole copy of the database as it was, so that going back to the old state is copying a file. */
 const keepCopy = async (deps: MigrationDeps, owner: string, migration: string): Promise<void> => {

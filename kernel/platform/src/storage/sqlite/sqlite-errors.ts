@@ -1,9 +1,8 @@
 /** What SQLite says, as errors of ours. */
+import { errnoOf } from '../../config/errno.js';
 import { isSvcError, type SvcError } from '@svc/api';
 import { conflict, storageErrors } from '../contract/errors.js';
 import { EXPECT_MARK } from './sqlite-dialect.js';
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
 /** What SQLite said, as an error of ours. Its own words go to `cause`, and from there to the log only. */
 export const mapSqliteError = (error: unknown): SvcError => {
@@ -11,7 +10,7 @@ export const mapSqliteError = (error: unknown): SvcError => {
   const text = error instanceof Error ? error.message : String(error);
   const expected = new RegExp(`${EXPECT_MARK}(\\d+)`).exec(text);
   if (expected) return conflict('a row it expected was not there', { reason: 'expect', write: Number(expected[1]) }, error);
-  switch (codeOf(error)) {
+  switch (errnoOf(error)) {
     case 'SQLITE_CONSTRAINT':
       return constraint(text, error);
     case 'SQLITE_FULL':
@@ -49,5 +48,5 @@ export const openFailure = (file: string, error: unknown): SvcError => {
     SQLITE_IOERR: 'the disk reported an error',
     SQLITE_BUSY: 'another program holds it',
   };
-  return storageErrors.unavailable(file, why[codeOf(error)] ?? 'the database engine refused').with({ cause: error });
+  return storageErrors.unavailable(file, why[errnoOf(error) ?? ''] ?? 'the database engine refused').with({ cause: error });
 };
