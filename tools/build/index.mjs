@@ -68,7 +68,7 @@ const buildOne = (target, bundler, tools) => {
 
 const productsOf = (target) => {
   if (target.kind === 'extension') return [`${target.outdir}/index.js`];
-  if (target.kind === 'program') return [`${target.outdir}/main.js`];
+  if (target.kind === 'program') return [`${target.outdir}/main.js`, ...(target.whole ? [`${target.outdir}/program.cjs`] : [])];
   return target.entries.map((entry) => `dist/test/${entry.replace(/\.ts$/, '.js')}`);
 };
 

@@ -12,7 +12,7 @@ const foldersIn = (dir) =>
     : [];
 
 const programs = () => [
-  { name: 'daemon', kind: 'program', entry: 'kernel/daemon/src/main.ts', outdir: 'dist/daemon' },
+  { name: 'daemon', kind: 'program', entry: 'kernel/daemon/src/main.ts', whole: 'kernel/daemon/src/program.ts', outdir: 'dist/daemon' },
   { name: 'cli', kind: 'program', entry: 'kernel/cli/src/main.ts', outdir: 'dist/cli' },
 ];
 

@@ -74,7 +74,8 @@ export class ContributionRegistry<T> implements AnyRegistry {
   swap(previous: Owner | undefined, next: Owner | undefined): void {
     if (previous) this.#visible.delete(previous);
     if (next) this.#visible.add(next);
-    this.#refresh();
+    // Most generations add to few registries: what did not change is not made anew.
+    if (this.#rows.some(({ owner }) => owner === previous || owner === next)) this.#refresh();
   }
 
   drop(owner: Owner): void {

@@ -9,7 +9,7 @@ import { errnoOf } from '@svc/platform/config/errno';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
-import { createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
+import { type CodeCache, createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Bus } from '@svc/platform/bus/bus';
 import { systemClock } from '@svc/platform/clock/clock';
@@ -53,6 +53,8 @@ export interface BootOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** dist/release.json of the build that runs. */
   readonly releaseFile: string;
+  /** What was compiled at an earlier start; without one, all is compiled anew. */
+  readonly code?: CodeCache | undefined;
   /** Lines on the terminal as well as in the file. */
   readonly foreground: boolean;
   readonly logTerminal?: boolean;
@@ -190,7 +192,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
 
 async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Ground> {
   const { clock, env } = options;
-  const release = await readRelease(options.releaseFile, api);
+  const release = await readRelease(options.releaseFile, api, options.code);
   const installed = createInstalledStore([...release.extensions, ...(options.extra ?? [])]);
   const claims = claimsOf(installed);
   const life: Ground['life'] = { now: { phase: 'starting', address: undefined } };
@@ -345,7 +347,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
       await choices.set(id, enabled);
       ground.bus.publish('choices', { extension: id });
     },
-    latest: releaseWatcher(options.releaseFile, api),
+    latest: releaseWatcher(options.releaseFile, api, options.code),
     // A new build may bring settings of its own.
     adopted: async () => void (await config.reload()),
     intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),

@@ -176,4 +176,4 @@ const stageNumber = (stage: Stage | undefined): number => (typeof stage === 'num
 const sameList = (a: readonly Tap[], b: readonly Tap[]): boolean => a.length === b.length && a.every((tap, i) => tap === b[i]);
 
 /** Declarations are plain data; who may call a hook, and what crosses it, counts as well as its kind. */
-const sameSpec = (a: HookDecl, b: HookDecl): boolean => JSON.stringify(a) === JSON.stringify(b);
+const sameSpec = (a: HookDecl, b: HookDecl): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);

@@ -3,6 +3,7 @@ import type { Tap } from './hook-slot.js';
 
 /** Stage, then before/after, then extension id. Wishes that contradict each other give way to the id. */
 export function orderTaps(taps: readonly Tap[]): readonly Tap[] {
+  if (taps.length < 2) return taps;
   const sorted = [...taps].sort((a, b) => a.stage - b.stage || compare(a.owner.id, b.owner.id));
   const stages = new Map<number, Tap[]>();
   for (const tap of sorted) {

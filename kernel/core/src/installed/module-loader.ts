@@ -7,12 +7,15 @@ import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { ExtensionDefinition } from '@svc/api';
+import type { CodeCache } from './code-cache.js';
 
 export interface LoaderOptions {
   /** The kernel's own instance of @svc/api, shared by all. */
   readonly api: unknown;
   /** npm packages that the manifest takes from the host. */
   readonly hostDependencies: readonly string[];
+  /** Without one Node compiles, and where source maps are on its stacks name the lines that were written. */
+  readonly code?: CodeCache | undefined;
 }
 
 /** Node's own Module, with the two members that its types leave out. */
@@ -25,8 +28,6 @@ interface CompilableModule {
 }
 
 export async function loadDefinition(file: string, options: LoaderOptions): Promise<ExtensionDefinition> {
-  // Some tens of kilobytes: read at once they cost less than the four trips of an asynchronous read, and a start reads them all.
-  const source = readFileSync(file, 'utf8');
   // Module's constructor is public; _compile is not in its types.
   const module = new Module(file) as unknown as CompilableModule;
   module.filename = file;
@@ -38,7 +39,8 @@ export async function loadDefinition(file: string, options: LoaderOptions): Prom
     if (options.hostDependencies.some((allowed) => name === allowed || name.startsWith(`${allowed}/`))) return hostRequire(name);
     throw new Error(`${dirname(file)} asks for "${name}", which is neither in its bundle nor in its hostDependencies`);
   };
-  module._compile(source, file);
+  if (options.code) options.code.compile(file)(module.exports, module.require, module, file, dirname(file));
+  else module._compile(readFileSync(file, 'utf8'), file);
   const exported = module.exports as { default?: Partial<ExtensionDefinition> };
   if (typeof exported.default?.activate !== 'function') throw new Error(`${file} has no default export made with defineExtension`);
   // `activate` is the only member an extension must have, and it was just checked.

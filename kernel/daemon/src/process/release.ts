@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Contributions, Manifest } from '@svc/api';
-import { type Installed, loadDefinition } from '@svc/core';
+import { type CodeCache, type Installed, type LoaderOptions, loadDefinition } from '@svc/core';
 import { daemonErrors } from '../errors.js';
 
 export interface Preset {
@@ -41,7 +41,7 @@ interface ReleaseFile {
 }
 
 /** `api` is the one instance of @svc/api that every extension shares. Rejects with `daemon_release_broken`. */
-export async function readRelease(file: string, api: unknown): Promise<Release> {
+export async function readRelease(file: string, api: unknown, code?: CodeCache): Promise<Release> {
   let release: ReleaseFile;
   try {
     release = JSON.parse(await readFile(file, 'utf8')) as ReleaseFile;
@@ -49,11 +49,11 @@ export async function readRelease(file: string, api: unknown): Promise<Release> 
     throw daemonErrors.release_broken(file).with({ cause });
   }
   const root = dirname(file);
-  return { version: release.version, presets: release.presets, extensions: release.extensions.map((entry) => toInstalled(root, entry, api, release.build)) };
+  return { version: release.version, presets: release.presets, extensions: release.extensions.map((entry) => toInstalled(root, entry, release.build, { api, code })) };
 }
 
 /** Looks for a newer build of one extension in the same file; undefined while nobody wrote it anew. */
-export const releaseWatcher = (file: string, api: unknown): ((id: string) => Promise<InstalledFiles | undefined>) => {
+export const releaseWatcher = (file: string, api: unknown, code?: CodeCache): ((id: string) => Promise<InstalledFiles | undefined>) => {
   const stampOf = async (): Promise<string> => {
     const { mtimeMs, ino, size } = await stat(file);
     return `${mtimeMs}:${ino}:${size}`;
@@ -64,14 +64,14 @@ export const releaseWatcher = (file: string, api: unknown): ((id: string) => Pro
   return async (id) => {
     const now = await stampOf();
     if (now !== (await known)) {
-      newest = await readRelease(file, api);
+      newest = await readRelease(file, api, code);
       known = Promise.resolve(now);
     }
     return newest?.extensions.find((one) => one.id === id);
   };
 };
 
-const toInstalled = (root: string, entry: ReleaseEntry, api: unknown, build: string): InstalledFiles => ({
+const toInstalled = (root: string, entry: ReleaseEntry, build: string, host: Pick<LoaderOptions, 'api' | 'code'>): InstalledFiles => ({
   id: entry.id,
   version: entry.version,
   description: entry.description,
@@ -80,5 +80,5 @@ const toInstalled = (root: string, entry: ReleaseEntry, api: unknown, build: str
   manifest: entry.manifest,
   contributions: entry.contributions,
   workers: Object.fromEntries(Object.entries(entry.workers).map(([name, path]) => [name, join(root, path)])),
-  load: () => loadDefinition(join(root, entry.bundle), { api, hostDependencies: entry.manifest.hostDependencies ?? [] }),
+  load: () => loadDefinition(join(root, entry.bundle), { ...host, hostDependencies: entry.manifest.hostDependencies ?? [] }),
 });

@@ -1,0 +1,84 @@
+/** The daemon's process: starts, says so, and stops on a signal. */
+import { isSvcError } from '@svc/api';
+import { asTyped, commandName } from '@svc/platform/config/command-name';
+import { renderBanner } from './banner.js';
+import { takeEnvironment } from '@svc/platform/config/environment/own-environment';
+import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
+import { guardProcess } from './process/process-guard.js';
+import { startElsewhere } from './process/start-elsewhere.js';
+
+export { startElsewhere };
+
+/** Late enough to be in nobody's way: by then the first messages have compiled what they need. */
+const KEEP_CODE_AFTER_MS = 3_000;
+/** A stop that takes longer than this is ended. */
+const STOP_DEADLINE_MS = 20_000;
+const EXIT_FAILED = 1;
+
+/** Whoever loaded this program, and from where. */
+export interface ProgramFiles extends Pick<BootOptions, 'releaseFile' | 'code'> {
+  /** What a process of its own is started from. */
+  readonly mainFile: string;
+}
+
+/** `--foreground` tees the log to the terminal and prints the banner. Resolves when the daemon is ready; the process lives on. */
+export async function main(argv: readonly string[], files: ProgramFiles): Promise<void> {
+  try {
+    const { env, exposed, isHandedOver } = takeEnvironment();
+    await (exposed.length > 0 && !isHandedOver ? startElsewhere(files.mainFile, argv, env) : run(argv, env, files));
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(EXIT_FAILED);
+  }
+}
+
+async function run(argv: readonly string[], env: BootOptions['env'], { releaseFile, code }: ProgramFiles): Promise<void> {
+  // `npm start` may have built first, in this same process.
+  const begun = performance.now();
+  const foreground = argv.includes('--foreground');
+  const state: { daemon?: Daemon } = {};
+  const stop = (reason: string, code: number): void => void stopProcess(state.daemon, reason, code);
+  const daemon = await bootDaemon({
+    env,
+    releaseFile,
+    code,
+    foreground,
+    onShutdown: (reason) => stop(reason, 0),
+  });
+  state.daemon = daemon;
+  guardProcess(daemon, stop);
+  setTimeout(() => void code?.keep(), KEEP_CODE_AFTER_MS).unref();
+  daemon.log.logger('kernel').info('ready', { url: daemon.url, ms: Math.round(performance.now() - begun) });
+  if (foreground) process.stdout.write(await bannerOf(daemon, Math.round(performance.now() - begun)));
+}
+
+async function stopProcess(daemon: Daemon | undefined, reason: string, code: number): Promise<void> {
+  setTimeout(() => process.exit(code === 0 ? EXIT_FAILED : code), STOP_DEADLINE_MS).unref();
+  await daemon?.stop(reason);
+  process.exit(code);
+}
+
+async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {
+  const failed = daemon.kernel.extensions().filter((one) => one.state === 'failed');
+  const command = commandName(process.env);
+  return renderBanner({
+    version: daemon.kernel.version,
+    command,
+    url: daemon.url,
+    dataDir: daemon.home.dataDir,
+    database: daemon.parts.storage.place,
+    lines: (await daemon.greeting()).map((line) => ({ ...line, value: asTyped(line.value, command), ...(line.note === undefined ? {} : { note: asTyped(line.note, command) }) })),
+    problems: [
+      ...daemon.kernel.configProblems().flatMap(({ severity, message }) => (severity === 'notice' ? [] : [message])),
+      ...failed.map((one) => `${one.id} did not start: ${one.reason}. See: ${command} ext why ${one.id}`),
+    ],
+    isColoured: process.stdout.isTTY === true && !daemon.parts.env.NO_COLOR,
+    startMs,
+  });
+}
+
+/** What happened, why, and what mends it; a stack only where none of that is known. */
+function explain(error: unknown): string {
+  if (isSvcError(error)) return error.hint ? `${error.message}\n${error.hint}` : error.message;
+  return `The daemon could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}
