@@ -97,7 +97,7 @@ export class EventHub {
       const leave = owner.lifetime.enter(`event ${event}`);
       if (!leave) return false;
       try {
-        await runAs(owner, undefined, () => value.fn(this.#handed(owner, event, data)));
+        await runAs(owner, () => value.fn(this.#handed(owner, event, data)));
       } finally {
         leave();
       }
@@ -111,7 +111,7 @@ export class EventHub {
       const leave = owner.lifetime.enterAnyway(`event ${listener.event}`);
       if (!leave) break;
       try {
-        await runAs(owner, undefined, () => listener.fn(this.#handed(owner, listener.event, data)));
+        await runAs(owner, () => listener.fn(this.#handed(owner, listener.event, data)));
       } catch (error) {
         this.#watch.failed(owner, listener.event, error);
       } finally {

@@ -57,12 +57,12 @@ export async function prepare(deps: GenerationDeps, installed: Installed, number
   };
   try {
     enter('load');
-    const definition = await runAs(owner, undefined, () => installed.load());
+    const definition = await runAs(owner, () => installed.load());
     enter('migrate');
     await deps.migrate(installed, definition);
     enter('activate');
     const context = deps.createContext(owner, installed);
-    await within(ACTIVATE_BUDGET_MS, 'activate', () => runAs(owner, undefined, () => definition.activate(context)));
+    await within(ACTIVATE_BUDGET_MS, 'activate', () => runAs(owner, () => definition.activate(context)));
     deps.declare?.(owner, definition);
     compareWithManifest(deps.registries, owner, installed);
     enter('erase');
@@ -92,7 +92,7 @@ export async function publish(deps: GenerationDeps, next: Generation, previous: 
   for (const registry of deps.registries) registry.swap(previous?.owner, owner);
   onPhase('start');
   try {
-    if (definition.start) await within(START_BUDGET_MS, 'start', () => runAs(owner, undefined, () => definition.start?.(context)));
+    if (definition.start) await within(START_BUDGET_MS, 'start', () => runAs(owner, () => definition.start?.(context)));
   } catch (error) {
     for (const registry of deps.registries) registry.swap(owner, previous?.owner);
     await retire(deps, next, 'failed', FAILED_DRAIN_MS);
@@ -112,7 +112,7 @@ export async function retire(deps: GenerationDeps, generation: Generation, why: 
   const drained = await owner.lifetime.drain(drainMs);
   if (!drained && drainMs > 0) leaks.push(...owner.lifetime.holds().map((label) => `still held after ${drainMs} ms: ${label}`));
   try {
-    await within(START_BUDGET_MS, 'stop', () => runAs(owner, undefined, () => definition.stop?.(why)));
+    await within(START_BUDGET_MS, 'stop', () => runAs(owner, () => definition.stop?.(why)));
   } catch (error) {
     leaks.push(`stop failed: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -11,23 +11,16 @@ export interface Owner {
   readonly build?: string;
 }
 
-interface Running {
-  readonly owner: Owner;
-  readonly request: string | undefined;
-}
-
-const running = new AsyncLocalStorage<Running>();
+const running = new AsyncLocalStorage<Owner>();
 
 let lastEntered: string | undefined;
 
-export const runAs = <T>(owner: Owner, request: string | undefined, fn: () => T): T => {
+export const runAs = <T>(owner: Owner, fn: () => T): T => {
   lastEntered = owner.id;
-  return running.run({ owner, request }, fn);
+  return running.getStore() === owner ? fn() : running.run(owner, fn);
 };
 
 /** For messages about a loop that stood still: a hint, not a proof. */
 export const lastEnteredId = (): string | undefined => lastEntered;
 
-export const currentOwner = (): Owner | undefined => running.getStore()?.owner;
-
-export const currentRequest = (): string | undefined => running.getStore()?.request;
+export const currentOwner = (): Owner | undefined => running.getStore();

@@ -27,7 +27,7 @@ import { deadlineOf, type EndingCall, NEVER } from './hooks/call-control.js';
 import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
 import { plainCopy } from './contracts/crossing.js';
-import { type Owner, currentRequest, runAs } from './owner.js';
+import { type Owner, runAs } from './owner.js';
 
 type Method = (...args: unknown[]) => unknown;
 type Impl = Readonly<Record<string, unknown>>;
@@ -42,6 +42,7 @@ type Row = Contribution<Provided>;
 /** One facade: of a declaration, for the callers of one build. */
 interface Facade {
   readonly decl: ServiceDecl;
+  readonly key: string;
   readonly caller: Owner;
   /** Whether what crosses is looked at: known with the provider. */
   isJudged: boolean;
@@ -52,6 +53,15 @@ interface Facade {
   readonly methods: Readonly<Record<string, Method>>;
   /** The provider that was found to fit. */
   fits: Row | undefined;
+}
+
+/** A method as its callers know it. */
+interface Called {
+  readonly name: string;
+  /** How many arguments the caller's declaration has. */
+  readonly count: number;
+  /** What holds the provider while it works. */
+  readonly label: string;
 }
 
 /** A call that can be made. */
@@ -131,19 +141,20 @@ export class ServiceRegistry {
 
   #facadeOf(owner: Owner, decl: ServiceDecl, isTrusted: boolean): Facade {
     const facades = this.#facadesFor(owner);
-    const key = `${decl.name}@${decl.version} of ${owner.build ?? 'elsewhere'}`;
-    const known = facades.get(key);
+    const key = declaredAs(decl);
+    const id = `${decl.name}@${decl.version} of ${owner.build ?? 'elsewhere'}`;
+    const known = facades.get(id);
     if (known) return known;
     const methods: Record<string, Method> = {};
-    const facade: Facade = { decl, caller: owner, isJudged: true, isForeign: true, isTrusted, methods, fits: undefined };
+    const facade: Facade = { decl, key, caller: owner, isJudged: true, isForeign: true, isTrusted, methods, fits: undefined };
     for (const [name, method] of Object.entries(decl.methods)) {
-      const count = method.args.length;
-      const call: Method = 'frame' in method ? (...args) => this.#stream(facade, name, count, args) : (...args) => this.#invoke(facade, name, count, args);
+      const called: Called = { name, count: method.args.length, label: `service ${decl.name}.${name}` };
+      const call: Method = 'frame' in method ? (...args) => this.#stream(facade, called, args) : (...args) => this.#invoke(facade, called, args);
       // All consumers share the facade: none may put its own method in another's way.
       Object.defineProperty(methods, name, { value: call, enumerable: true });
     }
     Object.freeze(methods);
-    facades.set(key, facade);
+    facades.set(id, facade);
     return facade;
   }
 
@@ -154,10 +165,10 @@ export class ServiceRegistry {
     return own;
   }
 
-  /** The provider of now, its method, and what was asked of it; throws when nobody can answer. `count`: how many arguments the caller's declaration has. */
-  #open(facade: Facade, name: string, count: number, args: readonly unknown[]): Opened {
+  /** The provider of now, its method, and what was asked of it; throws when nobody can answer. */
+  #open(facade: Facade, { name, count, label }: Called, args: readonly unknown[]): Opened {
     if (facade.caller.build === undefined && facade.caller.lifetime.state === 'closed') throw callerGone(facade.caller);
-    const row = this.#current.get(declaredAs(facade.decl));
+    const row = this.#current.get(facade.key);
     const fn = row?.value.impl[name];
     // What the provider declares counts: its object may have more than that.
     const method = row && Object.hasOwn(row.value.decl.methods, name) ? row.value.decl.methods[name] : undefined;
@@ -165,7 +176,7 @@ export class ServiceRegistry {
     if (facade.fits !== row) this.#fit(facade, row);
     if (!method) throw serviceGone(facade.decl, name);
     const given = this.#given(facade, name, method, args.slice(0, Math.min(count, method.args.length)));
-    const leave = row.owner.lifetime.enterAnyway(`service ${facade.decl.name}.${name}`);
+    const leave = row.owner.lifetime.enterAnyway(label);
     if (!leave) throw serviceGone(facade.decl, name);
     while (given.length < method.args.length) given.push(undefined);
     // Behind the declared arguments the type allows nothing else.
@@ -192,13 +203,14 @@ export class ServiceRegistry {
   }
 
   /** A message makes some twenty of these calls: one promise each, beside the method's own. */
-  #invoke(facade: Facade, name: string, count: number, args: readonly unknown[]): Promise<unknown> {
+  #invoke(facade: Facade, called: Called, args: readonly unknown[]): Promise<unknown> {
+    const { name } = called;
     try {
-      const { row, method, fn, leave, options, given } = this.#open(facade, name, count, args);
+      const { row, method, fn, leave, options, given } = this.#open(facade, called, args);
       const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
       try {
         given.push(control ?? NEVER);
-        const result = runAs(row.owner, currentRequest(), () => fn(...given));
+        const result = runAs(row.owner, () => fn(...given));
         // A promise comes back as it is; anything else, other thenables too, as a promise.
         const held = leaveAfter(Promise.resolve(result), leave, control);
         const answer = control ? control.race(held) : held;
@@ -213,12 +225,12 @@ export class ServiceRegistry {
     }
   }
 
-  async *#stream(facade: Facade, name: string, count: number, args: readonly unknown[]): AsyncGenerator<unknown> {
-    const { row, method, fn, leave, options, given } = this.#open(facade, name, count, args);
+  async *#stream(facade: Facade, called: Called, args: readonly unknown[]): AsyncGenerator<unknown> {
+    const { name } = called;
+    const { row, method, fn, leave, options, given } = this.#open(facade, called, args);
     const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
-    const request = currentRequest();
     // A generator goes on as whoever asks it for the next frame.
-    const inside = <T>(step: () => T): T => runAs(row.owner, request, step);
+    const inside = <T>(step: () => T): T => runAs(row.owner, step);
     let frames: AsyncIterator<unknown> | undefined;
     try {
       const call: CallControl = control ?? NEVER;
@@ -260,7 +272,7 @@ export class ServiceRegistry {
     for (const listener of [...this.#listeners]) {
       if (before.get(listener.key) === this.#current.get(listener.key)) continue;
       try {
-        runAs(listener.owner, undefined, listener.notify);
+        runAs(listener.owner, listener.notify);
       } catch (error) {
         this.#failed(listener.owner, listener.key, error);
       }

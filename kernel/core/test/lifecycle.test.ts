@@ -300,7 +300,7 @@ describe('the lifecycle', () => {
       await rig.lifecycle.boot();
       const owner = rig.owners[0] as Owner;
       const leave = owner.lifetime.enter('POST /off');
-      const status = await runAs(owner, undefined, () => rig.lifecycle.disable('memory'));
+      const status = await runAs(owner, () => rig.lifecycle.disable('memory'));
       expect(status.state).to.equal('inactive');
       leave?.();
       await rig.lifecycle.settled();

@@ -124,7 +124,7 @@ function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['time
     const leave = owner.lifetime.enter(label);
     if (!leave) return;
     try {
-      await runAs(owner, undefined, fn);
+      await runAs(owner, fn);
     } finally {
       leave();
     }

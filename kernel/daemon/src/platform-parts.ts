@@ -79,11 +79,13 @@ export interface DoorInputs {
 /** The doors. Nothing heavy is loaded before a door is first used. */
 export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'modelOrigins' | 'execDoor' | 'tcpDoor' | 'openDir' | 'workers' | 'schemas'> {
   const { home, env, clock, log, config, hooks } = inputs;
+  const resolve = hooks.handle(SecretResolve);
+  const change = hooks.handle(SecretChange);
   const secrets = createSecrets({
     env,
     log,
-    ask: (name) => hooks.handle(SecretResolve).call({ name }),
-    change: (change) => hooks.handle(SecretChange).call(change),
+    ask: (name) => resolve.call({ name }),
+    change: (wanted) => change.call(wanted),
   });
   const modelOrigins = createModelOrigins();
   return {

@@ -51,7 +51,8 @@ export class HookRegistry {
 
   /** For the kernel itself, which is not judged. */
   handle<H extends HookDecl>(hook: H): HookHandle<H> {
-    return this.#handle(hook, () => this.slot(hook), undefined);
+    const key = declaredAs(hook);
+    return this.#handle(hook, () => this.#slots.get(key), undefined);
   }
 
   /** The taps of one generation alone, seen or not yet; undefined when it has none. For the kernel itself. */
@@ -66,8 +67,9 @@ export class HookRegistry {
 
   /** A hook of somebody else, for this caller. */
   use<H extends HookDecl>(owner: Owner, hook: H): HookHandle<H> {
+    const key = declaredAs(hook);
     const slot = (): HookSlot | undefined => {
-      const found = this.slot(hook);
+      const found = this.#slots.get(key);
       // What its owner declared counts, not what the caller says of it.
       if (found && found.hook.callable !== true) throw notCallable(owner, hook);
       return found;
@@ -91,9 +93,10 @@ export class HookRegistry {
   /** What the owner of a hook still finishes after it was switched off goes by the checks it began with. */
   define<H extends HookDecl>(owner: Owner, hook: H): HookHandle<H> {
     this.definitions.add(owner, hook);
+    const key = declaredAs(hook);
     let last: HookSlot | undefined;
     const slot = (): HookSlot | undefined => {
-      last = this.slot(hook) ?? last;
+      last = this.#slots.get(key) ?? last;
       return last;
     };
     return this.#handle(hook, slot, owner);

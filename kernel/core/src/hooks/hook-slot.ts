@@ -14,7 +14,7 @@ import { type ContractJudge, noJudge } from '../contracts/contract-judge.js';
 import { plainCopy } from '../contracts/crossing.js';
 import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { Owner } from '../owner.js';
-import { currentRequest, runAs } from '../owner.js';
+import { runAs } from '../owner.js';
 
 export interface Tap {
   readonly owner: Owner;
@@ -218,7 +218,7 @@ export class HookSlot {
     const started = performance.now();
     try {
       const control = new BudgetControl();
-      const given = runAs(tap.owner, currentRequest(), () => (tap.fn as (...a: readonly unknown[]) => unknown)(...this.#handed(tap, args), control));
+      const given = runAs(tap.owner, () => (tap.fn as (...a: readonly unknown[]) => unknown)(...this.#handed(tap, args), control));
       const result = isThenable(given) ? await withinBudget(given, control, this.hook.budgetMs, this.hook.name) : given;
       if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.hook.name}; undefined means "no change"`);
       if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with something that neither denies nor suspends`);

@@ -17,7 +17,7 @@ export const settingsGate = (config: Config, owner: Owner, manifest: Manifest): 
     },
     onChange: ({ section }, fn) => {
       requireDeclared(manifest, 'config', claimed, section);
-      const listening = config.onChange(section, () => runAs(owner, undefined, fn));
+      const listening = config.onChange(section, () => runAs(owner, fn));
       return owner.lifetime.add(`watch of [${section}]`, () => listening.dispose());
     },
   };

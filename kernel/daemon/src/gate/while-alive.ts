@@ -9,9 +9,14 @@ export const whileAlive = <T extends object>(member: T, alive: () => void): T =>
 
 /** The same for members that answer with promises, which are rejected. */
 export const rejectedAfter = <T extends object>(member: T, alive: () => void): T =>
-  guarded(member, (fn) => async (...args) => {
-    alive();
-    return fn(...args);
+  guarded(member, (fn) => (...args) => {
+    try {
+      alive();
+      // Most answer with a promise of their own, which is handed on as it is.
+      return Promise.resolve(fn(...args));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   });
 
 type Fn = (...args: never[]) => unknown;

@@ -196,7 +196,7 @@ async function answer(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerR
     if (decl.rawBody) request.body = await readBytes(req, bodyRule(deps, decl));
     else if (checks?.body) request.body = await jsonBody(deps, decl, req, checks);
     // The row's schemas made params, query and body what its handler declares.
-    reply = await answerOnce(deps.once(), decl, request, () => runAs(owner, head.id, () => decl.handler(request as never)));
+    reply = await answerOnce(deps.once(), decl, request, () => runAs(owner, () => decl.handler(request as never)));
   } finally {
     leave();
   }
@@ -251,7 +251,7 @@ async function sendHeld(deps: PipelineDeps, row: Row<RouteDecl>, request: Handle
   const { bodyGraceMs, bodyBytesPerSecond } = deps.limits();
   const patienceMs = (bytes: number): number => bodyGraceMs + (bytes / bodyBytesPerSecond) * 1_000;
   try {
-    await sendStream(res, head, answer, { patienceMs, stopped: owner.lifetime.signal, enter: (fn) => runAs(owner, head.id, fn) });
+    await sendStream(res, head, answer, { patienceMs, stopped: owner.lifetime.signal, enter: (fn) => runAs(owner, fn) });
   } finally {
     left();
     leave();

@@ -162,7 +162,7 @@ async function judge(hub: Hub, req: IncomingMessage, id: string, call: Call): Pr
   if (!leave) throw httpErrors.reloading(call.path);
   try {
     // Sockets take their parameters and query as text, which they are.
-    const state = await runAs(row.owner, id, () => row.decl.upgrade(request as Parameters<SocketDecl['upgrade']>[0]));
+    const state = await runAs(row.owner, () => row.decl.upgrade(request as Parameters<SocketDecl['upgrade']>[0]));
     return { row, call, request, state: state ?? {} };
   } finally {
     leave();
@@ -264,7 +264,7 @@ async function openAgain(hub: Hub, open: Open, actor: Actor): Promise<void> {
   try {
     const again = new HandlerRequest(request.id, call, actor, request.params, request.query, hub.deps.log, undefined);
     // Sockets take their parameters and query as text, which they are.
-    await runAs(row.owner, request.id, () => row.decl.upgrade(again as Parameters<SocketDecl['upgrade']>[0]));
+    await runAs(row.owner, () => row.decl.upgrade(again as Parameters<SocketDecl['upgrade']>[0]));
   } finally {
     leave();
   }
@@ -277,7 +277,7 @@ async function dispatch(hub: Hub, open: Open, moment: 'opened' | 'message' | 'cl
   if ((!row || !leave) && hub.isClosing) return moment === 'message' ? tell(open, httpErrors.stopping()) : undefined;
   if (!row || !leave) return moment === 'closed' ? undefined : open.connection.close(CLOSE.restart, 'the area has stopped');
   try {
-    await runAs(row.owner, open.connection.id, () => call(row.decl));
+    await runAs(row.owner, () => call(row.decl));
   } catch (error) {
     tell(open, error);
     if (!isSvcError(error))

@@ -25,7 +25,7 @@ export const tcpMember = ({ parts, owner, grants, alive, stray }: Member): Tcp =
       const listener = await parts.tcpDoor.listen(
         caller,
         options,
-        (connection) => runAs(owner, undefined, () => serve(connection)),
+        (connection) => runAs(owner, () => serve(connection)),
         (error) => stray(label, error),
       );
       const owned = lifetime.add(label, () => listener.close());

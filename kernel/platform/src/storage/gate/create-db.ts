@@ -56,7 +56,7 @@ const removal = (table: string, where: Where, quote: Quote): { sql: string; args
 const createReads = ({ engine, shapes }: DbParts, names: TableNames): Pick<Db, 'select' | 'first' | 'count' | 'page'> => {
   const deps: SelectDeps = { names, shapes, quote: quoteWith(engine) };
   // The caller names the shape of the rows of its own table.
-  const rowsOf = async <T>({ sql, args }: Statement): Promise<T[]> => (await engine.read(sql, args)) as T[];
+  const rowsOf = <T>({ sql, args }: Statement): Promise<T[]> => engine.read(sql, args) as Promise<T[]>;
   const select = async <T = Row>(query: Select): Promise<T[]> => {
     const rows = await rowsOf<T>(selectSql(deps, query, orderFor(deps, query), query.columns, limitOf(query.limit, MAX_ROWS + 1)));
     if (rows.length > MAX_ROWS) throw storageErrors.too_many_rows(query.from, MAX_ROWS);
@@ -64,7 +64,7 @@ const createReads = ({ engine, shapes }: DbParts, names: TableNames): Pick<Db, '
   };
   return {
     select,
-    first: async <T = Row>(query: Select) => (await select<T>({ ...query, limit: 1 }))[0],
+    first: async <T = Row>(query: Select) => (await rowsOf<T>(selectSql(deps, query, orderFor(deps, query), query.columns, 1)))[0],
     count: async (table, where, actor) => {
       const [row] = await rowsOf<{ n: number }>(countSql(deps, table, where, actor));
       return Number(row?.n ?? 0);
