@@ -17,18 +17,37 @@ export interface PeopleOptions {
   readonly keeps: readonly string[];
 }
 
-export function peopleClaims(id: string, boot: Boot, options: PeopleOptions): void {
+/** Claims that leave the world as it is. */
+export function strangerClaims(id: string, world: () => Promise<World>): void {
   it("shows nobody another person's rows, and lets nobody change them", async () => {
-    const world = await inhabited(id, boot);
-    for (const { value: decl } of world.kernel.daemon.parts.http.routes.active().filter((row) => row.owner.id === id)) {
-      const path = pathOf(decl, world);
-      const { status, text } = await world.bob.send(decl.method, path, decl.body ? {} : undefined);
+    const place = await world();
+    for (const { value: decl } of place.kernel.daemon.parts.http.routes.active().filter((row) => row.owner.id === id)) {
+      const path = pathOf(decl, place);
+      const { status, text } = await place.bob.send(decl.method, path, decl.body ? {} : undefined);
       expect(text, `${decl.id} shows it`).to.not.contain(MARK);
-      if (path.includes(world.agentId)) expect(status, `${decl.id} for a stranger: ${text}`).to.be.oneOf([400, 403, 404]);
+      if (path.includes(place.agentId)) expect(status, `${decl.id} for a stranger: ${text}`).to.be.oneOf([400, 403, 404]);
     }
-    expect((await world.alice.expect(200, 'GET', `/api/agents/${world.agentId}`)).text).to.contain(MARK);
+    expect((await place.alice.expect(200, 'GET', `/api/agents/${place.agentId}`)).text).to.contain(MARK);
   });
 
+  it('refuses every route that is not public without the key', async () => {
+    const { kernel } = await world();
+    for (const { value: decl } of kernel.daemon.parts.http.routes.active().filter((row) => row.owner.id === id && row.value.auth !== 'public')) {
+      const { status, body } = await kernel.as('').send(decl.method, pathOf(decl, await world()), decl.method === 'GET' ? undefined : {});
+      expect([status, typeof body.error], decl.id).to.deep.equal([401, 'string']);
+    }
+  });
+
+  it('opens no socket without the key', async () => {
+    const { kernel } = await world();
+    for (const { value: decl } of kernel.daemon.parts.http.sockets.active().filter((row) => row.owner.id === id && row.value.auth !== 'public')) {
+      expect((await kernel.as('').get(pathOf(decl, await world()))).status, decl.id).to.equal(401);
+    }
+  });
+}
+
+/** Claims that change theirs. */
+export function purgeClaims(id: string, boot: Boot, options: PeopleOptions): void {
   it('keeps nothing of an agent that was killed, and nothing of an owner who is purged', async () => {
     const world = await inhabited(id, boot);
     const tables = await tablesOf(world.kernel, id);
@@ -55,17 +74,9 @@ export function peopleClaims(id: string, boot: Boot, options: PeopleOptions): vo
       expect(odd.status, `${decl.id} with an unknown key: ${odd.text}`).to.be.below(500);
     }
   });
-
-  it('opens no socket without the key', async () => {
-    const world = await inhabited(id, boot);
-    const strange = world.kernel.as('');
-    for (const { value: decl } of world.kernel.daemon.parts.http.sockets.active().filter((row) => row.owner.id === id && row.value.auth !== 'public')) {
-      expect((await strange.get(pathOf(decl, world))).status, decl.id).to.equal(401);
-    }
-  });
 }
 
-interface World {
+export interface World {
   readonly kernel: TestKernel;
   readonly alice: TestHttp;
   readonly bob: TestHttp;
@@ -75,7 +86,7 @@ interface World {
 }
 
 /** Two people; one of them has an agent that has talked and worked, and that agent has made another. */
-async function inhabited(id: string, boot: Boot): Promise<World> {
+export async function inhabited(id: string, boot: Boot): Promise<World> {
   const people = Object.entries(KEYS).map(([name, key]) => `[[users]]\nname = "${name}"\nrole = "user"\napi_key_hash = "sha256:${createHash('sha256').update(key).digest('hex')}"\n`);
   const kernel = await boot({ config: `api_key = "${ROOT}"\n${OPEN_RATE}[extensions]\nenable = ["${id}"]\n${people.join('')}` });
   const [alice, bob] = [kernel.as(KEYS.alice), kernel.as(KEYS.bob)];
