@@ -40,14 +40,10 @@ const requestOrFault = (deps: JudgeDeps, tool: AnyTool, request: CallRequest, di
 };
 
 /** What taps of the tool hooks see: what the tool is, and never what runs it. The arguments have been checked against the tool's schema, an object. */
-export const toolRequest = (registry: Pick<ToolRegistry, 'facts'>, tool: AnyTool, request: CallRequest, digest: string): ToolRequest => ({
-  tool: registry.facts(tool),
-  args: request.args as Readonly<Record<string, unknown>>,
-  needs: needsOf(tool, request.args as Readonly<Record<string, unknown>>),
-  call: request.call,
-  digest,
-  earlier: request.earlier,
-});
+export const toolRequest = (registry: Pick<ToolRegistry, 'facts'>, tool: AnyTool, request: CallRequest, digest: string): ToolRequest => {
+  const args = request.args as Readonly<Record<string, unknown>>;
+  return { tool: registry.facts(tool), args, needs: needsOf(tool, args), call: request.call, digest, earlier: request.earlier };
+};
 
 /** The arguments with the defaults of the tool's schema, or why they cannot be used. */
 export const checkedArguments = async ({ schemas }: Pick<JudgeDeps, 'schemas'>, tool: AnyTool, request: CallRequest): Promise<{ args: unknown } | { problem: SvcError }> => {
