@@ -19,7 +19,7 @@ interface AgentRow {
   id: string;
   name: string;
   owner_id: string;
-  state: string;
+  state: AgentState;
   mode: string;
   parent_id: string | null;
   session_id: string;
@@ -133,8 +133,8 @@ const toAgent = (row: AgentRow): Agent => ({
   id: row.id,
   name: row.name,
   ownerId: row.owner_id,
-  // Both columns are only ever written from an Agent; PostgreSQL hands JSON back parsed, SQLite as text.
-  state: row.state as AgentState,
+  state: row.state,
+  // Only ever written from an Agent; PostgreSQL hands JSON back parsed, SQLite as text.
   manifest: upToDate((typeof row.manifest === 'string' ? JSON.parse(row.manifest) : row.manifest) as AgentManifest),
   mode: row.mode,
   parentId: row.parent_id,

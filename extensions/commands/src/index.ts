@@ -22,9 +22,9 @@ export default defineExtension({
       log: ctx.log,
     };
     ctx.hooks.tap(MessageIntercept, async ({ actor, agent, sessionId, text }) => {
-      const match = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/i.exec(text.trim());
-      if (!match) return undefined;
-      const name = (match[1] as string).toLowerCase();
+      const [, word, args = ''] = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/i.exec(text.trim()) ?? [];
+      if (word === undefined) return undefined;
+      const name = word.toLowerCase();
       const command = COMMANDS.find((one) => one.name === name);
       if (!command) {
         const [near] = nearest(
@@ -33,7 +33,7 @@ export default defineExtension({
         );
         throw commandErrors.unknown(name, near);
       }
-      return { command: name, ...(await command.run(deps, { actor, agent, sessionId, args: (match[2] ?? '').trim() })) };
+      return { command: name, ...(await command.run(deps, { actor, agent, sessionId, args: args.trim() })) };
     });
   },
 });

@@ -1,5 +1,20 @@
 /** GET /api/extensions* of the interface, and what `svc ext` needs beside them. */
-import { ErrorBody, type ExtensionPlan, type ExtensionStatus, type KernelView, Nullable, OneOf, type Reply, type RouteDecl, type Static, Type, defineRoute, nearest, reply } from '@svc/api';
+import {
+  ErrorBody,
+  type ExtensionPlan,
+  type ExtensionStatus,
+  type KernelView,
+  Nullable,
+  OneOf,
+  type Plain,
+  type Reply,
+  type RouteDecl,
+  type Static,
+  Type,
+  defineRoute,
+  nearest,
+  reply,
+} from '@svc/api';
 import { extensionErrors } from './errors.js';
 
 const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) });
@@ -151,7 +166,7 @@ function find(kernel: KernelView, name: string): ExtensionStatus {
   throw extensionErrors.not_found(name, near);
 }
 
-const toPublic = (status: ExtensionStatus) => ({
+const toPublic = (status: ExtensionStatus): Plain<typeof Extension> => ({
   ...status,
   name: status.id,
   display_name: status.id,
@@ -159,5 +174,5 @@ const toPublic = (status: ExtensionStatus) => ({
   status: status.state === 'active' ? 'ready' : status.state === 'failed' || status.state === 'quarantined' ? 'error' : 'installed',
   installed: true,
   tool_count: status.contributes.tool?.length ?? 0,
-  tags: [] as string[],
+  tags: [],
 });

@@ -1,5 +1,5 @@
 /** The chat-completions request, and what of it an agent is asked. */
-import { type Static, Type } from '@svc/api';
+import { isTable, type Static, Type } from '@svc/api';
 import type { Part } from '@svc/ext-sessions/contract';
 import { compatErrors } from './errors.js';
 
@@ -56,18 +56,17 @@ function partsOf(message: ChatMessage): Part[] {
 }
 
 function toPart(part: { type: string }): Part {
-  const { text, image_url: image } = part as { text?: unknown; image_url?: { url?: unknown } };
-  if (part.type === 'text' && typeof text === 'string') return { type: 'text', text };
-  if (part.type === 'image_url') return toImage(image?.url);
+  if (part.type === 'text' && 'text' in part && typeof part.text === 'string') return { type: 'text', text: part.text };
+  if (part.type === 'image_url') return toImage('image_url' in part && isTable(part.image_url) ? part.image_url.url : undefined);
   throw compatErrors.unsupported_part(part.type);
 }
 
 function toImage(url: unknown): Part {
   if (typeof url !== 'string') throw compatErrors.invalid_image('image_url.url is missing');
   if (url.length > (MAX_IMAGE_BYTES * 4) / 3 + 64) throw compatErrors.invalid_image('it is larger than 10 MB');
-  const match = IMAGE_URL.exec(url);
-  if (!match) throw compatErrors.invalid_image(url.startsWith('data:') ? 'its type or base64 is not valid' : 'only data URLs are taken, nothing is fetched');
-  return { type: 'image', mediaType: match[1] as string, data: match[2] as string };
+  const [, mediaType, data] = IMAGE_URL.exec(url) ?? [];
+  if (mediaType === undefined || data === undefined) throw compatErrors.invalid_image(url.startsWith('data:') ? 'its type or base64 is not valid' : 'only data URLs are taken, nothing is fetched');
+  return { type: 'image', mediaType, data };
 }
 
 const textOf = (message: ChatMessage): string =>

@@ -1,8 +1,8 @@
 /** What a run's row keeps of its request, and what its steps keep of their outcome. Content itself lives in session entries. */
-import type { JournalRun, ToolStatus } from '@svc/api';
+import type { JournalRun, JournalStep, ToolStatus } from '@svc/api';
 import type { Attempt } from '@svc/ext-llm/contract';
 import type { Part } from '@svc/ext-sessions/contract';
-import type { Door } from './contract.js';
+import type { Door, RunResult } from './contract.js';
 
 export const RUN_KIND = 'agent';
 /** A command that was answered at once. */
@@ -27,6 +27,9 @@ export interface RunInput {
 /** What `submit` stored with a run of this area. */
 export const inputOf = ({ input }: Pick<JournalRun, 'input'>): RunInput => input as RunInput;
 
+/** What `finish` stored with it; null while it goes on, and when it had no answer. */
+export const answerOf = ({ result }: Pick<JournalRun, 'result'>): RunResult | null => result as RunResult | null;
+
 export interface Beside {
   /** The conversation that it stands beside. */
   readonly sessionId: string;
@@ -49,6 +52,9 @@ export interface ModelOutcome {
   readonly attempt: number;
 }
 
+/** What the model phase stored; undefined for another step, and for one that has not ended. */
+export const modelOutcomeOf = ({ kind, status, outcome }: JournalStep): ModelOutcome | undefined => (kind === 'model' && status === 'done' ? (outcome as ModelOutcome) : undefined);
+
 export interface ToolIntent {
   readonly tool: string;
   readonly digest: string;
@@ -56,6 +62,9 @@ export interface ToolIntent {
   readonly denied?: string;
   readonly warning?: string;
 }
+
+/** What `planCalls` stored with the step of a call. */
+export const toolIntentOf = ({ intent }: JournalStep): ToolIntent => intent as ToolIntent;
 
 export interface ToolOutcome {
   readonly status: ToolStatus;

@@ -15,7 +15,7 @@ import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, ty
 import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
-import { COMMAND_KIND, RUN_KIND, type RunInput, inputOf } from './run-input.js';
+import { COMMAND_KIND, RUN_KIND, type RunInput, answerOf, inputOf } from './run-input.js';
 import type { Repeats } from './loop/repeats.js';
 import { ACTIVE, eachRun, stopOne } from './stopping.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
@@ -249,6 +249,6 @@ const toInfo = (run: JournalRun): RunInfo => ({
   sessionId: talkOf(inputOf(run)),
   status: run.status,
   createdAt: run.createdAt,
-  result: run.result as RunResult | null,
+  result: answerOf(run),
   error: run.error,
 });

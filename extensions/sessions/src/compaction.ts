@@ -49,16 +49,18 @@ interface CompactionInput {
   readonly isAsked?: boolean;
 }
 
+/** What `begin` stored. */
+const inputOf = ({ input }: LeasedRun): CompactionInput => input as CompactionInput;
+
 /** Where the older part ends: the entry before the user message with which the kept part begins; undefined while the session is short. */
 export function cutOf(entries: readonly Entry[], countMessages: number, limit = MAX_MESSAGES): number | undefined {
   if (countMessages <= limit) return undefined;
   let kept = 0;
-  for (let i = entries.length - 1; i > 0; i--) {
-    const entry = entries[i] as Entry;
-    if (entry.kind === 'user' || entry.kind === 'assistant') kept += 1;
-    if (entry.kind === 'user' && kept >= KEPT_MESSAGES) return entry.seq - 1;
-  }
-  return undefined;
+  const first = entries.findLast(({ kind }, index) => {
+    if (kind === 'user' || kind === 'assistant') kept += 1;
+    return index > 0 && kind === 'user' && kept >= KEPT_MESSAGES;
+  });
+  return first && first.seq - 1;
 }
 
 export interface Compactor {
@@ -122,7 +124,7 @@ async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void>
   } catch (cause) {
     // The next generation does it.
     if (deps.closing.aborted) throw cause;
-    deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: (run.input as CompactionInput).sessionId, cause });
+    deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: inputOf(run).sessionId, cause });
     await deps.journal
       .advance(run, { finish: { status: 'failed', error: { code: 'sessions_compaction_failed', message: isSvcError(cause) ? cause.message : 'The session could not be compacted.' } } })
       .catch((again: unknown) => deps.log.warn('the end of a compaction could not be stored; it is claimed again', { run: run.id, cause: again }));
@@ -130,7 +132,7 @@ async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void>
 }
 
 async function compact(deps: CompactionDeps, run: LeasedRun): Promise<void> {
-  const input = run.input as CompactionInput; // what `begin` stored
+  const input = inputOf(run);
   const actor = actorOf(run.ownerId);
   const log = await deps.load(input.sessionId);
   // Another one, begun while this one waited or was cut off, has covered the same.

@@ -23,8 +23,7 @@ export interface Projected {
 export function projectEntries(entries: readonly Entry[], budgetTokens: number, maxMessages = Number.POSITIVE_INFINITY): Projected {
   const draft = new Draft();
   const results = resultsByCall(entries);
-  for (let i = 0; i < entries.length; i++) {
-    const entry = entries[i] as Entry;
+  for (let i = 0, entry = entries[i]; entry; entry = entries[++i]) {
     if (entry.kind === 'user') draft.user(toContent(entry.parts));
     else if (entry.kind === 'summary') draft.user([{ type: 'text', text: `Summary of the conversation so far:\n${entry.content ?? ''}` }]);
     else if (entry.kind === 'assistant') {
@@ -97,7 +96,7 @@ function resultsByCall(entries: readonly Entry[]): Map<string, Entry> {
 
 function callsAfter(entries: readonly Entry[], index: number): Entry[] {
   const calls: Entry[] = [];
-  for (let i = index + 1; entries[i]?.kind === 'tool_call'; i++) calls.push(entries[i] as Entry);
+  for (let i = index + 1, entry = entries[i]; entry?.kind === 'tool_call'; entry = entries[++i]) calls.push(entry);
   return calls;
 }
 
@@ -107,14 +106,14 @@ const toContent = (parts: readonly Part[] | undefined): ContentPart[] => (parts 
 const canBegin = (message: ModelMessage): boolean => message.role === 'user' && message.parts.every((part) => part.type !== 'tool_result');
 
 function fit(messages: readonly ModelMessage[], budgetTokens: number, maxMessages: number): readonly ModelMessage[] {
-  let first = 0;
-  while (first < messages.length && !canBegin(messages[first] as ModelMessage)) first++;
+  const first = messages.findIndex(canBegin);
+  if (first < 0) return [];
   let tokens = 0;
   let begin = messages.length;
   let newest = messages.length;
-  for (let i = messages.length - 1; i >= first; i--) {
-    tokens += countTokens(messages[i] as ModelMessage);
-    if (canBegin(messages[i] as ModelMessage)) {
+  for (let i = messages.length - 1, message = messages[i]; message && i >= first; message = messages[--i]) {
+    tokens += countTokens(message);
+    if (canBegin(message)) {
       if (newest === messages.length) newest = i;
       if (tokens <= budgetTokens && messages.length - i <= maxMessages) begin = i;
     }

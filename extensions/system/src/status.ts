@@ -17,7 +17,7 @@ export interface StatusDeps {
   readonly log: ExtensionContext['log'];
 }
 
-export const API_VERSIONS = { current: 'v1', supported: ['v1'], deprecated: [] as string[] };
+export const API_VERSIONS: { current: string; supported: string[]; deprecated: string[] } = { current: 'v1', supported: ['v1'], deprecated: [] };
 
 export const uptimeSeconds = (deps: Pick<StatusDeps, 'kernel' | 'clock'>): number => Math.max(0, Math.floor((deps.clock.now() - Date.parse(deps.kernel.startedAt)) / 1_000));
 

@@ -1,5 +1,18 @@
 /** Running a judged call (T2 to T5). */
-import { type AnyTool, type Capabilities, type Clock, type HookHandle, type Logger, type SvcError, type ToolAfter, type ToolCall, type ToolGrants, type ToolOutput, isSvcError } from '@svc/api';
+import {
+  type AnyTool,
+  type Capabilities,
+  type Clock,
+  type HookHandle,
+  type Logger,
+  type SvcError,
+  type ToolAfter,
+  type ToolCall,
+  type ToolGrants,
+  type ToolOutput,
+  type ToolRequest,
+  isSvcError,
+} from '@svc/api';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
@@ -26,7 +39,8 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal:
   if ('problem' in checked) return resultOf(failure(checked.problem));
   const request = { ...asked, args: checked.args };
   const output = await runWithEnd(deps, tool, request, signal);
-  return resultOf(await throughTaps(deps, tool, request, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
+  const facts = (): ToolRequest => toolRequest(deps.registry, tool, request, callDigest(asked.name, asked.args));
+  return resultOf(await throughTaps(deps, asked, facts, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
 };
 
 const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, signal: AbortSignal): Promise<ToolOutput> => {
@@ -71,14 +85,14 @@ const shownError = (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, erro
   return toolErrors.failed(tool.name);
 };
 
-const throughTaps = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, output: ToolOutput): Promise<ToolOutput> => {
+const throughTaps = async (deps: ExecuteDeps, { name, call }: CallRequest, facts: () => ToolRequest, output: ToolOutput): Promise<ToolOutput> => {
   if (deps.after.isEmpty()) return output;
   try {
-    return await deps.after.call(output, toolRequest(deps.registry, tool, request, callDigest(request.name, request.args)));
+    return await deps.after.call(output, facts());
   } catch (error) {
     // The hook fails closed: what a guard could not look at is not shown. The effect has happened, and the model must know.
-    deps.log.error('a tap of tool.after failed', { tool: tool.name, run: request.call.runId, error: String(error) });
-    return { content: `${tool.name} ran, but its result could not be checked and is withheld.`, isError: true };
+    deps.log.error('a tap of tool.after failed', { tool: name, run: call.runId, error: String(error) });
+    return { content: `${name} ran, but its result could not be checked and is withheld.`, isError: true };
   }
 };
 

@@ -25,7 +25,8 @@ export const judgeCall = async (deps: JudgeDeps, request: CallRequest): Promise<
   const checked = await checkedArguments(deps, tool, request);
   if ('problem' in checked) return denied(basis, checked.problem);
   if (deps.before.isEmpty()) return judgementOf(basis, undefined);
-  const asked = requestOrFault(deps, tool, request, basis.digest);
+  // Judged is what would run: a default may decide what a call reaches.
+  const asked = requestOrFault(deps, tool, { ...request, args: checked.args }, basis.digest);
   return asked instanceof SvcError ? denied(basis, asked) : judgementOf(basis, await deps.before.call(asked));
 };
 
@@ -40,14 +41,10 @@ const requestOrFault = (deps: JudgeDeps, tool: AnyTool, request: CallRequest, di
 };
 
 /** What taps of the tool hooks see: what the tool is, and never what runs it. The arguments have been checked against the tool's schema, an object. */
-export const toolRequest = (registry: Pick<ToolRegistry, 'facts'>, tool: AnyTool, request: CallRequest, digest: string): ToolRequest => ({
-  tool: registry.facts(tool),
-  args: request.args as Readonly<Record<string, unknown>>,
-  needs: needsOf(tool, request.args as Readonly<Record<string, unknown>>),
-  call: request.call,
-  digest,
-  earlier: request.earlier,
-});
+export const toolRequest = (registry: Pick<ToolRegistry, 'facts'>, tool: AnyTool, request: CallRequest, digest: string): ToolRequest => {
+  const args = request.args as Readonly<Record<string, unknown>>;
+  return { tool: registry.facts(tool), args, needs: needsOf(tool, args), call: request.call, digest, earlier: request.earlier };
+};
 
 /** The arguments with the defaults of the tool's schema, or why they cannot be used. */
 export const checkedArguments = async ({ schemas }: Pick<JudgeDeps, 'schemas'>, tool: AnyTool, request: CallRequest): Promise<{ args: unknown } | { problem: SvcError }> => {

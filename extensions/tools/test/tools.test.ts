@@ -103,6 +103,30 @@ describe('tools', () => {
     ]);
   });
 
+  it('has judged what runs: a target that the schema fills in is one that judges see, under one digest before and after', async () => {
+    const ran: unknown[] = [];
+    const fetches = toolThat(
+      'fetches',
+      async (args) => {
+        ran.push(args);
+        return 'ran';
+      },
+      { params: Type.Object({ host: Type.String({ default: 'inside.test' }) }), needs: (args) => [{ capability: 'network', target: String(args.host) }] },
+    );
+    const { service, taps } = openTools([fetches]);
+    const seen: ToolRequest[] = [];
+    taps.before = (request) => void seen.push(request);
+    taps.after = (output, request) => {
+      seen.push(request);
+      return output;
+    };
+    await service.judge(call('fetches', {}));
+    await service.execute(call('fetches', {}));
+    expect(ran).to.deep.equal([{ host: 'inside.test' }]);
+    expect(seen.map(({ args, needs }) => [args, needs])).to.deep.equal(Array(2).fill([{ host: 'inside.test' }, [{ capability: 'network', target: 'inside.test' }]]));
+    expect(new Set(seen.map(({ digest }) => digest))).to.deep.equal(new Set([callDigest('fetches', {})]));
+  });
+
   it('refuses a call whose tool cannot say what it needs: nobody could judge it', async () => {
     const fails = () => {
       throw new Error('no idea');

@@ -12,6 +12,7 @@
  * guards guessable passwords; the master key is 32 random bytes, where it would only cost time.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { isTable, isTextTable } from '@svc/api';
 
 const MAGIC = 'SVCV1';
 const VERSION = 1;
@@ -35,8 +36,8 @@ interface Envelope {
   readonly salt: string;
   readonly nonce: string;
   readonly ciphertext: string;
-  /** Missing in files of earlier programs. */
-  readonly names?: readonly string[];
+  /** Those of the secrets; missing in files of earlier programs. */
+  readonly names: unknown;
 }
 
 /** The bytes of a vault that holds these secrets. `random` gives salt and nonce. */
@@ -87,15 +88,16 @@ const deriveKey = (master: Buffer, salt: Buffer): Buffer => Buffer.from(hkdfSync
 
 const parseEnvelope = (data: Buffer): Envelope | string => {
   if (data.subarray(0, MAGIC.length).toString('latin1') !== MAGIC) return 'it does not begin with SVCV1';
-  let value: Partial<Envelope> | null;
+  let value: unknown;
   try {
-    value = JSON.parse(data.subarray(MAGIC.length).toString('utf8')) as Partial<Envelope> | null;
+    value = JSON.parse(data.subarray(MAGIC.length).toString('utf8'));
   } catch {
     return 'what follows SVCV1 is not JSON';
   }
-  if (value?.version !== VERSION) return `its version is ${String(value?.version)}, this program knows ${VERSION}`;
-  if (typeof value.salt !== 'string' || typeof value.nonce !== 'string' || typeof value.ciphertext !== 'string') return 'salt, nonce or ciphertext is missing';
-  return value as Envelope;
+  const { version, salt, nonce, ciphertext, names } = isTable(value) ? value : {};
+  if (version !== VERSION) return `its version is ${String(version)}, this program knows ${VERSION}`;
+  if (typeof salt !== 'string' || typeof nonce !== 'string' || typeof ciphertext !== 'string') return 'salt, nonce or ciphertext is missing';
+  return { version, salt, nonce, ciphertext, names };
 };
 
 const decrypt = (sealed: Buffer, key: Buffer, nonce: Buffer): Buffer | undefined => {
@@ -111,7 +113,7 @@ const decrypt = (sealed: Buffer, key: Buffer, nonce: Buffer): Buffer | undefined
 };
 
 const readPlain = (plain: Buffer): Opened => {
-  const value = JSON.parse(plain.toString('utf8')) as { sentinel?: unknown; secrets?: Record<string, string> };
-  if (value.sentinel !== SENTINEL || typeof value.secrets !== 'object') return { ok: false, reason: 'damaged', why: 'its text lacks the sentinel' };
+  const value: unknown = JSON.parse(plain.toString('utf8'));
+  if (!isTable(value) || value.sentinel !== SENTINEL || !isTextTable(value.secrets)) return { ok: false, reason: 'damaged', why: 'its text lacks the sentinel' };
   return { ok: true, secrets: new Map(Object.entries(value.secrets).map(([name, text]) => [name, Buffer.from(text, 'base64')])) };
 };

@@ -80,4 +80,4 @@ export const defineErrors = <const T extends Record<string, AnySpec>>(area: stri
 
 /** `instanceof` does not survive two copies of this package or a process boundary; the shape does. */
 export const isSvcError = (value: unknown): value is SvcError =>
-  value instanceof Error && typeof (value as Partial<SvcError>).code === 'string' && typeof (value as Partial<SvcError>).status === 'number' && 'retry' in value;
+  value instanceof Error && 'code' in value && typeof value.code === 'string' && 'status' in value && typeof value.status === 'number' && 'retry' in value;

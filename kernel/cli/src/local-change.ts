@@ -1,6 +1,6 @@
 /** `svc ext` where the API cannot do it: the daemon is stopped, or what was switched off is what the API needs. */
 import path from 'node:path';
-import { type ExtensionPlan, isSvcError } from '@svc/api';
+import { type ExtensionPlan, isSvcError, isTable } from '@svc/api';
 import type { Cli, Outcome } from './cli.js';
 import { EXIT } from './exit-codes.js';
 import { Failure } from './failure.js';
@@ -58,8 +58,8 @@ const followed = async (cli: Cli, id: string): Promise<string | undefined> => {
   const daemon = await cli.daemon();
   for (const deadline = Date.now() + FOLLOW_WAIT_MS; Date.now() < deadline; ) {
     const answer = await daemon.ask('GET', `/api/extensions/${encodeURIComponent(id)}`);
-    const { state } = (answer.body ?? {}) as { state?: string }; // as the interface names it
-    if (answer.status === 200 && state !== undefined && state !== 'starting' && state !== 'stopping') return state;
+    const { state } = isTable(answer.body) ? answer.body : {};
+    if (answer.status === 200 && typeof state === 'string' && state !== 'starting' && state !== 'stopping') return state;
     // A key is asked for again: auth is back, and whoever has none learns no more.
     if (answer.status === 401 || answer.status === 403) return 'active';
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -1,6 +1,7 @@
 /** config.toml judged here, with the daemon's own rules: what is wrong is known without a daemon, and without its key. */
 import { errnoOf } from '@svc/platform/config/errno';
 import { readFile } from 'node:fs/promises';
+import type { JsonSchema } from '@svc/api';
 import path from 'node:path';
 import type { ConfigProblem } from '@svc/platform/config/evaluate';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
@@ -40,7 +41,7 @@ const extensionClaims = async (distDir: string): Promise<SectionClaims> => {
     if (errnoOf(error) === 'ENOENT') return {}; // not built yet: the kernel's own sections are judged
     throw error;
   }
-  const release = JSON.parse(text) as { extensions?: ReadonlyArray<{ id: string; contributions?: { config?: Record<string, unknown> } }> }; // written by tools/build.mjs
+  const release = JSON.parse(text) as { extensions?: ReadonlyArray<{ id: string; contributions?: { config?: Record<string, JsonSchema> } }> }; // written by tools/build.mjs
   const claims = (release.extensions ?? []).flatMap(({ id, contributions }) => Object.entries(contributions?.config ?? {}).map(([name, schema]) => [name, { schema, owner: id }] as const));
   return Object.fromEntries(claims);
 };

@@ -5,7 +5,7 @@
 import { errnoOf } from '@svc/platform/config/errno';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { isKeyHash, textThatIsSet } from '@svc/api';
+import { isKeyHash, isTable, textThatIsSet } from '@svc/api';
 import { type Home, resolveHome } from '@svc/platform/config/home';
 import { usageFailure } from './failure.js';
 
@@ -20,14 +20,11 @@ export interface GlobalFlags {
   port?: string;
 }
 
-/** What a running daemon writes about itself; removed when it stops in order. */
+/** What commands read of the file that a running daemon writes about itself; it is removed when the daemon stops in order. */
 export interface DaemonFile {
   readonly pid: number;
-  readonly address: string;
-  readonly port: number;
-  readonly startedAt: string;
-  readonly version: string;
   readonly url: string;
+  readonly version: string | undefined;
 }
 
 export interface Settings {
@@ -100,8 +97,9 @@ const readDaemonFile = (file: string): DaemonFile | undefined => {
 
 const parseDaemonFile = (text: string): DaemonFile | undefined => {
   try {
-    const value = JSON.parse(text) as Partial<DaemonFile> | null;
-    return typeof value?.pid === 'number' && typeof value.url === 'string' ? (value as DaemonFile) : undefined;
+    const value: unknown = JSON.parse(text);
+    const { pid, url, version } = isTable(value) ? value : {};
+    return typeof pid === 'number' && typeof url === 'string' ? { pid, url, version: typeof version === 'string' ? version : undefined } : undefined;
   } catch {
     return undefined; // half written: the same as none, the next look finds it whole
   }
@@ -146,7 +144,7 @@ const configText = async (configFile: string, mention: RegExp, names: readonly s
   } catch {
     return undefined; // broken TOML is doctor's to explain; the daemon runs on its last good values
   }
-  const api = isInApi && typeof parsed.api === 'object' && parsed.api !== null ? (parsed.api as Record<string, unknown>) : {};
+  const api = isInApi && isTable(parsed.api) ? parsed.api : {};
   const found = names.map((name) => parsed[name] ?? api[name]).find((value) => typeof value === 'string' && value !== '');
   return typeof found === 'string' ? found : undefined;
 };

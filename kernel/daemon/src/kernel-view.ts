@@ -41,8 +41,8 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
       license: 'MIT',
     }),
   routes: () => [
-    ...parts.http.routes.active().map(({ owner, value }) => ({ id: value.id, method: value.method as string, path: value.path, owner: owner.id, auth: value.auth as string, socket: false })),
-    ...parts.http.sockets.active().map(({ owner, value }) => ({ id: value.id, method: 'GET', path: value.path, owner: owner.id, auth: value.auth as string, socket: true })),
+    ...parts.http.routes.active().map(({ owner, value }) => ({ id: value.id, method: value.method, path: value.path, owner: owner.id, auth: value.auth, socket: false })),
+    ...parts.http.sockets.active().map(({ owner, value }) => ({ id: value.id, method: 'GET', path: value.path, owner: owner.id, auth: value.auth, socket: true })),
   ],
   tools: () => parts.tools.active().map(({ owner, value }) => ({ owner: owner.id, bundled: parts.installed.get(owner.id)?.bundled ?? false, tool: value })),
   configProblems: () => parts.config.problems().map(({ file, line, key, message, severity }) => ({ file, line, key, message, severity })),

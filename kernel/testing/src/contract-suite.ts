@@ -107,7 +107,7 @@ function codeClaims(id: string, boot: Boot, bundle: string): void {
     const { manifest, bundled } = await installedOf(kernel, id);
     if (!bundled) return;
     const text = await readFile(bundle, 'utf8').catch(() => '');
-    const asked = [...text.matchAll(/(?<![.\w])require\("([^"]+)"\)/g)].map((match) => match[1] as string);
+    const asked = [...text.matchAll(/(?<![.\w])require\("([^"]+)"\)/g)].flatMap(([, name]) => name ?? []);
     const foreign = asked.filter((name) => name !== '@svc/api' && !isBuiltin(name) && !(manifest.hostDependencies ?? []).some((allowed) => name === allowed || name.startsWith(`${allowed}/`)));
     expect(foreign).to.deep.equal([]);
   });

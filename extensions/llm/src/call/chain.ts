@@ -102,7 +102,7 @@ const tryResolve = async (deps: ChainDeps, choice: Choice): Promise<Resolved | (
 /** A model is never asked for more than it can give: some refuse the whole request for that. */
 const fitted = (request: ModelRequest, { info, canThink }: Resolved): ModelRequest => withRoom(request, { canThink, maxOutputTokens: info?.max_output_tokens });
 
-const FACTORY = {
+const FACTORY: Readonly<Record<ModelErrorClass, (provider: string, model: string, said: string) => SvcError>> = {
   auth: llmErrors.provider_auth,
   credit: llmErrors.provider_credit,
   rate_limit: llmErrors.provider_rate_limited,
@@ -115,7 +115,8 @@ const FACTORY = {
   server: llmErrors.provider_failed,
   half_stream: llmErrors.half_stream,
   garbage: llmErrors.provider_garbage,
-} as const satisfies Record<Exclude<ModelErrorClass, 'cancelled'>, (provider: string, model: string, said: string) => SvcError>;
+  cancelled: llmErrors.cancelled,
+};
 
 const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): SvcError => {
   const last = failed.at(-1);
@@ -130,11 +131,7 @@ const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): Sv
   return llmErrors.all_models_failed(failed.length, tried).with({ retry, details, headers, cause: last.failure });
 };
 
-const one = ({ choice, failure, refused }: Failed): SvcError => {
-  if (refused) return refused;
-  // `cancelled` was answered above; every other class has its error.
-  return FACTORY[failure.errorClass as keyof typeof FACTORY](choice.provider, choice.model, failure.message);
-};
+const one = ({ choice, failure, refused }: Failed): SvcError => refused ?? FACTORY[failure.errorClass](choice.provider, choice.model, failure.message);
 
 /** The parsed arguments of each tool call; what is not JSON is said, not guessed. */
 export const callsOf = (said: Said, ids: Ids): ModelAnswer['calls'] =>
@@ -143,7 +140,8 @@ export const callsOf = (said: Said, ids: Ids): ModelAnswer['calls'] =>
     const id = given === '' ? `call_${ids.hex(10)}` : given;
     if (argsText.trim() === '') return { id, name, args: {} };
     try {
-      return { id, name, args: JSON.parse(argsText) as unknown };
+      const args: unknown = JSON.parse(argsText);
+      return { id, name, args };
     } catch {
       return { id, name, args: null, argsError: `The arguments of ${name} are not JSON: ${argsText.slice(0, 200)}` };
     }

@@ -1,4 +1,5 @@
 /** What went wrong with one model call, as a class that decides about retry and fallback, and a text that may be shown. */
+import { isTable } from '@svc/api';
 import type { ModelErrorClass } from '../contract.js';
 
 const MAX_SAID_CHARS = 300;
@@ -74,8 +75,7 @@ const looksSecret = (word: string, shortest: number): boolean =>
 const saidBy = (body: string): string => {
   const head = body.slice(0, 20_000);
   try {
-    const value = JSON.parse(head) as unknown;
-    const found = messageIn(value);
+    const found = messageIn(JSON.parse(head));
     if (found !== undefined) return found;
   } catch {
     // Not JSON: a proxy's page. What stands between its tags is all there is to tell.
@@ -105,8 +105,8 @@ const withoutMarkup = (page: string): string => {
 
 const messageIn = (value: unknown): string | undefined => {
   if (Array.isArray(value)) return messageIn(value[0]);
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { error, message, detail, type } = value as { error?: unknown; message?: unknown; detail?: unknown; type?: unknown };
+  if (!isTable(value)) return undefined;
+  const { error, message, detail, type } = value;
   if (typeof error === 'string') return error;
   const inner = error === undefined ? undefined : messageIn(error);
   if (inner !== undefined) return inner;

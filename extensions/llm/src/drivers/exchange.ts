@@ -1,5 +1,5 @@
 /** One HTTP exchange with a model provider: JSON out, server-sent events in. Everything that fails becomes a ModelFailure. */
-import { type ExtensionContext, type FetchResponse, isSvcError } from '@svc/api';
+import { type ExtensionContext, type FetchResponse, isSvcError, isTable } from '@svc/api';
 import { createParser } from 'eventsource-parser';
 import { type DriverFailure, type DriverTarget, ModelErrorClass } from '../contract.js';
 import { failureOfAnswer, ModelFailure, withoutSecrets } from '../call/model-failure.js';
@@ -151,14 +151,13 @@ const hasClass = (details: unknown): details is DriverFailure => typeof details 
 const described = (error: unknown): { code: string; text: string } => {
   const text = error instanceof Error ? error.message : String(error);
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    const code = (at as { code?: unknown }).code;
-    if (typeof code === 'string') return { code, text };
+    if ('code' in at && typeof at.code === 'string') return { code: at.code, text };
     if (at.name === 'TimeoutError') return { code: 'timeout', text };
   }
   return { code: '', text };
 };
 
-/** The JSON of one event, as an object. */
+/** The JSON of one event, as an object; each driver checks the members it uses. */
 export const eventJson = (data: string): Record<string, unknown> => {
   let value: unknown;
   try {
@@ -166,7 +165,6 @@ export const eventJson = (data: string): Record<string, unknown> => {
   } catch (error) {
     throw new ModelFailure('garbage', 'an event of the stream is not JSON', { httpStatus: 200, cause: error });
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ModelFailure('garbage', 'an event of the stream is not an object', { httpStatus: 200 });
-  // Just found to be an object; each driver checks the members it uses.
-  return value as Record<string, unknown>;
+  if (!isTable(value)) throw new ModelFailure('garbage', 'an event of the stream is not an object', { httpStatus: 200 });
+  return value;
 };

@@ -6,6 +6,7 @@
  * O2  Usage may come in a last event, in the finishing event, or never.
  * O3  Tool calls come in pieces by index; a piece may carry the id, the name, arguments, or several of them.
  */
+import { isTable } from '@svc/api';
 import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
 import type { Driver } from './driver.js';
 import { classify, ModelFailure, withoutSecrets } from '../call/model-failure.js';
@@ -101,7 +102,7 @@ const stopReason = (reason: string | undefined, calls: number): ModelAnswer['sto
 
 /** Some providers report a failure inside a stream that began with 200. */
 const failureInStream = (error: unknown): ModelFailure => {
-  const { message, code } = typeof error === 'object' && error !== null ? (error as { message?: unknown; code?: unknown }) : { message: error, code: undefined };
+  const { message, code } = isTable(error) ? error : { message: error, code: undefined };
   const said = withoutSecrets(typeof message === 'string' ? message : 'the provider reported an error in the stream');
   return new ModelFailure(classify(typeof code === 'number' ? code : 500, said), said, { httpStatus: typeof code === 'number' ? code : 200 });
 };

@@ -2,7 +2,7 @@
  * Model servers on this machine: does one answer, and with which models?
  * Asked only when somebody needs to know, for at most 300 ms, at most once a minute.
  */
-import type { Clock, ExtensionContext, Logger } from '@svc/api';
+import { type Clock, type ExtensionContext, isTable, type Logger } from '@svc/api';
 
 const PROBE_DEADLINE_MS = 300;
 const PROBE_FRESH_MS = 60_000;
@@ -95,6 +95,6 @@ const probe = async (deps: LocalServersDeps, address: { name: string; baseUrl: s
 
 /** `{data: [{id}]}`, as OpenAI-compatible servers list their models; anything else is not one. */
 const modelNames = (body: unknown): string[] => {
-  const data = typeof body === 'object' && body !== null && 'data' in body && Array.isArray(body.data) ? (body.data as unknown[]) : [];
-  return data.flatMap((item) => (typeof item === 'object' && item !== null && 'id' in item && typeof item.id === 'string' ? [item.id] : []));
+  const data: unknown[] = isTable(body) && Array.isArray(body.data) ? body.data : [];
+  return data.flatMap((item) => (isTable(item) && typeof item.id === 'string' ? [item.id] : []));
 };

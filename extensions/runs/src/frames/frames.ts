@@ -2,7 +2,7 @@
 import { type JournalRun, type JournalStep, type Streams, sse } from '@svc/api';
 import type { Entry } from '@svc/ext-sessions/contract';
 import type { RunFrame, RunFrames, RunResult } from '../contract.js';
-import type { ModelOutcome, ToolOutcome } from '../run-input.js';
+import { type ModelOutcome, modelOutcomeOf, type ToolOutcome } from '../run-input.js';
 
 /** interface.md, Events: chunk, tool_use, tool_result, done; `phase` and `error` beside them. */
 export const sseText = (frame: RunFrame): string => sse(frame.type, frame.type === 'done' ? { done: true, usage: frame.data.usage, result: frame.data.result } : frame.data, frame.id);
@@ -59,8 +59,8 @@ export interface Seen {
 
 /** `<run>.<attempt>.<seq>`, as `Last-Event-ID` brings it. */
 export function parseFrameId(id: string): (Seen & { readonly runId: string }) | undefined {
-  const match = /^([0-9a-f-]{36})\.(\d{1,6})\.(\d{1,9})$/.exec(id);
-  return match ? { runId: match[1] as string, attempt: Number(match[2]), seq: Number(match[3]) } : undefined;
+  const [, runId, attempt, seq] = /^([0-9a-f-]{36})\.(\d{1,6})\.(\d{1,9})$/.exec(id) ?? [];
+  return runId === undefined ? undefined : { runId, attempt: Number(attempt), seq: Number(seq) };
 }
 
 /**
@@ -96,9 +96,9 @@ function endOf(step: JournalStep): Seen {
 const hasSeen = (seen: Seen, end: Seen, isText: boolean): boolean => end.attempt < seen.attempt || (end.attempt === seen.attempt && (isText ? end.seq < seen.seq : end.seq <= seen.seq));
 
 function framesOf(step: JournalStep, entries: readonly Entry[]): Draft[] {
-  if (step.kind === 'model') {
-    const { from, through } = step.outcome as ModelOutcome;
-    const said = entries.find((entry) => entry.kind === 'assistant' && entry.seq > from && entry.seq <= through + 1);
+  const model = modelOutcomeOf(step);
+  if (model) {
+    const said = entries.find((entry) => entry.kind === 'assistant' && entry.seq > model.from && entry.seq <= model.through + 1);
     const text = (said?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
     return text === '' ? [] : [{ type: 'chunk', data: { content: text, done: false } }];
   }

@@ -15,7 +15,7 @@ import { publishDone, toRunError } from './endings.js';
 import { runErrors } from '../errors.js';
 import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
-import { inputOf } from '../run-input.js';
+import { inputOf, modelOutcomeOf } from '../run-input.js';
 import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
 
 export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
@@ -240,10 +240,9 @@ const attemptsOf = (error: SvcError): object => (error.details && typeof error.d
 async function openCalls(deps: LoopDeps, progress: Progress): Promise<OpenCall[] | undefined> {
   const { run } = progress;
   if (run.steps.length === 0) return undefined;
-  const model = run.steps.findLast((step) => step.kind === 'model' && step.status === 'done');
+  const model = run.steps.map(modelOutcomeOf).findLast((outcome) => outcome !== undefined);
   if (!model) return undefined;
-  const { from } = model.outcome as { from: number };
-  const entries = await deps.sessions.entries(progress.actor, progress.session.id, { after: from });
+  const entries = await deps.sessions.entries(progress.actor, progress.session.id, { after: model.from });
   const mine = entries.filter((entry) => entry.runId === run.id);
   const answered = new Set(mine.filter((entry) => entry.kind === 'tool_result').map((entry) => entry.callId));
   return mine.filter((entry) => entry.kind === 'tool_call' && !answered.has(entry.callId)).map((entry) => toOpenCall(run, entry));

@@ -10,6 +10,7 @@ import { type Journal, type JournalRun, type Logger, type RunError, type Streams
 import { RunFrames, type RunResult } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { reachedBy } from '../frames/frames.js';
+import { answerOf } from '../run-input.js';
 
 export interface EndingDeps {
   readonly journal: Pick<Journal, 'get' | 'steps'>;
@@ -41,7 +42,7 @@ export async function sayEnd(deps: EndingDeps, run: JournalRun, error: SvcError)
 export async function sayEndOf(deps: EndingDeps, run: JournalRun): Promise<void> {
   if (!deps.streams.here(run.id)) deps.streams.open(RunFrames, run.id, { attempt: 0 });
   if (!(await takeOver(deps, run))) return;
-  const result = run.result as RunResult | null; // what `finish` stored
+  const result = answerOf(run);
   if (result) publishDone(deps, run.id, result);
   // Rows of an older daemon know no status.
   else publishError(deps, run.id, run.error ?? toRunError(runErrors.internal()));

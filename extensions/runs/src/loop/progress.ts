@@ -10,7 +10,7 @@ import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
 import { talkOf } from '../beside.js';
 import type { RunResult } from '../contract.js';
-import { type ModelOutcome, type RunInput, type ToolIntent, type ToolOutcome, toMicrosUsd, inputOf } from '../run-input.js';
+import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
 
 /** Others that may append to the session while one commit is tried. */
 const MAX_RACES = 8;
@@ -62,15 +62,15 @@ export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef,
     staged: undefined,
   };
   for (const step of run.steps) {
-    if (step.kind === 'model' && step.status === 'done') countModel(progress, step.outcome as ModelOutcome);
+    const outcome = modelOutcomeOf(step);
+    if (outcome) countModel(progress, outcome);
   }
   return progress;
 }
 
 /** The tool calls among these steps, oldest first, as whoever judges the next one sees them. */
 export const callsOf = (steps: readonly JournalStep[]): Array<{ digest: string; status: string }> =>
-  // What `planCalls` gave the journal.
-  steps.flatMap((step) => (step.kind === 'tool' ? [{ digest: (step.intent as ToolIntent).digest, status: (step.outcome as ToolOutcome | null)?.status ?? 'completed' }] : []));
+  steps.flatMap((step) => (step.kind === 'tool' ? [{ digest: toolIntentOf(step).digest, status: (step.outcome as ToolOutcome | null)?.status ?? 'completed' }] : []));
 
 export function countModel(progress: Progress, outcome: Pick<ModelOutcome, 'inputTokens' | 'outputTokens' | 'costMicros' | 'provider' | 'model'>): void {
   progress.iterations += 1;

@@ -4,7 +4,7 @@ import type { SessionsService } from '@svc/ext-sessions/contract';
 import { type RunFrame, RunFrames } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { missedFrames, parseFrameId, type Seen } from '../frames/frames.js';
-import { type ModelOutcome, inputOf } from '../run-input.js';
+import { inputOf, modelOutcomeOf } from '../run-input.js';
 import { attach } from '../service.js';
 
 export interface ResumeDeps {
@@ -49,7 +49,7 @@ export const missedBy = ({ missed, attempt }: Resumed): { readonly frames: reado
 
 async function missedOf(deps: ResumeDeps, actor: Actor, runId: string, seen: Seen): Promise<Pick<Resumed, 'missed' | 'attempt'>> {
   const steps = await deps.journal.steps(actor, runId);
-  const began = steps.flatMap((step) => (step.kind === 'model' && step.outcome ? [(step.outcome as ModelOutcome).from] : []));
+  const began = steps.flatMap((step) => modelOutcomeOf(step)?.from ?? []);
   const run = await deps.journal.get(actor, runId);
   if (!run) throw runErrors.not_found(runId);
   // What an incognito or side message said is gone with its end.

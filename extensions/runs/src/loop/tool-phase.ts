@@ -13,7 +13,7 @@ import type { CallRequest, Judgement, ToolResult, ToolsService } from '@svc/ext-
 import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
 import { type CommitDeps, type Progress, callsOf, commitProgress, stepSpec } from './progress.js';
-import type { ToolIntent, ToolOutcome } from '../run-input.js';
+import { type ToolIntent, type ToolOutcome, toolIntentOf } from '../run-input.js';
 
 export interface ToolPhaseDeps extends CommitDeps {
   readonly tools: ToolsService;
@@ -131,7 +131,7 @@ function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, resul
 
 /** A call whose intent an earlier life committed: its judgement stands, its outcome is what is not known. */
 function planBegun(progress: Progress, call: OpenCall, begun: JournalStep): Planned {
-  const intent = begun.intent as ToolIntent;
+  const intent = toolIntentOf(begun);
   return {
     call,
     request: requestOf(progress, call, callsOf(progress.run.steps.filter(({ seq }) => seq < begun.seq))),

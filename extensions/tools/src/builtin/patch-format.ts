@@ -25,7 +25,7 @@ export type PatchSection =
   | { readonly kind: 'update'; readonly path: string; readonly moveTo: string | null; readonly hunks: readonly Hunk[] };
 
 const MAX_SECTIONS = 200;
-const KINDS = { '+': 'add', '-': 'remove', ' ': 'keep' } as const;
+const KINDS: Readonly<Record<string, Hunk['lines'][number]['kind']>> = { '+': 'add', '-': 'remove', ' ': 'keep' };
 
 interface Cursor {
   readonly lines: readonly string[];
@@ -107,7 +107,7 @@ const readHunk = (cursor: Cursor): Hunk => {
   const lines: Array<Hunk['lines'][number]> = [];
   for (let line = peek(cursor); line !== undefined && !line.startsWith('*** ') && !line.startsWith('@@'); line = peek(cursor)) {
     if (line === '' && isBetweenSections(cursor)) break;
-    const kind = line === '' ? 'keep' : KINDS[line[0] as keyof typeof KINDS];
+    const kind = line === '' ? 'keep' : KINDS[line.charAt(0)];
     if (kind === undefined) return fail(cursor, 'each line of a hunk begins with a space, - or +');
     lines.push({ kind, text: line.slice(1) });
     cursor.at += 1;

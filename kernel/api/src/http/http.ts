@@ -4,7 +4,7 @@ import type { Logger } from '../doors.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from '../declare/frames.js';
 import { type Plain, declaredAs } from '../declare/plain.js';
 import type { Headers, LateReply, Reply } from './reply.js';
-import type { ErrorBody, Infer, TSchema } from '../schema/schema.js';
+import type { ErrorBody, Infer, TObject, TSchema } from '../schema/schema.js';
 import type { Write } from '../storage.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -98,8 +98,8 @@ export interface RouteDecl {
   readonly repairs?: boolean;
   /** Event type of the audit entry a success leaves: what it was done to, then what was done (`agent_spawned`). */
   readonly audit?: string;
-  readonly params?: TSchema;
-  readonly query?: TSchema;
+  readonly params?: TObject;
+  readonly query?: TObject;
   readonly body?: TSchema;
   /** `optional` accepts a missing body as `{}`. */
   readonly bodyRule?: 'required' | 'optional';
@@ -117,14 +117,14 @@ export interface RouteDecl {
   readonly handler: (req: Req<never, never, never>) => Promise<Reply>;
 }
 
-export interface RouteSpec<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined> extends Omit<RouteDecl, 'params' | 'query' | 'body' | 'handler'> {
+export interface RouteSpec<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> extends Omit<RouteDecl, 'params' | 'query' | 'body' | 'handler'> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
   readonly handler: (req: Req<Infer<P>, Infer<Q>, Infer<B>>) => Promise<Reply>;
 }
 
-export const defineRoute = <P extends TSchema | undefined = undefined, Q extends TSchema | undefined = undefined, B extends TSchema | undefined = undefined>(spec: RouteSpec<P, Q, B>): RouteDecl =>
+export const defineRoute = <P extends TObject | undefined = undefined, Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined>(spec: RouteSpec<P, Q, B>): RouteDecl =>
   // The pipeline hands the handler exactly what params, query and body validated.
   spec as unknown as RouteDecl;
 
@@ -157,7 +157,7 @@ export interface SocketDecl {
   readonly messageCost?: number;
   readonly maxFrameBytes?: number;
   /** Documents the parameters of the path; `upgrade` judges them. */
-  readonly params?: TSchema;
+  readonly params?: TObject;
   /** Runs before the handshake: throw an error to refuse with its status. May return the first `state`. Asked again, with its `state` unused, when the caller's role has become less. */
   upgrade(req: Req<Record<string, string>, Record<string, string>, undefined>): Promise<Record<string, unknown> | undefined>;
   opened?(conn: Connection): void | Promise<void>;

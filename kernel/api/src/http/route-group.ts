@@ -1,6 +1,6 @@
 /** Routes of one area have most things in common; here those are said once. */
 import { type RouteDecl, type RouteSpec, defineRoute } from './http.js';
-import { ErrorBody, type TSchema } from '../schema/schema.js';
+import { ErrorBody, type TObject, type TSchema } from '../schema/schema.js';
 
 /** What routes of a group need not say: each may say otherwise. */
 export interface RouteDefaults {
@@ -12,7 +12,7 @@ export interface RouteDefaults {
 
 type Filled = 'auth' | 'permission' | 'cost';
 
-export interface GroupedRoute<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined>
+export interface GroupedRoute<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined>
   extends Omit<RouteSpec<P, Q, B>, Filled>,
     Partial<Pick<RouteSpec<P, Q, B>, Filled>> {
   /** Beside those of the group. */
@@ -26,7 +26,7 @@ const WRITE_COST = 5;
 /** Gives a `defineRoute` with the defaults in place: a bearer, the area's permission, the usual cost, its errors. */
 export const routeGroup =
   ({ area, errors: common = [] }: RouteDefaults) =>
-  <P extends TSchema | undefined = undefined, Q extends TSchema | undefined = undefined, B extends TSchema | undefined = undefined>({ errors = [], ...spec }: GroupedRoute<P, Q, B>): RouteDecl => {
+  <P extends TObject | undefined = undefined, Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined>({ errors = [], ...spec }: GroupedRoute<P, Q, B>): RouteDecl => {
     const isRead = spec.method === 'GET';
     const failures = Object.fromEntries([...common, ...errors, ...(spec.params || spec.query || spec.body ? [400] : []), ...(spec.idempotent ? [409] : [])].map((status) => [status, ErrorBody]));
     return defineRoute<P, Q, B>({ auth: 'bearer', permission: `${area}.${isRead ? 'read' : 'write'}`, cost: isRead ? READ_COST : WRITE_COST, ...spec, responses: { ...failures, ...spec.responses } });

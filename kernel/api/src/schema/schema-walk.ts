@@ -42,6 +42,8 @@ type Tree = Record<string, unknown>;
 
 export const isTable = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
+export const isTextTable = (value: unknown): value is Record<string, string> => isTable(value) && Object.values(value).every((member) => typeof member === 'string');
+
 /** A copy of `value` with the schema's defaults where it says nothing. `undefined` when neither says anything. */
 export const withDefaults = (schema: JsonSchema, value: unknown): unknown => {
   if (value === undefined) {

@@ -160,7 +160,7 @@ const readHistory = (cli: Cli): string[] =>
 
 const saveHistory = (cli: Cli, lines: Interface): void => {
   // readline keeps its history on the interface; the type leaves that out.
-  const { history } = lines as Interface & { history?: readonly string[] };
-  if (!cli.out.canAsk || history === undefined || !existsSync(cli.settings.home)) return;
+  const history = 'history' in lines ? lines.history : undefined;
+  if (!cli.out.canAsk || !Array.isArray(history) || !existsSync(cli.settings.home)) return;
   writeFileSync(historyFile(cli), `${[...history].reverse().join('\n')}\n`, { mode: 0o600 });
 };

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { isTable } from '@svc/api';
 import { handOver, takeEnvironment } from '@svc/platform/config/environment/own-environment';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import { hasPlainKey } from '@svc/platform/config/file/stored-key';
@@ -110,8 +111,8 @@ const ready = async (cli: Cli, child: ChildProcess, errorFile: string, steps: Pr
 
 const isHomeHeld = (home: string): boolean => {
   try {
-    const { pid } = JSON.parse(readFileSync(path.join(home, 'daemon.lock'), 'utf8')) as { pid?: number };
-    return pid !== undefined && isAlive(pid);
+    const lock: unknown = JSON.parse(readFileSync(path.join(home, 'daemon.lock'), 'utf8'));
+    return isTable(lock) && typeof lock.pid === 'number' && isAlive(lock.pid);
   } catch {
     return false; // no lock, or one being written: nobody to wait for
   }

@@ -38,7 +38,7 @@ const status = async (cli: Cli): Outcome => {
 
 const factsOf = ({ names, state, why }: VaultView): Array<[string, string]> => [
   ['vault', why === null ? WORDS[state] : `${WORDS[state]}: ${why}`],
-  ...(state === 'missing' ? [] : [['secrets', named(names)] as [string, string]]),
+  ...(state === 'missing' ? [] : [['secrets', named(names)] satisfies [string, string]]),
   ...(why === null
     ? []
     : ([

@@ -3,6 +3,7 @@
  * about 5 ms, where global fetch costs 40 (`svc status` must feel like no start at all).
  */
 import http from 'node:http';
+import { isTable } from '@svc/api';
 import { EXIT } from '../exit-codes.js';
 import { Failure, notRunning } from '../failure.js';
 
@@ -139,7 +140,7 @@ const parse = (text: string): unknown => {
 
 /** The daemon's own error as a Failure: its words, its hint, its code and where to look. */
 const refusal = (url: string, answer: Answer): Failure => {
-  const body = (typeof answer.body === 'object' && answer.body !== null ? answer.body : {}) as { error?: unknown; code?: unknown; hint?: unknown; request_id?: unknown };
+  const body: Readonly<Record<string, unknown>> = isTable(answer.body) ? answer.body : {};
   const requestId = typeof body.request_id === 'string' ? body.request_id : headerText(answer.headers['x-request-id']);
   const hint = typeof body.hint === 'string' ? body.hint : undefined;
   if (typeof body.error !== 'string') {

@@ -1,4 +1,5 @@
 /** GET /api/status, as the commands read it. */
+import { isTable } from '@svc/api';
 import type { Cli } from '../cli.js';
 import type { DaemonClient } from './daemon-client.js';
 import { EXIT } from '../exit-codes.js';
@@ -42,7 +43,7 @@ export const readStatus = async (daemon: DaemonClient): Promise<DaemonStatus> =>
 };
 
 const unavailable = (body: unknown): DaemonStatus => {
-  const { code, error } = (typeof body === 'object' && body !== null ? body : {}) as { code?: unknown; error?: unknown };
+  const { code, error } = isTable(body) ? body : {};
   return code === 'security_unavailable' ? { status: 'closed', why: String(error ?? '') } : { status: 'starting' };
 };
 
@@ -66,6 +67,6 @@ export const lookAtDaemon = async (cli: Cli, daemon: DaemonClient): Promise<Daem
 const problemText = (problem: unknown): string => {
   if (typeof problem === 'string') return problem;
   // Its message names file and line already.
-  const { message } = (problem ?? {}) as { message?: unknown };
+  const { message } = isTable(problem) ? problem : {};
   return typeof message === 'string' ? message : JSON.stringify(problem);
 };

@@ -2,6 +2,7 @@
 import { errnoOf } from '@svc/platform/config/errno';
 import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isTable } from '@svc/api';
 import { bootId, isSameProcess, startTimeOf, type ProcessIdentity } from '@svc/platform/doors/child/process-identity';
 import { daemonErrors } from '../errors.js';
 
@@ -63,7 +64,8 @@ async function readLock(file: string): Promise<LockFile | undefined> {
 
 const urlOf = async (home: string): Promise<string | undefined> => {
   try {
-    return (JSON.parse(await readFile(join(home, 'daemon.json'), 'utf8')) as { url?: string }).url;
+    const file: unknown = JSON.parse(await readFile(join(home, 'daemon.json'), 'utf8'));
+    return isTable(file) && typeof file.url === 'string' ? file.url : undefined;
   } catch {
     return undefined; // it is still starting
   }

@@ -1,4 +1,5 @@
 /** What the composition root reads from settings, environment and release. */
+import type { JsonSchema } from '@svc/api';
 import type { Installed, InstalledStore, Lifecycle } from '@svc/core';
 import type { Home } from '@svc/platform/config/home';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
@@ -32,6 +33,9 @@ export function requiredSecurity(preset: Preset, config: { get(section: string):
   return own.length > 0 ? own : preset.required_security;
 }
 
+/** Judged as JSON Schemas when the extension was. */
+const schemasOf = ({ contributions }: Installed) => contributions.config as Readonly<Record<string, JsonSchema>>;
+
 /** What the installed extensions claim now. Asked for at every look at a setting, so it is made once per change of the store. */
 export function claimsOf(store: InstalledStore): () => SectionClaims {
   let made: { readonly of: readonly Installed[]; readonly claims: SectionClaims } | undefined;
@@ -39,7 +43,7 @@ export function claimsOf(store: InstalledStore): () => SectionClaims {
     const all = store.all();
     if (made?.of !== all)
       // Who was installed first keeps a section; the other is not started (core's claims.ts).
-      made = { of: all, claims: Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(one.contributions.config).map(([section, schema]) => [section, { schema, owner: one.id }]))) };
+      made = { of: all, claims: Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(schemasOf(one)).map(([section, schema]) => [section, { schema, owner: one.id }]))) };
     return made.claims;
   };
 }

@@ -30,5 +30,4 @@ export const aliasesOf = (claims: SectionClaims): Aliases => {
   return aliases;
 };
 
-/** A claim's schema comes from a manifest that was validated as JSON Schema when the extension was judged. */
-export const schemaOf = (claim: SectionClaims[string] | undefined): JsonSchema => (claim?.schema ?? {}) as JsonSchema;
+export const schemaOf = (claim: SectionClaims[string] | undefined): JsonSchema => claim?.schema ?? {};

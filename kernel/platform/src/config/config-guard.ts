@@ -2,10 +2,10 @@
  * A rule above single settings: values that would open what must stay shut do not come into force.
  * The sections it watches keep what they held before, over reloads and restarts, until the rule is content.
  */
+import { schemaOf } from './claims.js';
 import type { ConfigProblem, Evaluation } from './evaluate.js';
 import type { SectionClaims } from './kernel-sections.js';
 import { createChecker } from './section-check.js';
-import type { JsonSchema } from '@svc/api';
 
 type Get = (section: string) => unknown;
 
@@ -31,8 +31,7 @@ export const heldBack = async (guard: ConfigGuard | undefined, evaluation: Evalu
   for (const section of guard.sections) {
     const value = former.values[section];
     if (value === undefined) continue;
-    // A claim's schema comes from a manifest that was validated as JSON Schema when the extension was judged.
-    const isGood = !former.isStored || (await checker.check(section, (claims[section]?.schema ?? {}) as JsonSchema, value)).ok;
+    const isGood = !former.isStored || (await checker.check(section, schemaOf(claims[section]), value)).ok;
     if (isGood) held[section] = value;
   }
   return guard.refuses((section) => (Object.hasOwn(held, section) ? held[section] : evaluation.values.get(section))) ? undefined : held;

@@ -10,7 +10,7 @@
  */
 import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Disposable, isTable, type JsonSchema, schemaAt, withDefaults } from '@svc/api';
+import { type Disposable, isTable, schemaAt, withDefaults } from '@svc/api';
 import { atomicWrite } from '../doors/files/atomic-write.js';
 import type { Log } from '../log/log.js';
 import { type ConfigText, readConfigFile } from './file/config-file.js';
@@ -109,7 +109,7 @@ const readSection = (state: State, claims: () => SectionClaims, section: string)
   const claim = claims()[section];
   if (!claim) throw configErrors.section_unknown(section);
   // Claimed after the last load: its defaults hold until the reload that follows an installation.
-  return freeze(withDefaults(claim.schema as JsonSchema, undefined)); // judged as JSON Schema when the extension was
+  return freeze(withDefaults(claim.schema, undefined));
 };
 
 const refresh = async (options: ConfigOptions, state: State, claims: SectionClaims): Promise<ConfigReload> => {
@@ -124,7 +124,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   const judged = await evaluate(inputOf(options, claims, source, good, digest));
   const held = await heldBack(options.guard, judged, state.current ? { values: Object.fromEntries(state.current.values), isStored: false } : { values: good.values, isStored: true }, claims);
   const evaluation = held && options.guard ? withHeld(options.guard, judged, held, options.file) : judged;
-  for (const [name, value] of evaluation.values) redactSecrets(claims[name]?.schema as JsonSchema | undefined, value, options.log.redact); // as above
+  for (const [name, value] of evaluation.values) redactSecrets(claims[name]?.schema, value, options.log.redact);
   for (const { message, key, severity } of evaluation.problems) log[severity === 'notice' ? 'info' : 'warn'](message, { key });
   if (source.unreadable === undefined) {
     const next = nextGood(options.guard, good, { claims, judged, digest: source.text === null ? undefined : digest, held });
@@ -256,9 +256,9 @@ const save = async (file: string, old: string | null, text: string): Promise<voi
 };
 
 const mergedSchema = (claims: SectionClaims): Record<string, unknown> => {
-  const properties: Record<string, unknown> = {};
-  for (const [name, claim] of Object.entries(claims)) properties[keyOf(name)] = claim.schema;
-  for (const [alias, target] of Object.entries(aliasesOf(claims))) properties[alias] = schemaAt({ properties: properties as Record<string, JsonSchema> }, target); // claims hold JSON Schemas
+  const sections = Object.fromEntries(Object.entries(claims).map(([name, claim]) => [keyOf(name), claim.schema]));
+  const aliases = Object.fromEntries(Object.entries(aliasesOf(claims)).map(([alias, target]) => [alias, schemaAt({ properties: sections }, target)]));
+  const properties = { ...sections, ...aliases };
   return JSON.parse(JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'svc config.toml', type: 'object', properties, additionalProperties: false }));
 };
 

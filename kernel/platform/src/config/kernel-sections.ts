@@ -1,9 +1,9 @@
 /** The settings of the platform itself. Areas claim their own in extension.json. */
-import { OneOf, type Plain, type TSchema, Type } from '@svc/api';
+import { type JsonSchema, OneOf, type Plain, type TSchema, Type } from '@svc/api';
 
 export interface SectionClaim {
-  /** JSON Schema with its defaults. `x-security: true` closes the doors when the section is bad and was never good. */
-  readonly schema: unknown;
+  /** With its defaults. `x-security: true` closes the doors when the section is bad and was never good. */
+  readonly schema: JsonSchema;
   readonly owner: string;
 }
 /** By section name, or `/key` for a key of the top level. */

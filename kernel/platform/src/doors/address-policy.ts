@@ -69,6 +69,5 @@ const isInRange = (ipaddr: IpPackage, address: Address, range: string): boolean 
   const width = parsed.kind() === 'ipv4' ? 32 : 128;
   const length = bits === undefined ? width : Number(bits);
   if (!Number.isInteger(length) || length < 0 || length > width) return false;
-  // Both are of one kind, which the type of `match` cannot see.
-  return (address as IPv4).match(parsed as IPv4, length);
+  return address.match(parsed, length);
 };

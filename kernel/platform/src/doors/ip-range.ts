@@ -32,17 +32,14 @@ export const parseRange = (text: string): IpRange | undefined => {
   return bits >= 0 && bits <= width ? { base, bits } : undefined;
 };
 
-export const isInRange = (address: Address, { base, bits }: IpRange): boolean =>
-  // Both are of one kind, which the type of `match` cannot see.
-  address.kind() === base.kind() && (address as ipaddr.IPv4).match(base as ipaddr.IPv4, bits);
+export const isInRange = (address: Address, { base, bits }: IpRange): boolean => address.kind() === base.kind() && address.match(base, bits);
 
 /** By what callers are counted: an IPv4 address, or the /64 around an IPv6 one. */
 export const networkOf = (ip: string): string => {
   if (!ip.includes(':')) return ip;
   const address = parseAddress(ip);
   if (!address) return ip;
-  if (address.kind() === 'ipv4') return address.toString();
-  // `kind` has told which of the two it is.
-  const groups = (address as ipaddr.IPv6).parts.slice(0, IPV6_NETWORK_GROUPS);
+  if (!('parts' in address)) return address.toString();
+  const groups = address.parts.slice(0, IPV6_NETWORK_GROUPS);
   return `${groups.map((group) => group.toString(16)).join(':')}::/64`;
 };

@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http';
 import type { Actor, Logger, Method, Reply, Req, Write } from '@svc/api';
 import type { Call } from './call.js';
 
-export class HandlerRequest implements Req {
+export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Req<P, Q, B | undefined> {
   readonly id: string;
   readonly method: Method;
   readonly path: string;
-  params: unknown;
-  query: unknown;
-  body: unknown = undefined;
+  params: P;
+  query: Q;
+  body: B | undefined = undefined;
   stream: AsyncIterable<Uint8Array> = nothing();
   readonly headers: Call['headers'];
   readonly actor: Actor;
@@ -21,7 +21,7 @@ export class HandlerRequest implements Req {
   readonly #res: ServerResponse | undefined;
   #abort: AbortController | undefined;
 
-  constructor(id: string, call: Call, actor: Actor, params: unknown, query: unknown, log: Logger, res: ServerResponse | undefined) {
+  constructor(id: string, call: Call, actor: Actor, params: P, query: Q, log: Logger, res: ServerResponse | undefined) {
     this.id = id;
     this.call = call;
     this.method = call.method as Method; // it matched a row, so it is one of them

@@ -54,11 +54,14 @@ export interface SocketDeps extends PipelineDeps {
   readonly pingMs: number;
 }
 
+/** Sockets take their parameters and query as text, which they are. */
+type SocketRequest = HandlerRequest<Record<string, string>, Record<string, string>, undefined>;
+
 /** What was decided about an upgrade, until the handshake is done. */
 interface Accepted {
   readonly row: Row<SocketDecl>;
   readonly call: Call;
-  readonly request: HandlerRequest;
+  readonly request: SocketRequest;
   readonly state: Record<string, unknown>;
 }
 
@@ -157,12 +160,11 @@ async function judge(hub: Hub, req: IncomingMessage, id: string, call: Call): Pr
   if (!deps.upgradeHook.isEmpty()) refuse(await deps.upgradeHook.call({ actor, ip: call.ip, routeId: row.decl.id, openFromIp: hub.perNetwork.get(call.network) ?? 0 }));
   // A socket has one value per name: of a repeated one the last.
   const query = Object.fromEntries(Object.entries(parseQuery(call.query)).map(([name, value]) => [name, Array.isArray(value) ? (value.at(-1) ?? '') : value]));
-  const request = new HandlerRequest(id, call, actor, match.params, query, deps.log, undefined);
+  const request: SocketRequest = new HandlerRequest(id, call, actor, match.params, query, deps.log, undefined);
   const leave = row.owner.lifetime.enter(row.label);
   if (!leave) throw httpErrors.reloading(call.path);
   try {
-    // Sockets take their parameters and query as text, which they are.
-    const state = await runAs(row.owner, () => row.decl.upgrade(request as Parameters<SocketDecl['upgrade']>[0]));
+    const state = await runAs(row.owner, () => row.decl.upgrade(request));
     return { row, call, request, state: state ?? {} };
   } finally {
     leave();
@@ -190,10 +192,8 @@ function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
     return;
   }
   const { row, call, request, state } = accepted;
-  const { id, actor, ip } = request;
-  // As the upgrade made them: text.
-  const texts = { params: request.params as Record<string, string>, query: request.query as Record<string, string> };
-  const connection = new SocketConnection({ id, actor, ip, ...texts, state, log: hub.deps.log }, ws, hub.deps.streams, hub.deps.projections);
+  const { id, actor, ip, params, query } = request;
+  const connection = new SocketConnection({ id, actor, ip, params, query, state, log: hub.deps.log }, ws, hub.deps.streams, hub.deps.projections);
   const open: Open = { connection, socketId: row.decl.id, ownerId: row.owner.id, accepted, req };
   hub.open.add(open);
   hub.perNetwork.set(call.network, (hub.perNetwork.get(call.network) ?? 0) + 1);
@@ -262,9 +262,8 @@ async function openAgain(hub: Hub, open: Open, actor: Actor): Promise<void> {
   const leave = row?.owner.lifetime.enter(row.label);
   if (!row || !leave) throw httpErrors.reloading(call.path);
   try {
-    const again = new HandlerRequest(request.id, call, actor, request.params, request.query, hub.deps.log, undefined);
-    // Sockets take their parameters and query as text, which they are.
-    await runAs(row.owner, () => row.decl.upgrade(again as Parameters<SocketDecl['upgrade']>[0]));
+    const again: SocketRequest = new HandlerRequest(request.id, call, actor, request.params, request.query, hub.deps.log, undefined);
+    await runAs(row.owner, () => row.decl.upgrade(again));
   } finally {
     leave();
   }

@@ -10,6 +10,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
+import { isTextTable } from '@svc/api';
 import { isSecretVariable } from '../../doors/child/child-environment.js';
 import { configErrors } from '../errors.js';
 
@@ -74,8 +75,10 @@ const handedOver = (descriptor: number): Record<string, string> => {
   try {
     const text = readFileSync(descriptor, 'utf8');
     closeSync(descriptor);
-    // What our own spawn wrote, as a whole or not at all.
-    return JSON.parse(text) as Record<string, string>;
+    // Our own spawn wrote it, as a whole or not at all.
+    const secrets: unknown = JSON.parse(text);
+    if (!isTextTable(secrets)) throw new TypeError('these are no variables');
+    return secrets;
   } catch (cause) {
     throw configErrors.secrets_cut_off().with({ cause });
   }

@@ -7,7 +7,7 @@
 import { errnoOf } from '../errno.js';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { isTable, type JsonSchema } from '@svc/api';
+import { isTable } from '@svc/api';
 import { atomicWrite } from '../../doors/files/atomic-write.js';
 import type { SectionClaims } from '../kernel-sections.js';
 import { withoutSecrets } from './stored-secrets.js';
@@ -59,7 +59,7 @@ export const lastGoodText = (good: Omit<LastGood, 'isWithheld'>, claims: Section
   for (const [name, value] of Object.entries(good.values)) {
     const claim = claims[name];
     if (!claim) continue;
-    const kept = withoutSecrets(claim.schema as JsonSchema, value); // judged as JSON Schema when the extension was
+    const kept = withoutSecrets(claim.schema, value);
     withheld ||= kept.isWithheld;
     if (kept.value !== undefined) values[name] = kept.value;
   }

@@ -110,16 +110,16 @@ export const parseJson = (bytes: Buffer): unknown => {
 function dropFrom(root: unknown): void {
   const open: object[] = isObject(root) ? [root] : [];
   for (let node = open.pop(); node; node = open.pop()) {
-    if (!Array.isArray(node)) dropPrototypeKeys(node as Record<string, unknown>); // a JSON object
+    if (!Array.isArray(node)) dropPrototypeKeys(node);
     for (const child of Object.values(node)) if (isObject(child)) open.push(child);
   }
 }
 
-function dropPrototypeKeys(node: Record<string, unknown>): void {
-  // The own property that JSON.parse made, not the accessor.
+function dropPrototypeKeys(node: object): void {
+  // The own properties that JSON.parse made, not those of every object.
   Reflect.deleteProperty(node, '__proto__');
-  const made = Object.hasOwn(node, 'constructor') ? node['constructor'] : undefined;
-  if (isObject(made) && Object.hasOwn(made, 'prototype')) delete node['constructor'];
+  const made: unknown = Object.hasOwn(node, 'constructor') ? node.constructor : undefined;
+  if (isObject(made) && Object.hasOwn(made, 'prototype')) Reflect.deleteProperty(node, 'constructor');
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document: folded from what is mounted now, so that it cannot say anything else. */
 import { createHash } from 'node:crypto';
-import { ErrorBody, type MediaAnswer, type RouteDecl, type SocketDecl, type TSchema } from '@svc/api';
+import { ErrorBody, isTable, type MediaAnswer, type RouteDecl, type SocketDecl, type TObject, type TSchema } from '@svc/api';
 import type { RouteTable, Row } from './route-table.js';
 
 export interface ApiInfo {
@@ -18,12 +18,12 @@ export interface ApiDescription {
   readonly document: Readonly<Record<string, unknown>>;
 }
 
-interface ObjectSchema {
-  readonly properties?: Readonly<Record<string, TSchema>>;
-  readonly required?: readonly string[];
-}
-
 type Json = Record<string, unknown>;
+
+interface Described {
+  readonly description: string;
+  readonly content?: Json;
+}
 
 const ERROR = { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } };
 const REASONS: Readonly<Record<number, string>> = {
@@ -117,10 +117,9 @@ const bearerOnly = (decl: RouteDecl | SocketDecl): number[] => (decl.auth === 'b
 
 function responsesOf(decl: RouteDecl): Json {
   const responses: Json = {};
-  for (const [status, declared] of Object.entries(decl.responses)) responses[status] = success(Number(status), declared);
-  if (decl.streamed) {
-    const { description, content } = responses[200] as { description: string; content: Json }; // a route that streams on request answers JSON otherwise
-    responses[200] = { description: `${description}; or ${decl.streamed.description}`, content: { ...content, ...mediaOf(decl.streamed) } };
+  for (const [status, declared] of Object.entries(decl.responses)) {
+    const answer = success(Number(status), declared);
+    responses[status] = decl.streamed && status === '200' ? orStreamed(answer, decl.streamed) : answer;
   }
   const takesInput = decl.params !== undefined || decl.query !== undefined;
   const usual = [...(takesInput ? [400] : []), ...ofBody(decl), ...bearerOnly(decl), ...(decl.path.includes('{') ? [404] : []), ...ALWAYS];
@@ -128,7 +127,12 @@ function responsesOf(decl: RouteDecl): Json {
   return responses;
 }
 
-function success(status: number, declared: RouteDecl['responses'][number]): Json {
+const orStreamed = ({ description, content }: Described, streamed: MediaAnswer): Described => ({
+  description: `${description}; or ${streamed.description}`,
+  content: { ...content, ...mediaOf(streamed) },
+});
+
+function success(status: number, declared: RouteDecl['responses'][number]): Described {
   if (isMedia(declared)) return { description: declared.description, content: mediaOf(declared) };
   const schema = declared;
   const description = schema.description ?? REASONS[status] ?? (status < 300 ? 'Success' : 'Refused');
@@ -157,16 +161,15 @@ const streamOf = (events: Readonly<Record<string, TSchema>>): Json => {
 const failure = (status: number): Json => ({ description: REASONS[status] ?? 'Refused', content: ERROR });
 
 /** The parameters of the path under the names that the document uses for it. */
-function pathParameters(schema: TSchema | undefined, own: readonly string[], names: readonly string[]): Json[] {
-  const properties = (schema as ObjectSchema | undefined)?.properties ?? {}; // params are declared as an object
+function pathParameters(schema: TObject | undefined, own: readonly string[], names: readonly string[]): Json[] {
   return names.map((name, index) => {
-    const declared = properties[own[index] ?? name];
+    const declared = schema?.properties[own[index] ?? name];
     return { name, in: 'path', required: true, schema: declared ? plain(declared) : { type: 'string' } };
   });
 }
 
-function queryParameters(schema: TSchema | undefined): Json[] {
-  const { properties = {}, required = [] } = (schema ?? {}) as ObjectSchema; // queries are declared as an object
+function queryParameters(schema: TObject | undefined): Json[] {
+  const { properties, required = [] } = schema ?? { properties: {} };
   return Object.entries(properties).map(([name, declared]) => ({
     name,
     in: 'query',
@@ -187,10 +190,10 @@ const writtenPath = (row: Row<RouteDecl> | Row<SocketDecl>, names: readonly stri
 function plain(schema: TSchema): Json {
   const isShared = schema !== ErrorBody;
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    if (isShared && '$id' in value && value.$id === 'ErrorBody') return { $ref: '#/components/schemas/ErrorBody' };
+    if (!isTable(value)) return value;
+    if (isShared && value.$id === 'ErrorBody') return { $ref: '#/components/schemas/ErrorBody' };
     // What the handler judges itself is documented like what the validator does.
-    const { $id: _dropped, 'x-format': format, ...rest } = value as Json; // any JSON object
+    const { $id: _dropped, 'x-format': format, ...rest } = value;
     return format === undefined ? rest : { ...rest, format };
   }) as Json; // a schema is a JSON object
 }

@@ -4,6 +4,9 @@ import type { TableNames } from './table-names.js';
 import type { WriteStats } from './write-queue.js';
 import type { WriteOp } from './write-op.js';
 
+/** A row as a driver gives it, by column: what stands in it is for whoever wrote the SELECT to say. */
+export type DriverRow = Readonly<Record<string, unknown>>;
+
 /** Name and hash of each applied migration, by bookkeeping table. */
 export type AppliedMigrations = Map<string, Map<string, string>>;
 

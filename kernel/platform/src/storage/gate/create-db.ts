@@ -53,10 +53,12 @@ const removal = (table: string, where: Where, quote: Quote): { sql: string; args
   return { sql: `DELETE FROM ${quote(table)} WHERE ${found.sql}`, args: found.args };
 };
 
+/** The caller names the shape of its own SELECT. */
+const rowsAs = <T>(engine: Pick<Engine, 'read'>, sql: string, args: readonly Scalar[]): Promise<T[]> => engine.read(sql, args) as Promise<T[]>;
+
 const createReads = ({ engine, shapes }: DbParts, names: TableNames): Pick<Db, 'select' | 'first' | 'count' | 'page'> => {
   const deps: SelectDeps = { names, shapes, quote: quoteWith(engine) };
-  // The caller names the shape of the rows of its own table.
-  const rowsOf = <T>({ sql, args }: Statement): Promise<T[]> => engine.read(sql, args) as Promise<T[]>;
+  const rowsOf = <T>({ sql, args }: Statement): Promise<T[]> => rowsAs<T>(engine, sql, args);
   const select = async <T = Row>(query: Select): Promise<T[]> => {
     const rows = await rowsOf<T>(selectSql(deps, query, orderFor(deps, query), query.columns, limitOf(query.limit, MAX_ROWS + 1)));
     if (rows.length > MAX_ROWS) throw storageErrors.too_many_rows(query.from, MAX_ROWS);
@@ -94,8 +96,7 @@ const createSqlText = ({ engine, sealed }: DbParts, names: TableNames): Pick<Db,
   const judge = createSqlJudge(names);
   const read = async <T = Row>(sql: string, args: readonly Scalar[] = []): Promise<T[]> => {
     judge(sql, 'read');
-    // The caller names the shape of its own SELECT.
-    return (await engine.read(sql, args)) as T[];
+    return rowsAs<T>(engine, sql, args);
   };
   return {
     sql: (sql, args, options) => sealed.seal(`${names.id}: ${judge(sql, 'write').label}`, { sql, args, ...expected(options?.expect) }),

@@ -10,9 +10,9 @@ export const keyColumnsFrom = (readers: Pick<PostgresReaders, 'all'>): KeyColumn
   return async (schema, index) => {
     const found = known.get(index);
     if (found) return found;
-    const rows = (await readers.all(textFor(schema, index), [])) as Array<{ name: string }>; // the shape of this SELECT
+    const rows = await readers.all(textFor(schema, index), []);
     if (known.size >= MAX_KNOWN) known.clear();
-    const columns = rows.map(({ name }) => name);
+    const columns = rows.map(({ name }) => String(name));
     known.set(index, columns);
     return columns;
   };

@@ -4,7 +4,7 @@
  * whole, and going back is the business of the server's own backups.
  */
 import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
-import type { AppliedMigrations } from '../contract/engine.js';
+import type { AppliedMigrations, DriverRow } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
 import type { TableNames } from '../contract/table-names.js';
@@ -29,16 +29,15 @@ export interface MigrationDeps {
 
 /** What every extension has applied, in two queries for all of them. */
 export const readApplied = async (connection: PostgresConnection): Promise<AppliedMigrations> => {
-  const names = rowsOf<{ name: string }>(await connection.query(BOOKS)).map(({ name }) => name);
+  const names = rowsOf(await connection.query(BOOKS)).map(({ name }) => String(name));
   const applied: AppliedMigrations = new Map(names.map((name) => [name, new Map()]));
   if (names.length === 0) return applied;
   const union = names.map((name) => `SELECT ${literal(name)} AS owner, name, sha256 FROM ${identifier(name)}`).join(' UNION ALL ');
-  for (const row of rowsOf<{ owner: string; name: string; sha256: string }>(await connection.query(union))) applied.get(row.owner)?.set(row.name, row.sha256);
+  for (const { owner, name, sha256 } of rowsOf(await connection.query(union))) applied.get(String(owner))?.set(String(name), String(sha256));
   return applied;
 };
 
-// The caller names the shape of its own SELECT.
-const rowsOf = <T>(results: readonly StatementResult[]): T[] => (results.at(-1)?.rows ?? []) as T[];
+const rowsOf = (results: readonly StatementResult[]): readonly DriverRow[] => results.at(-1)?.rows ?? [];
 
 export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }> => {
   if (pendingOf(names.id, deps.applied.get(names.bookkeeping) ?? new Map(), migrations).length === 0) return { applied: [] };
@@ -70,8 +69,8 @@ const applyNext = async (
   compile: (migration: PendingMigration) => string[],
 ): Promise<string | undefined> => {
   const book = identifier(names.bookkeeping);
-  const rows = rowsOf<{ name: string; sha256: string }>(await connection.query(`BEGIN;${TAKE_LOCK};SELECT name, sha256 FROM ${book}`));
-  const done = new Map(rows.map(({ name, sha256 }) => [name, sha256]));
+  const rows = rowsOf(await connection.query(`BEGIN;${TAKE_LOCK};SELECT name, sha256 FROM ${book}`));
+  const done = new Map(rows.map(({ name, sha256 }) => [String(name), String(sha256)]));
   deps.applied.set(names.bookkeeping, done);
   const [next] = pendingOf(names.id, done, migrations);
   if (!next) {

@@ -1,6 +1,7 @@
 /** One connection to a PostgreSQL server. With the pool of readers the only importer of the driver. */
 import pg from 'pg';
 import type { ClientConfig } from 'pg';
+import type { DriverRow } from '../contract/engine.js';
 import { valueTypes } from './value-types.js';
 
 const CONNECT_MS = 10_000;
@@ -9,7 +10,7 @@ export interface StatementResult {
   /** What was done: INSERT, COMMIT, … */
   readonly command: string;
   readonly rowCount: number;
-  readonly rows: readonly unknown[];
+  readonly rows: readonly DriverRow[];
 }
 
 export interface PostgresConnection {

@@ -6,7 +6,7 @@ import { createCommit } from '../contract/commit-ops.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import { createEvents, createEventStore } from '../contract/event-store.js';
-import { CREATE_IDENTITY, type DatabaseIdentity, IDENTITY_TABLE, type Identity, openIdentity } from '../contract/migrations/identity.js';
+import { CREATE_IDENTITY, type DatabaseIdentity, IDENTITY_TABLE, identityIn, openIdentity } from '../contract/migrations/identity.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
@@ -95,8 +95,7 @@ const identityOf = (file: string, address: PostgresAddress, writer: PostgresWrit
     row: {
       read: async () => {
         const [result] = await (await writer.connection()).query(`SELECT id, mark FROM ${IDENTITY_TABLE}`);
-        const [row] = (result?.rows ?? []) as Identity[]; // the shape of this SELECT
-        return row;
+        return identityIn(result?.rows ?? []);
       },
       advance: async () =>
         void (await (

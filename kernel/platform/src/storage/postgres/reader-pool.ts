@@ -2,6 +2,7 @@
 import { errnoOf } from '../../config/errno.js';
 import type { Scalar } from '@svc/api';
 import pg from 'pg';
+import type { DriverRow } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import { createTemplates, fill } from '../contract/sql-template.js';
 import { clientConfig, READER_SESSION } from './postgres-connection.js';
@@ -14,7 +15,7 @@ const PATIENCE_MS = 30_000;
 const IDLE_MS = 60_000;
 
 export interface PostgresReaders {
-  all(sql: string, args: readonly Scalar[]): Promise<unknown[]>;
+  all(sql: string, args: readonly Scalar[]): Promise<DriverRow[]>;
   close(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ const OLDEST = 130_000;
 
 export const judgeServer = async (connection: Pick<PostgresConnection, 'query'>, place: string): Promise<void> => {
   const [result] = await connection.query("SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding");
-  const [row] = (result?.rows ?? []) as Array<{ version: string; encoding: string }>; // the shape of this SELECT
+  const row = result?.rows[0];
   const version = Number(row?.version);
   if (!(version >= OLDEST)) throw storageErrors.server_unavailable(place, `it is PostgreSQL ${Math.floor(version / 10_000)}, and 13 is the oldest that will do`);
   if (row?.encoding !== 'UTF8') throw storageErrors.server_unavailable(place, `it keeps text as ${row?.encoding}, and only UTF8 will do`);

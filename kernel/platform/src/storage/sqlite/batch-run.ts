@@ -44,11 +44,10 @@ const finish = async (deps: BatchDeps, committed: readonly Waiting[]): Promise<v
 /** Adds what only the database knew to the commits' results. The rows are this connection's own and outlive the COMMIT. */
 const readCounts = async (connection: SqliteConnection, batch: readonly Waiting[]): Promise<void> => {
   const units = new Map(batch.map(({ unit }) => [unit.id, unit]));
-  // The shape is that of the SELECT beside it.
-  const counts = (await connection.all(`SELECT unit, write, n FROM ${CHANGES_TABLE}`, [])) as Array<{ unit: number; write: number; n: number }>;
-  for (const { unit, write, n } of counts) {
-    const changes = units.get(unit)?.changes;
-    if (changes) changes[write] = (changes[write] ?? 0) + n;
+  for (const { unit, write, n } of await connection.all(`SELECT unit, write, n FROM ${CHANGES_TABLE}`, [])) {
+    const changes = units.get(Number(unit))?.changes;
+    const index = Number(write);
+    if (changes) changes[index] = (changes[index] ?? 0) + Number(n);
   }
 };
 

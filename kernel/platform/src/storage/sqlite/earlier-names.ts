@@ -22,9 +22,8 @@ export const renamesOf = async (connection: SqliteConnection, applied: AppliedMi
   const book = earlier(names.bookkeeping);
   const done = applied.get(book);
   if (done === undefined || applied.has(names.bookkeeping)) return undefined;
-  // The shape is that of the SELECT.
-  const tables = (await connection.all("SELECT name FROM sqlite_schema WHERE type = 'table'", [])) as Array<{ name: string }>;
-  const there = new Set(tables.map(({ name }) => name));
+  const tables = await connection.all("SELECT name FROM sqlite_schema WHERE type = 'table'", []);
+  const there = new Set(tables.map(({ name }) => String(name)));
   const renamed = [names.bookkeeping, ...names.own].filter((name) => there.has(earlier(name)) && !there.has(name));
   return { book, done, statements: renamed.map((name) => `ALTER TABLE ${identifier(earlier(name))} RENAME TO ${identifier(name)}`) };
 };

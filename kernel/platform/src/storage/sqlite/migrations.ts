@@ -29,12 +29,12 @@ export interface MigrationDeps {
 
 /** What every extension has applied, in two queries for all of them. */
 export const readApplied = async (connection: SqliteConnection): Promise<AppliedMigrations> => {
-  // The shapes are those of the SELECTs beside them.
-  const tables = (await connection.all(`SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE ?`, [`CREATE TABLE % ${BOOKKEEPING_COLUMNS}`])) as Array<{ name: string }>;
-  const applied: AppliedMigrations = new Map(tables.map(({ name }) => [name, new Map()]));
-  if (tables.length === 0) return applied;
-  const union = tables.map(({ name }) => `SELECT ${literal(name)} AS owner, name, sha256 FROM ${identifier(name)}`).join(' UNION ALL ');
-  for (const row of (await connection.all(union, [])) as Array<{ owner: string; name: string; sha256: string }>) applied.get(row.owner)?.set(row.name, row.sha256);
+  const tables = await connection.all(`SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE ?`, [`CREATE TABLE % ${BOOKKEEPING_COLUMNS}`]);
+  const names = tables.map(({ name }) => String(name));
+  const applied: AppliedMigrations = new Map(names.map((name) => [name, new Map()]));
+  if (names.length === 0) return applied;
+  const union = names.map((name) => `SELECT ${literal(name)} AS owner, name, sha256 FROM ${identifier(name)}`).join(' UNION ALL ');
+  for (const { owner, name, sha256 } of await connection.all(union, [])) applied.get(String(owner))?.set(String(name), String(sha256));
   return applied;
 };
 

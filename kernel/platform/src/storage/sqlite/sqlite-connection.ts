@@ -1,12 +1,13 @@
 /** One connection to a SQLite file. The only importer of the driver, so that another one can take its place. */
 import sqlite3 from 'sqlite3';
 import type { Scalar } from '@svc/api';
+import type { DriverRow } from '../contract/engine.js';
 
 export interface SqliteConnection {
   /** Runs all statements of the text in one trip to the thread pool; stops at the first that fails. */
   exec(sql: string): Promise<void>;
   /** Runs one prepared SELECT to its end. A statement is never left half-read: that would pin an old snapshot. */
-  all(sql: string, args: readonly Scalar[]): Promise<unknown[]>;
+  all(sql: string, args: readonly Scalar[]): Promise<DriverRow[]>;
   close(): Promise<void>;
 }
 
@@ -29,7 +30,7 @@ export const openSqlite = async ({ file, readOnly, maxStatements }: OpenSqlite):
     exec: (sql) => new Promise((resolve, reject) => void db.exec(sql, (error) => (error ? reject(error) : resolve()))),
     async all(sql, args) {
       const statement = await prepared(db, statements, sql, maxStatements);
-      return new Promise((resolve, reject) => void statement.all(args, (error: Error | null, rows: unknown[]) => (error ? reject(error) : resolve(rows))));
+      return new Promise((resolve, reject) => void statement.all(args, (error: Error | null, rows: DriverRow[]) => (error ? reject(error) : resolve(rows))));
     },
     close: () => closeAll(db, statements),
   };

@@ -78,7 +78,6 @@ const openWriter = async (file: string): Promise<{ connection: SqliteConnection;
 
 /** Waits for nobody. False when a reader still needs what stood before. */
 const checkpoint = async (connection: SqliteConnection): Promise<boolean> => {
-  // What the pragma is documented to answer.
-  const [row] = (await connection.all('PRAGMA wal_checkpoint(PASSIVE)', [])) as Array<{ log: number; checkpointed: number }>;
+  const [row] = await connection.all('PRAGMA wal_checkpoint(PASSIVE)', []);
   return row !== undefined && row.log === row.checkpointed;
 };

@@ -7,7 +7,9 @@
  */
 import { errnoOf } from '../../../config/errno.js';
 import { readFile } from 'node:fs/promises';
+import { isTable } from '@svc/api';
 import { atomicWrite } from '../../../doors/files/atomic-write.js';
+import type { DriverRow } from '../engine.js';
 
 export const IDENTITY_TABLE = 'kernel_identity';
 /** The same text for every engine. */
@@ -18,6 +20,8 @@ export interface Identity {
   /** Grows whenever the database has changed for a while; what has a smaller one is older. */
   readonly mark: number;
 }
+
+export const identityIn = ([row]: readonly DriverRow[]): Identity | undefined => row && { id: String(row.id), mark: Number(row.mark) };
 
 export interface DatabaseIdentity {
   /** What does not fit, in words; undefined when all is well. */
@@ -69,7 +73,8 @@ const readNoted = async (file: string): Promise<Identity | 'unreadable' | undefi
     return errnoOf(error) === 'ENOENT' ? undefined : 'unreadable';
   }
   try {
-    const { id, mark } = JSON.parse(text) as Partial<Identity>; // checked in the next line
+    const noted: unknown = JSON.parse(text);
+    const { id, mark } = isTable(noted) ? noted : {};
     return typeof id === 'string' && Number.isSafeInteger(mark) ? { id, mark: Number(mark) } : 'unreadable';
   } catch {
     return 'unreadable'; // said as such
