@@ -9,7 +9,7 @@ import { errnoOf } from '@svc/platform/config/errno';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
-import { createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
+import { createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Bus } from '@svc/platform/bus/bus';
 import { systemClock } from '@svc/platform/clock/clock';
@@ -318,7 +318,25 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
   return {
     choices,
-    footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, purges, stray: ground.strays.report },
+    footing: {
+      home,
+      env,
+      clock,
+      ids,
+      log,
+      config,
+      claims: ground.claims,
+      declared: declaredCapabilities(ground.installed),
+      bus,
+      storage,
+      journal,
+      streams,
+      http,
+      ...doors,
+      ...wiring,
+      purges,
+      stray: ground.strays.report,
+    },
   };
 }
 
