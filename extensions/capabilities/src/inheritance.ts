@@ -34,17 +34,21 @@ export const escalationOf = (parent: Rights, child: Rights, declared: readonly C
   return declaredExtra(mine, theirs, declared) ?? capExceeded(parent, child) ?? execFreed(mine.exec, theirs.exec) ?? narrowingLost(parent, child);
 };
 
-/** Of one that nobody declares nothing can be shown to be covered. */
 const declaredExtra = (mine: Capabilities, theirs: Capabilities, declared: readonly CapabilityDecl[]): string | undefined => {
   for (const [name, grant] of Object.entries(theirs.declared ?? {})) {
     const capability = capabilityNamed(name, declared);
-    if (capability && capability.grant !== 'flag') {
-      const patterns = grantOf(capability, mine);
-      const extra = grantOf(capability, theirs).find((pattern) => !coversGrant(capability, patterns, pattern));
-      if (extra !== undefined) return `${name} ${extra}`;
-    } else if (grant === true && !(capability && grantOf(capability, mine))) return name;
+    // Nothing can be shown of one that nobody declares.
+    const extra = capability ? extraOf(capability, mine, theirs) : [grant].flat().find((one) => one !== false);
+    if (extra !== undefined) return extra === true ? name : `${name} ${extra}`;
   }
   return undefined;
+};
+
+/** `true` for a flag, or the first pattern that is not covered. */
+const extraOf = (capability: CapabilityDecl, mine: Capabilities, theirs: Capabilities): string | true | undefined => {
+  if (capability.grant === 'flag') return (grantOf(capability, theirs) && !grantOf(capability, mine)) || undefined;
+  const granted = grantOf(capability, mine);
+  return grantOf(capability, theirs).find((pattern) => !coversGrant(capability, granted, pattern));
 };
 
 const capExceeded = (parent: Rights, child: Rights): string | undefined => {
