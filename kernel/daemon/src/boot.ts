@@ -149,7 +149,7 @@ interface Address {
 type Life = { readonly phase: 'starting'; readonly address: Address | undefined } | { readonly phase: 'ready' | 'stopping'; readonly address: Address; readonly lifecycle: Lifecycle };
 
 /** What the kernel stands on before it is one: every part but the view of the whole. */
-type Footing = Omit<ContextParts, 'kernel'>;
+type Footing = Omit<ContextParts, 'kernel' | 'declared'>;
 
 /** All of it, up. */
 interface Kernel {
@@ -318,25 +318,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
   return {
     choices,
-    footing: {
-      home,
-      env,
-      clock,
-      ids,
-      log,
-      config,
-      claims: ground.claims,
-      declared: declaredCapabilities(ground.installed),
-      bus,
-      storage,
-      journal,
-      streams,
-      http,
-      ...doors,
-      ...wiring,
-      purges,
-      stray: ground.strays.report,
-    },
+    footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, purges, stray: ground.strays.report },
   };
 }
 
@@ -354,7 +336,7 @@ const isSoleWriter = (storage: PlatformParts['storage']): boolean => storage.dia
 function startKernel(ground: Ground, footing: Footing, choices: Choices, address: Address): Kernel {
   const { config, installed, life, log, options, preset, relay, wiring } = ground;
   // An area asks for the view when it runs, and none runs before the kernel is whole.
-  const parts: ContextParts = { ...footing, kernel: () => view };
+  const parts: ContextParts = { ...footing, declared: declaredCapabilities(installed), kernel: () => view };
   const lifecycle = createLifecycle(parts, wiring, installed, {
     clock: options.clock,
     log,
