@@ -136,6 +136,11 @@ describe('who may grant it', () => {
     for (const role of ['viewer', 'public', undefined] as const) expect(left(role).capabilities.declared, role).to.deep.equal({ calendar_read: [], calendar_sync: [], calendar_share: false });
   });
 
+  it('G2 is whoever has the permission for all of it, although they have no other', () => {
+    expect(bound(having(GRANTED), ['declared']).capabilities).to.deep.include({ declared: GRANTED, agent_spawn: false, file_system: false });
+    expect(bound(having({ calendar_share: false }), []).withheld.map(({ grant }) => grant)).to.not.include('calendar_share');
+  });
+
   it('G3 is told grant by grant, with the permission that is missing', () => {
     const { withheld } = left('user');
     expect(withheld.map(({ grant, what }) => `${grant}: ${what}`)).to.include.members(['calendar_sync: calendar_sync = "example.org"', 'calendar_share: calendar_share = true']);
