@@ -5,7 +5,7 @@ import type { ExtensionContext } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Scene } from '../../fixtures/burglar/attempt.js';
-import { furnish, house, houseManifest, type HouseState, HouseConfig, HouseFrames, TOPIC } from '../../fixtures/burglar/house.js';
+import { furnish, house, houseContributions, houseManifest, type HouseState, HouseConfig, HouseFrames, TOPIC } from '../../fixtures/burglar/house.js';
 import { attempts, burglar, type Shown } from '../../fixtures/burglar/index.js';
 
 const FEWEST = 40;
@@ -34,7 +34,7 @@ describe('a burglar in the house', function () {
         fixtureExtension({
           id: 'house',
           manifest: houseManifest,
-          contributions: { migrations: ['0001_init'], sockets: ['/api/house/watch'], config: { house: HouseConfig.schema } },
+          contributions: houseContributions,
           definition: house((state) => {
             seen.house = state;
           }),

@@ -5,7 +5,7 @@ import type { InstalledFiles } from '@svc/daemon';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { disguises } from '../../fixtures/burglar/disguises.js';
-import { house, HouseConfig, houseManifest, House } from '../../fixtures/burglar/house.js';
+import { house, houseContributions, houseManifest, House } from '../../fixtures/burglar/house.js';
 import { burglar, type Shown } from '../../fixtures/burglar/index.js';
 
 /** Of a known build, as what is there before strangers come. */
@@ -13,7 +13,7 @@ const houseFiles: InstalledFiles = {
   ...fixtureExtension({
     id: 'house',
     manifest: houseManifest,
-    contributions: { migrations: ['0001_init'], sockets: ['/api/house/watch'], config: { house: HouseConfig.schema } },
+    contributions: houseContributions,
     definition: house(() => undefined),
   }),
   build: 'house-1',

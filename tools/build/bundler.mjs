@@ -160,13 +160,13 @@ export const bundleExtension = async (target, manifest) => {
 };
 
 /** The one instance of @svc/api that recorded extensions see, as CommonJS. */
-export const bundleApi = (outfile) => bundleForBuild('kernel/api/src/index.ts', outfile, []);
+export const bundleApi = (outfile) => bundleForBuild('kernel/api/src/index.ts', outfile);
 
-/** What the build itself runs of our own. */
-export const bundleInstaller = (outfile) => bundleForBuild('kernel/installer/src/index.ts', outfile, ['@svc/api']);
+/** What the build itself runs of our own, with what it needs of @svc/api. */
+export const bundleInstaller = (outfile) => bundleForBuild('kernel/installer/src/index.ts', outfile);
 
-const bundleForBuild = async (entry, outfile, external) => {
-  const { metafile } = await esbuild.build({ ...COMMON, entryPoints: [entry], outfile, external, format: 'cjs', sourcemap: false });
+const bundleForBuild = async (entry, outfile) => {
+  const { metafile } = await esbuild.build({ ...COMMON, entryPoints: [entry], outfile, format: 'cjs', sourcemap: false });
   return { inputs: ownInputs(metafile), outputs: [fromRoot(outfile)] };
 };
 

@@ -14,11 +14,16 @@ const sentence = (error) => {
 /** One compiled validator for all manifests. */
 export const manifestValidator = (schema) => new Ajv({ allErrors: true, strict: false }).compile(schema);
 
-/** What the list of grants says of itself is clearer than that a pattern does not match. */
-const isOfGrant = (error) => error.keyword === 'pattern' && /^\/grants\/\d+\/grant$/.test(error.instancePath);
+/** What a list says of itself is clearer than that a pattern does not match. */
+const isOfList = (error) => error.keyword === 'pattern' && /^\/(grants\/\d+\/grant|capabilities\/\d+)$/.test(error.instancePath);
 
 /** `api.grantFaults` judges the grants for the daemon too. */
 const grantReasons = (manifest, api) => (Array.isArray(manifest.grants) ? api.grantFaults({ ...manifest, grants: manifest.grants.filter((one) => typeof one?.grant === 'string') }) : []);
+
+const capabilityReasons = ({ capabilities }, api) =>
+  (Array.isArray(capabilities) ? capabilities : [])
+    .filter((name) => typeof name === 'string' && api.capabilityNameFault(name) !== undefined)
+    .map((name) => `/capabilities: ${JSON.stringify(name)} ${api.capabilityNameFault(name)}`);
 
 /** The manifest, or an error that names the file and every reason. */
 export const checkedManifest = (target, validate, api) => {
@@ -29,8 +34,8 @@ export const checkedManifest = (target, validate, api) => {
   } catch (error) {
     throw new Error(`${file} is not JSON: ${error.message}`);
   }
-  const reasons = validate(manifest) ? [] : validate.errors.filter((error) => !isOfGrant(error)).map(sentence);
-  reasons.push(...grantReasons(manifest, api).map((fault) => `/grants: ${fault}`));
+  const reasons = validate(manifest) ? [] : validate.errors.filter((error) => !isOfList(error)).map(sentence);
+  reasons.push(...grantReasons(manifest, api).map((fault) => `/grants: ${fault}`), ...capabilityReasons(manifest, api));
   if (manifest.id !== target.id) reasons.push(`/id is "${manifest.id}", the folder is "${target.id}"`);
   for (const [name, source] of Object.entries(workerSources(target, manifest))) if (!existsSync(inRoot(source))) reasons.push(`/workers/${name} needs ${source}, which is not there`);
   if (reasons.length) throw new Error(reasons.map((reason) => `${file} ${reason}`).join('\n'));

@@ -39,4 +39,11 @@ describe('the check of a manifest', () => {
     expect(judge(asking(7))).to.contain('/grants/0/grant must be string');
     expect(judge({ grants: 'exec' })).to.contain('/grants must be array');
   });
+
+  it('takes capabilities of its own, and none of the interface or of every object', () => {
+    expect(judge({ capabilities: ['probe_read', 'probe_write_all'] })).to.equal('good');
+    for (const name of ['shell', 'exec_policy', 'max_tokens']) expect(judge({ capabilities: [name] }), name).to.equal(`${dir}/extension.json /capabilities: "${name}" is the interface's own`);
+    for (const name of ['__proto__', 'constructor', 'Probe_read']) expect(judge({ capabilities: [name] }), name).to.match(/capabilities: ".*" is no name of a capability: two lower-case words/);
+    expect(judge({ capabilities: [5] })).to.contain('/capabilities/0 must be string');
+  });
 });

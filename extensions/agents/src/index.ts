@@ -44,6 +44,7 @@ export default defineExtension({
       purge: (agentId) => ctx.purge({ agentId }),
       journal: ctx.journal,
       schemas: ctx.schemas,
+      capabilities: ctx.capabilities,
       ids: ctx.ids,
       clock: ctx.clock,
       events: ctx.events,

@@ -7,11 +7,11 @@
  * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Events, type HookHandle, type Ids, isSvcError, type Journal, type OptionalHandle, type Write } from '@svc/api';
+import { type Actor, type Clock, type DeclaredCapabilities, type Events, type HookHandle, type Ids, isSvcError, type Journal, type OptionalHandle, type Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
-import type { ManifestSchemas } from './manifest/manifest-judge.js';
+import type { ManifestGround } from './manifest/manifest-judge.js';
 import { readManifest } from './manifest/manifest-reader.js';
 import { checkManifestSize, parseManifestToml, plainManifest } from './manifest/manifest-toml.js';
 import { withoutOwnEndpoints } from './manifest/model-endpoints.js';
@@ -23,7 +23,8 @@ const SPAWN_KIND = 'agents.spawn';
 export interface SpawnDeps {
   readonly journal: Pick<Journal, 'once'>;
   readonly store: AgentStore;
-  readonly schemas: ManifestSchemas;
+  readonly schemas: ManifestGround['schemas'];
+  readonly capabilities: DeclaredCapabilities;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly events: Events;
@@ -96,9 +97,10 @@ const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<{ man
   if (text === undefined && request.manifest === undefined && request.name === undefined) throw agentErrors.agents_nothing_to_spawn();
   if (text === undefined) checkManifestSize(JSON.stringify(request.manifest ?? {}));
   const raw = text === undefined ? plainManifest(request.manifest ?? {}) : await parseManifestToml(text);
-  const read = await readManifest(deps.schemas, await withoutOwnEndpoints(raw, deps.providers), text);
+  const ground = { schemas: deps.schemas, declared: deps.capabilities.declared() };
+  const read = await readManifest(ground, await withoutOwnEndpoints(raw, deps.providers), text);
   // What the request says goes through the same rules as what a manifest says.
-  const { name } = request.name === undefined ? read.manifest : (await readManifest(deps.schemas, { name: request.name })).manifest;
+  const { name } = request.name === undefined ? read.manifest : (await readManifest(ground, { name: request.name })).manifest;
   const model = request.model === undefined ? read.manifest.model : { ...read.manifest.model, ...request.model };
   return { manifest: { ...read.manifest, name, model }, warnings: read.warnings };
 };

@@ -1,6 +1,7 @@
 /** What an agent may do with other agents, besides talking to them (agent_send lives in runs). */
-import { type Actor, type AnyTool, defineTool, type ExecLimits, Type } from '@svc/api';
+import { type Actor, type AnyTool, capabilityNameFault, defineTool, type ExecLimits, Type } from '@svc/api';
 import type { Agent, AgentsService, SpawnRequest } from './contract.js';
+import { agentErrors } from './errors.js';
 import type { Spawned } from './spawning.js';
 
 const MAX_SHOWN = 100;
@@ -24,6 +25,11 @@ const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
       tools: Texts('Tools it may use; your own when left out'),
       network: Texts('Hosts it may reach; none when left out'),
       shell: Texts('Patterns of shell commands it may run; none when left out'),
+      capabilities: Type.Optional(
+        Type.Record(Type.String({ maxLength: 100 }), Type.Union([Type.Boolean(), Type.Array(Type.String({ maxLength: 500 }), { maxItems: 200 })]), {
+          description: 'Of the other capabilities you have, what it may do: true, or a list of patterns; none when left out',
+        }),
+      ),
     }),
     risk: 'agent',
     capabilities: ['agent_spawn'],
@@ -37,8 +43,17 @@ const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
     },
   });
 
+interface ChildArgs {
+  readonly name: string;
+  readonly system_prompt: string;
+  readonly tools?: readonly string[];
+  readonly network?: readonly string[];
+  readonly shell?: readonly string[];
+  readonly capabilities?: Readonly<Record<string, boolean | readonly string[]>>;
+}
+
 /** What narrows the parent narrows the child as well. */
-const childManifest = (parent: Agent, args: { name: string; system_prompt: string; tools?: readonly string[]; network?: readonly string[]; shell?: readonly string[] }): unknown => {
+const childManifest = (parent: Agent, args: ChildArgs): unknown => {
   const { model, thinking, max_history_messages, capabilities, resources, autonomous, tool_allowlist, tool_blocklist, tools_disabled } = parent.manifest;
   return {
     name: args.name,
@@ -50,6 +65,7 @@ const childManifest = (parent: Agent, args: { name: string; system_prompt: strin
     resources: { ...resources, ...(capabilities.max_tool_calls_per_minute ? { max_tool_calls_per_minute: capabilities.max_tool_calls_per_minute } : {}) },
     autonomous,
     capabilities: {
+      ...ofAreas(args.capabilities),
       tools: args.tools ?? capabilities.tools,
       network: args.network ?? [],
       shell: args.shell ?? [],
@@ -66,6 +82,13 @@ const childManifest = (parent: Agent, args: { name: string; system_prompt: strin
     tool_blocklist,
     tools_disabled,
   };
+};
+
+/** The interface's own have arguments of their own, or are given by a person alone. */
+const ofAreas = (capabilities: ChildArgs['capabilities'] = {}): ChildArgs['capabilities'] => {
+  const own = Object.keys(capabilities).find((name) => capabilityNameFault(name) !== undefined);
+  if (own !== undefined) throw agentErrors.agents_spawn_denied(`"${own.slice(0, 100)}" cannot be given under capabilities, which takes what extensions declare`);
+  return capabilities;
 };
 
 /** The parent's policy as a manifest writes it. */

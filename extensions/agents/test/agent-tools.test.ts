@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { escalationOf } from '../../capabilities/src/inheritance.js';
 import { spawnAgent } from '../src/spawning.js';
 import { agentTools } from '../src/tools.js';
-import { alice, bob, type OpenAgents, openAgents } from './agents-kit.js';
+import { CALENDAR } from './calendar.js';
+import { alice, bob, codeOf, type OpenAgents, openAgents } from './agents-kit.js';
 
 describe('agent tools', () => {
   let kit: OpenAgents;
@@ -56,6 +57,18 @@ describe('agent tools', () => {
     expect(child.manifest.capabilities.exec).to.deep.equal(parent.manifest.capabilities.exec);
     const greedy = await use('agent_spawn', parent.id, { name: 'greedy', system_prompt: 'Help.', shell: ['*'] }, 'c2');
     expect(escalationOf(parent.manifest, (await kit.agents.get(alice, String(greedy.agent_id))).manifest)).to.equal('shell *');
+  });
+
+  it('agent_spawn hands on what areas declare only where it is asked to, and never a capability of the interface that way', async () => {
+    kit.deps = { ...kit.deps, capabilities: { declared: () => CALENDAR } };
+    const parent = (await spawnAgent(kit.deps, alice, { manifest: { name: 'parent', capabilities: { agent_spawn: true, calendar_read: ['work/*'], calendar_share: true } } })).agentId;
+    const declaredOf = async (made: Record<string, unknown>) => (await kit.agents.get(alice, String(made.agent_id))).manifest.capabilities.declared;
+    const ask = (name: string, capabilities?: object) => use('agent_spawn', parent, { name, system_prompt: 'Help.', ...(capabilities ? { capabilities } : {}) }, name);
+    expect(await declaredOf(await ask('poor'))).to.equal(undefined);
+    expect(await declaredOf(await ask('helper', { calendar_read: ['work/today'] }))).to.deep.equal({ calendar_read: ['work/today'] });
+    for (const own of [{ shell: ['*'] }, { agent_spawn: true }, { agent_message: ['*'] }, { max_llm_tokens_per_hour: true }, JSON.parse('{ "__proto__": true }')])
+      expect(await codeOf(ask('greedy', own)), JSON.stringify(own)).to.equal('agents_spawn_denied');
+    expect(await codeOf(ask('lost', { payments_send: true }))).to.equal('agents_invalid_manifest');
   });
 
   it('agent_find and agent_list show what the caller may see, and no more', async () => {

@@ -72,6 +72,7 @@ export const openAgents = async () => {
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,
     schemas: createValueChecks(),
+    capabilities: { declared: () => [] },
     ids,
     clock,
     events,

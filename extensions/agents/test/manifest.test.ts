@@ -6,10 +6,10 @@ import { readManifest } from '../src/manifest/manifest-reader.js';
 import { MAX_MANIFEST_BYTES, parseManifestToml, plainManifest } from '../src/manifest/manifest-toml.js';
 import { codeOf } from './agents-kit.js';
 
-const schemas = createValueChecks();
-const readText = async (text: string) => readManifest(schemas, await parseManifestToml(text), text);
+const ground = { schemas: createValueChecks(), declared: [] };
+const readText = async (text: string) => readManifest(ground, await parseManifestToml(text), text);
 const readFixture = async (name: string) => readText(await readFile(`fixtures/manifests/${name}.toml`, 'utf8'));
-const readJson = (manifest: unknown) => readManifest(schemas, plainManifest(manifest));
+const readJson = (manifest: unknown) => readManifest(ground, plainManifest(manifest));
 
 const messageOf = async (work: Promise<unknown>): Promise<string> => work.then(String, (error: Error) => error.message);
 

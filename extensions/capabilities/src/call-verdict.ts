@@ -1,5 +1,5 @@
 /** The verdict on one tool call: the manifest, what the owner's role leaves of it, and the rate. */
-import type { Actor, Capabilities, Need, Role, ToolRequest, Verdict } from '@svc/api';
+import type { Actor, Capabilities, DeclaredCapabilities, Need, Role, ToolRequest, Verdict } from '@svc/api';
 import type { CallRate } from './call-rate.js';
 import { type Bounded, type Grant, whyWithheld, type Withheld } from './grants.js';
 import { type NamedNeed, refusalOf } from './judge.js';
@@ -11,21 +11,18 @@ export type Standing = (ownerId: string, capabilities: Capabilities) => Promise<
 /** Every name of the agent that a call would write to. */
 export type Receivers = (actor: Actor, target: string) => Promise<readonly string[]>;
 
-/** Which permissions of a role stand behind a capability. */
-const GRANTS_OF: Readonly<Record<string, readonly Grant[]>> = {
-  shell: ['shell', 'full_shell'],
-  network: ['network', 'private_network'],
-  agent_spawn: ['agent_spawn'],
-  agent_message: ['agent_message'],
-  file_system: ['file_system'],
-};
+/** Which permissions of a role stand behind a capability; behind the others one of the same name. */
+const GRANTS_OF: ReadonlyMap<string, readonly Grant[]> = new Map([
+  ['shell', ['shell', 'full_shell']],
+  ['network', ['network', 'private_network']],
+]);
 
 export const createJudge =
-  (standing: Standing, receiversOf: Receivers, rate: CallRate) =>
+  (standing: Standing, receiversOf: Receivers, rate: CallRate, { declared }: DeclaredCapabilities) =>
   async (request: ToolRequest): Promise<Verdict | undefined> => {
     const { tool, call } = request;
     const { capabilities, withheld, role } = await standing(call.actor.ownerId, call.capabilities);
-    const subject = { tool, needs: await named(request, receiversOf) };
+    const subject = { tool, needs: await named(request, receiversOf), declared: declared() };
     const why = refusalOf({ ...subject, capabilities });
     if (why !== undefined) {
       // Where the manifest alone would have allowed the call, what the role withholds is the reason.
@@ -37,7 +34,7 @@ export const createJudge =
   };
 
 const reasonAmong = (withheld: readonly Withheld[], needs: readonly Need[]): Withheld | undefined => {
-  const grants = needs.flatMap(({ capability }) => GRANTS_OF[capability] ?? []);
+  const grants = needs.flatMap(({ capability }): readonly string[] => GRANTS_OF.get(capability) ?? [capability]);
   return withheld.find(({ grant }) => grants.includes(grant)) ?? withheld[0];
 };
 

@@ -11,15 +11,17 @@ import { worthOf } from './programs.js';
 /**
  * `network`: public hosts. `private_network`: addresses and names of this machine and of private networks.
  * `shell`: programs named one by one. `full_shell`: a shell, or a program that is worth one.
+ * `declared`: whatever installed areas declare; a role may have single ones of them instead, by their names.
  */
-export const GRANTS = ['agent_message', 'agent_spawn', 'file_system', 'full_shell', 'network', 'private_network', 'shell'] as const;
+export const GRANTS = ['agent_message', 'agent_spawn', 'declared', 'file_system', 'full_shell', 'network', 'private_network', 'shell'] as const;
 export type Grant = (typeof GRANTS)[number];
 
-/** What a person of each role may grant. */
-export type RoleGrants = Readonly<Record<'admin' | 'user' | 'viewer', readonly Grant[]>>;
+/** What a person of each role may grant: some of `GRANTS`, and names of declared capabilities. */
+export type RoleGrants = Readonly<Record<'admin' | 'user' | 'viewer', readonly string[]>>;
 
 export interface Withheld {
-  readonly grant: Grant;
+  /** One of `GRANTS`, or the name of a declared capability. */
+  readonly grant: string;
   /** As the manifest says it: `shell = "cat *"`. */
   readonly what: string;
 }
@@ -29,17 +31,17 @@ export interface Bounded {
   readonly withheld: readonly Withheld[];
 }
 
-export const grantsOf = (role: Role | undefined, table: RoleGrants): readonly Grant[] => {
+export const grantsOf = (role: Role | undefined, table: RoleGrants): readonly string[] => {
   if (role === 'owner' || role === 'system') return GRANTS;
   return role === undefined || role === 'public' ? [] : table[role];
 };
 
 /** The capabilities without what is not among `mayGrant`. The same object when nothing is withheld. */
-export const bound = (capabilities: Capabilities, mayGrant: readonly Grant[]): Bounded => {
-  if (mayGrant.length === GRANTS.length) return { capabilities, withheld: [] };
+export const bound = (capabilities: Capabilities, mayGrant: readonly string[]): Bounded => {
+  if (GRANTS.every((grant) => mayGrant.includes(grant))) return { capabilities, withheld: [] };
   const withheld: Withheld[] = [];
-  const isKept = (grant: Grant, what: string): boolean => {
-    if (mayGrant.includes(grant)) return true;
+  const isKept = (grant: string, what: string, family = grant): boolean => {
+    if (mayGrant.includes(grant) || mayGrant.includes(family)) return true;
     withheld.push({ grant, what });
     return false;
   };
@@ -50,9 +52,15 @@ export const bound = (capabilities: Capabilities, mayGrant: readonly Grant[]): B
     agent_message: capabilities.agent_message.filter((pattern) => isKept('agent_message', `agent_message = "${pattern}"`)),
     agent_spawn: capabilities.agent_spawn && isKept('agent_spawn', 'agent_spawn = true'),
     file_system: capabilities.file_system && isKept('file_system', 'file_system = true'),
+    ...(capabilities.declared ? { declared: boundDeclared(capabilities.declared, (name, value) => isKept(name, `${name} = ${value}`, 'declared')) } : {}),
   };
   return withheld.length === 0 ? { capabilities, withheld } : { capabilities: bounded, withheld };
 };
+
+const boundDeclared = (declared: NonNullable<Capabilities['declared']>, isKept: (name: string, value: string) => boolean): NonNullable<Capabilities['declared']> =>
+  Object.fromEntries(
+    Object.entries(declared).map(([name, grant]) => [name, typeof grant === 'boolean' ? grant && isKept(name, 'true') : grant.filter((pattern) => isKept(name, JSON.stringify(pattern)))]),
+  );
 
 const grantOfCommand = (pattern: string): Grant => (worthOf(pattern) === 'a shell' ? 'full_shell' : 'shell');
 

@@ -1,12 +1,13 @@
 import { AgentReview, AgentSpawning, Agents } from '@svc/ext-agents/contract';
 import { Auth } from '@svc/ext-auth/contract';
-import { type ExtensionContext, type ToolFacts, SecurityReport, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
+import { type CapabilityDecl, DoctorCheck, type ExtensionContext, type ToolFacts, SecurityReport, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
 import { createCallRate } from './call-rate.js';
 import { CODE, createJudge, type Receivers, type Standing } from './call-verdict.js';
 import { CapabilitiesSection } from './config.js';
 import { type Bounded, bound, grantsOf, reviewOf, whyWithheld } from './grants.js';
 import { escalationOf } from './inheritance.js';
 import { neverReason } from './judge.js';
+import { idleNames, roleFindings } from './role-names.js';
 import { inheritanceHolds } from './self-check.js';
 
 const STAGE = -200;
@@ -15,11 +16,13 @@ export default defineExtension({
   config: [CapabilitiesSection],
   activate(ctx) {
     const standing = standingOf(ctx);
-    ctx.hooks.tap(ToolBefore, createJudge(standing, receiversOf(ctx), createCallRate(ctx.clock)), { stage: STAGE });
+    ctx.hooks.tap(ToolBefore, createJudge(standing, receiversOf(ctx), createCallRate(ctx.clock), ctx.capabilities), { stage: STAGE });
     ctx.hooks.tap(ToolGrants, async (capabilities, { ownerId }) => (await standing(ownerId, capabilities)).capabilities, { stage: STAGE });
-    ctx.hooks.tap(ToolList, (tools, { capabilities, ownerId }) => (capabilities && ownerId !== undefined ? usable(tools, standing(ownerId, capabilities)) : undefined), { stage: STAGE });
+    ctx.hooks.tap(ToolList, (tools, { capabilities, ownerId }) => (capabilities && ownerId !== undefined ? usable(tools, standing(ownerId, capabilities), ctx.capabilities.declared()) : undefined), {
+      stage: STAGE,
+    });
     ctx.hooks.tap(AgentSpawning, async ({ actor, manifest, parent }) => {
-      const more = parent ? escalationOf(parent.manifest, manifest) : undefined;
+      const more = parent ? escalationOf(parent.manifest, manifest, ctx.capabilities.declared()) : undefined;
       if (more !== undefined) {
         ctx.log.warn('a child agent was refused', { parent: parent?.id, more });
         return { deny: `Privilege escalation denied: the child would have ${more}, and its parent has not.`, code: CODE };
@@ -32,13 +35,20 @@ export default defineExtension({
       return { deny: `This agent was not made: ${whyWithheld(first, role)}`, code: CODE };
     });
     ctx.hooks.tap(AgentReview, ({ manifest }) => reviewOf(manifest.capabilities));
+    ctx.hooks.tap(DoctorCheck, () => roleFindings(ctx.config.get(CapabilitiesSection), ctx.capabilities.declared()));
+    ctx.config.onChange(CapabilitiesSection, () => warnOfIdle(ctx));
     ctx.hooks.tap(SecurityReport, () => ({ name: 'capability_inheritance_validation', state: inheritanceHolds() ? 'active' : 'degraded' }));
   },
+  start: (ctx) => warnOfIdle(ctx),
 });
 
-const usable = async (tools: readonly ToolFacts[], standing: Promise<Bounded>): Promise<readonly ToolFacts[]> => {
+const warnOfIdle = (ctx: ExtensionContext): void => {
+  for (const message of idleNames(ctx.config.get(CapabilitiesSection), ctx.capabilities.declared())) ctx.log.warn(message);
+};
+
+const usable = async (tools: readonly ToolFacts[], standing: Promise<Bounded>, declared: readonly CapabilityDecl[]): Promise<readonly ToolFacts[]> => {
   const { capabilities } = await standing;
-  return tools.filter((tool) => neverReason(tool, capabilities) === undefined);
+  return tools.filter((tool) => neverReason(tool, capabilities, declared) === undefined);
 };
 
 /** By the roles and settings of now. While auth is off, only the owner is known. */

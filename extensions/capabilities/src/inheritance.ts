@@ -5,8 +5,9 @@
  * I2  Whatever narrows the parent's tools narrows the child's.
  * I3  No cap of the child is above its parent's.
  */
-import { type Capabilities, coversHost, type ExecLimits, matchesPattern } from '@svc/api';
+import { type Capabilities, type CapabilityDecl, coversGrant, coversHost, coversName, type ExecLimits, grantOf } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
+import { capabilityNamed } from './declared.js';
 import { wordsRefusal } from './shell-command.js';
 
 type Rights = Pick<AgentManifest, 'capabilities' | 'resources' | 'autonomous' | 'tool_allowlist' | 'tool_blocklist' | 'tools_disabled'>;
@@ -14,8 +15,8 @@ type Rights = Pick<AgentManifest, 'capabilities' | 'resources' | 'autonomous' | 
 const LISTS = ['memory_read', 'memory_write', 'agent_message'] as const satisfies readonly (keyof Capabilities)[];
 const FLAGS = ['agent_spawn', 'file_system'] as const satisfies readonly (keyof Capabilities)[];
 
-/** What the child would have beyond its parent, in words; undefined when nothing. */
-export const escalationOf = (parent: Rights, child: Rights): string | undefined => {
+/** What the child would have beyond its parent, in words; undefined when nothing. `declared`: capabilities of installed areas. */
+export const escalationOf = (parent: Rights, child: Rights, declared: readonly CapabilityDecl[] = []): string | undefined => {
   const mine = parent.capabilities;
   const theirs = child.capabilities;
   // An empty list of tools is every tool.
@@ -30,7 +31,24 @@ export const escalationOf = (parent: Rights, child: Rights): string | undefined 
   const command = theirs.shell.find((pattern) => !coversCommand(mine.shell, pattern));
   if (command !== undefined) return `shell ${command}`;
   for (const key of FLAGS) if (theirs[key] && !mine[key]) return key;
-  return capExceeded(parent, child) ?? execFreed(mine.exec, theirs.exec) ?? narrowingLost(parent, child);
+  return declaredExtra(mine, theirs, declared) ?? capExceeded(parent, child) ?? execFreed(mine.exec, theirs.exec) ?? narrowingLost(parent, child);
+};
+
+const declaredExtra = (mine: Capabilities, theirs: Capabilities, declared: readonly CapabilityDecl[]): string | undefined => {
+  for (const [name, grant] of Object.entries(theirs.declared ?? {})) {
+    const capability = capabilityNamed(name, declared);
+    // Nothing can be shown of one that nobody declares.
+    const extra = capability ? extraOf(capability, mine, theirs) : [grant].flat().find((one) => one !== false);
+    if (extra !== undefined) return extra === true ? name : `${name} ${extra}`;
+  }
+  return undefined;
+};
+
+/** `true` for a flag, or the first pattern that is not covered. */
+const extraOf = (capability: CapabilityDecl, mine: Capabilities, theirs: Capabilities): string | true | undefined => {
+  if (capability.grant === 'flag') return (grantOf(capability, theirs) && !grantOf(capability, mine)) || undefined;
+  const granted = grantOf(capability, mine);
+  return grantOf(capability, theirs).find((pattern) => !coversGrant(capability, granted, pattern));
 };
 
 const capExceeded = (parent: Rights, child: Rights): string | undefined => {
@@ -73,13 +91,7 @@ const narrowingLost = (parent: Rights, child: Rights): string | undefined => {
 };
 
 /** The first pattern that no pattern of `granted` covers. */
-const uncovered = (granted: readonly string[], wanted: readonly string[]): string | undefined => wanted.find((pattern) => !granted.some((grant) => covers(grant, pattern)));
-
-/**
- * A pattern is text too: where a grant matches it as text, each `*` of it falls
- * into a `*` of the grant, and so does whatever it could match.
- */
-const covers = (grant: string, pattern: string): boolean => grant === '*' || grant === pattern || (pattern !== '*' && matchesPattern(grant, pattern));
+const uncovered = (granted: readonly string[], wanted: readonly string[]): string | undefined => wanted.find((pattern) => !granted.some((grant) => coversName(grant, pattern)));
 
 /** What a child's pattern spells out counts as granted later on: here it has to pass as a command of the parent. */
 const coversCommand = (granted: readonly string[], pattern: string): boolean =>

@@ -33,6 +33,7 @@ const ESCALATIONS: readonly Partial<Capabilities>[] = [
   { shell: ['git *'] },
   { network: ['10.0.0.0/8'] },
   { agent_spawn: true },
+  { declared: { declared_by_nobody: true } },
   { max_llm_tokens_per_hour: null },
 ];
 

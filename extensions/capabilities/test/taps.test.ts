@@ -33,7 +33,8 @@ describe('what capabilities hangs on the hooks of others', () => {
     const ctx = {
       clock: virtualClock(0),
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
-      config: { get: () => ({ admin: ['shell'], user: ['network', 'agent_message'], viewer: [] }) },
+      config: { get: () => ({ admin: ['shell'], user: ['network', 'agent_message'], viewer: [] }), onChange: () => undefined },
+      capabilities: { declared: () => [] },
       services: { optional: ({ name }: { readonly name: string }) => ({ value: services[name] }) },
       hooks: {
         tap: ({ name }: { readonly name: string }, tap: Tap, options?: { stage?: number }) => {

@@ -41,6 +41,7 @@ describe('the verdict on one call', () => {
       },
       async () => receivers,
       createCallRate(clock),
+      { declared: () => [] },
     );
     const ask = async ({ name = 'x', risk = 'read', needs = [], capabilities = {}, agentId = 'a' }: Asked) => {
       // What a verdict reads of a request.

@@ -3,6 +3,7 @@ import type { Disposable } from './disposable.js';
 import type { ChildHandle, SpawnOptions } from './doors/child.js';
 import type { Tcp } from './doors/tcp.js';
 import type { Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { CapabilityDecl } from './declare/capability.js';
 import type { Events } from './declare/event.js';
 import type { Hooks } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
@@ -100,6 +101,12 @@ export interface Timers {
   after(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
 }
 
+/** What agents can be granted beside the interface's own capabilities. */
+export interface DeclaredCapabilities {
+  /** Of every installed area, on or off; one name, one declaration. Frozen, and the same list until an installation changes it. */
+  declared(): readonly CapabilityDecl[];
+}
+
 export type StopReason = 'reload' | 'disable' | 'shutdown' | 'failed';
 
 export interface ExtensionContext {
@@ -117,6 +124,7 @@ export interface ExtensionContext {
     connections(id: string): readonly Connection[];
   };
   readonly tools: { add(...decls: readonly AnyTool[]): Disposable };
+  readonly capabilities: DeclaredCapabilities;
   readonly hooks: Hooks;
   readonly services: Services;
   readonly events: Events;
@@ -159,6 +167,8 @@ export interface ExtensionDefinition {
   /** The tables that extension.json names. */
   readonly tables?: readonly TableDecl[];
   readonly migrations?: readonly Migration[];
+  /** The capabilities of agents that extension.json names. */
+  readonly capabilities?: readonly CapabilityDecl[];
   /** The config sections that extension.json claims. */
   readonly config?: readonly ConfigDecl[];
   /** Registers only: no I/O, no waiting on others. */

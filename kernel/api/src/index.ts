@@ -3,6 +3,7 @@ export * from './actor.js';
 export * from './manifest/api-keys.js';
 export * from './schema/check.js';
 export * from './command-line.js';
+export * from './declare/capability.js';
 export * from './declare/event.js';
 export * from './declare/frames.js';
 export * from './declare/hook.js';

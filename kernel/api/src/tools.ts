@@ -29,6 +29,7 @@ export const Capabilities = Type.Object({
   max_llm_tokens_per_hour: Nullable(Type.Number()),
   max_tool_calls_per_minute: Type.Optional(Nullable(Type.Number(), { description: 'Calls of tools in any 60 s; none, and 0, mean no limit' })),
   exec: Type.Optional(ExecLimits),
+  declared: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Array(Type.String())]), { description: 'Grants of capabilities that areas declare, by name' })),
 });
 export type Capabilities = Plain<typeof Capabilities>;
 
@@ -62,7 +63,7 @@ export type ToolOutput = Plain<typeof ToolOutput>;
 
 /** One thing a call needs of its agent's capabilities. */
 export const Need = Type.Object({
-  capability: Type.String({ description: 'As `[capabilities]` of a manifest calls it' }),
+  capability: Type.String({ description: 'As `[capabilities]` of a manifest calls it: the interface, or the area that declares it' }),
   target: Type.Optional(Type.String({ description: 'Which of it: the command line, the address, the receiver, the path in the workspace. Without one the call needs all of it' })),
 });
 export type Need = Plain<typeof Need>;

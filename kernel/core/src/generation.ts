@@ -8,6 +8,7 @@
  */
 import { type ExtensionContext, type ExtensionDefinition, type StopReason, declaredAs } from '@svc/api';
 import type { AnyRegistry } from './contribution-registry.js';
+import { describeCapability, ownCapabilities } from './installed/capabilities.js';
 import type { Installed } from './installed/installed.js';
 import { Lifetime } from './lifetime.js';
 import { type Owner, runAs } from './owner.js';
@@ -139,6 +140,7 @@ function compareWithManifest(registries: readonly AnyRegistry[], owner: Owner, i
     },
     tap: { rows: (manifest.hooks ?? []).map((hook) => hook.name), exact: false, where: 'hooks in extension.json' },
     table: { rows: manifest.tables ?? [], exact: true, where: 'tables in extension.json' },
+    capability: { rows: capabilityRows(installed), exact: true, where: 'contributions.json together with extension.json' },
     hook: { rows: manifest.defines ?? [], exact: true, where: 'defines in extension.json' },
     listener: { rows: manifest.events?.listens ?? [], exact: false, where: 'events.listens in extension.json' },
   };
@@ -151,6 +153,12 @@ function compareWithManifest(registries: readonly AnyRegistry[], owner: Owner, i
     const missing = rule.exact ? rule.rows.find((row) => !actual.includes(row)) : undefined;
     if (missing !== undefined) throw new Error(`${rule.where} declares the ${registry.name} ${missing}, which it does not add`);
   }
+}
+
+/** One that the manifest names and the contributions do not hold stands as its bare name, which nothing adds. */
+function capabilityRows(installed: Installed): string[] {
+  const own = new Map(ownCapabilities(installed).map((one) => [one.name, describeCapability(one)]));
+  return (installed.manifest.capabilities ?? []).map((name) => own.get(name) ?? name);
 }
 
 async function within(budgetMs: number, what: string, fn: () => unknown): Promise<void> {

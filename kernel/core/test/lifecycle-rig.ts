@@ -158,7 +158,7 @@ const installedOf = (id: string, fixture: Fixture): Installed => ({
   description: `The fixture ${id}`,
   bundled: true,
   manifest: { manifest: 1, id, api: '^1.0.0', ...fixture.manifest },
-  contributions: { routes: [], sockets: [], tools: [], timers: [], migrations: [], config: {}, ...fixture.contributions },
+  contributions: { routes: [], sockets: [], tools: [], timers: [], migrations: [], config: {}, capabilities: [], ...fixture.contributions },
   load: async () => (fixture.code ?? (() => code(() => undefined)))(),
 });
 

@@ -9,7 +9,7 @@ import { errnoOf } from '@svc/platform/config/errno';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
-import { type CodeCache, createInstalledStore, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
+import { type CodeCache, createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Bus } from '@svc/platform/bus/bus';
 import { systemClock } from '@svc/platform/clock/clock';
@@ -151,7 +151,7 @@ interface Address {
 type Life = { readonly phase: 'starting'; readonly address: Address | undefined } | { readonly phase: 'ready' | 'stopping'; readonly address: Address; readonly lifecycle: Lifecycle };
 
 /** What the kernel stands on before it is one: every part but the view of the whole. */
-type Footing = Omit<ContextParts, 'kernel'>;
+type Footing = Omit<ContextParts, 'kernel' | 'declared'>;
 
 /** All of it, up. */
 interface Kernel {
@@ -338,7 +338,7 @@ const isSoleWriter = (storage: PlatformParts['storage']): boolean => storage.dia
 function startKernel(ground: Ground, footing: Footing, choices: Choices, address: Address): Kernel {
   const { config, installed, life, log, options, preset, relay, wiring } = ground;
   // An area asks for the view when it runs, and none runs before the kernel is whole.
-  const parts: ContextParts = { ...footing, kernel: () => view };
+  const parts: ContextParts = { ...footing, declared: declaredCapabilities(installed), kernel: () => view };
   const lifecycle = createLifecycle(parts, wiring, installed, {
     clock: options.clock,
     log,

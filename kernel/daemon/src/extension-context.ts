@@ -1,5 +1,5 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import type { AnyTool, Clock, Connection, Disposable, ExtensionContext, Ids, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
+import type { AnyTool, Clock, Connection, DeclaredCapabilities, Disposable, ExtensionContext, Ids, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
 import { type ActorBook, type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
 import { dbGate } from './gate/storage.js';
@@ -34,6 +34,7 @@ export interface ContextParts extends PlatformParts {
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
   readonly projections: ContributionRegistry<Projection>;
+  readonly declared: DeclaredCapabilities['declared'];
   readonly judge: ContractJudge;
   readonly actors: ActorBook;
   readonly purges: Purges;
@@ -66,6 +67,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     routes: lasting(own.routes),
     sockets: lasting({ add: own.sockets, connections: (socketId) => ownConnections(parts, id, socketId) }),
     tools: lasting(own.tools),
+    capabilities: lasting({ declared: parts.declared }),
     hooks: lasting(hooksGate(parts.hooks, owner, manifest, grants)),
     services: lasting(servicesGate(parts.services, owner, manifest, grants)),
     // A write of an event can be made after the end, as those of rows; it is told by whoever commits it.

@@ -6,6 +6,7 @@ import {
   ContributionRegistry,
   createActorBook,
   createContractJudge,
+  describeCapability,
   EventHub,
   type GenerationDeps,
   HookRegistry,
@@ -41,6 +42,7 @@ export interface Wiring {
   readonly events: EventHub;
   readonly tools: ContributionRegistry<api.AnyTool>;
   readonly tables: ContributionRegistry<api.TableDecl>;
+  readonly capabilities: ContributionRegistry<api.CapabilityDecl>;
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
   readonly strikes: StrikeBook;
@@ -75,6 +77,7 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, 
       },
     }),
     tables: new ContributionRegistry<api.TableDecl>('table', { describe: ({ name }) => name }),
+    capabilities: new ContributionRegistry<api.CapabilityDecl>('capability', { describe: describeCapability }),
     timers: new LiveRegistry('timer', daemonErrors.timer_twice),
     ready: new LiveRegistry('run listener'),
     strikes: new StrikeBook(() => clock.now()),
@@ -96,6 +99,7 @@ export function createLifecycle(
       parts.http.sockets,
       wiring.tools,
       wiring.tables,
+      wiring.capabilities,
       wiring.events.listeners,
       wiring.projections,
       wiring.services.provided,
@@ -108,8 +112,9 @@ export function createLifecycle(
       if (one.build === undefined) await wiring.judge.load();
       if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations);
     },
-    declare: (owner, { tables = [] }) => {
+    declare: (owner, { tables = [], capabilities = [] }) => {
       for (const table of tables) wiring.tables.add(owner, table);
+      for (const capability of capabilities) wiring.capabilities.add(owner, capability);
     },
     erase: (owner) => parts.purges.settleCandidate(owner),
   };

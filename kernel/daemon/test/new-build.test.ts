@@ -41,7 +41,7 @@ describe('a new build', () => {
       bundle: 'ext/notes/index.js',
       workers: {},
       manifest: { manifest: 1, id: 'notes', api: '^0.1.0', ...(setting === undefined ? {} : { config: [{ section: 'notes' }] }) },
-      contributions: { routes: routes.map((path) => `GET ${path}`), sockets: [], tools: [], migrations: [], config: setting === undefined ? {} : { notes: schema } },
+      contributions: { routes: routes.map((path) => `GET ${path}`), sockets: [], tools: [], migrations: [], capabilities: [], config: setting === undefined ? {} : { notes: schema } },
     };
     await writeFile(
       join(folder, 'ext', 'notes', 'index.js'),

@@ -2,7 +2,8 @@
  * What an extension contributes, derived from its code: all its declarations, without what handles them. It is enough
  * to mount, document, authorise, price and judge each of them before a line of the extension runs.
  */
-import type { AnyTool, Contributions, Declared, ExtensionDefinition, Manifest, RouteDecl, SocketDecl } from '@svc/api';
+import { type AnyTool, type Contributions, type Declared, type ExtensionDefinition, isCapability, type Manifest, type RouteDecl, type SocketDecl } from '@svc/api';
+import { checkCapabilities } from './declared-capabilities.js';
 import { checkTables } from './declared-tables.js';
 import { type Seen, recordingContext } from './recording-context.js';
 
@@ -13,7 +14,7 @@ export interface AllContributions {
   readonly routes: readonly Json[];
   readonly sockets: readonly Json[];
   readonly tools: readonly Json[];
-  /** Services, hooks, events, frame formats, kinds of work and tables, and what else it registers by a declaration. */
+  /** Services, hooks, events, frame formats, kinds of work, tables and capabilities, and what else it registers by a declaration. */
   readonly declares: readonly Json[];
   readonly migrations: readonly string[];
   readonly timers: Contributions['timers'];
@@ -27,6 +28,7 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
   const config = Object.fromEntries((definition.config ?? []).map(({ section, schema }) => [section, schema]));
   checkClaims(manifest, Object.keys(config));
   checkTables(definition, manifest);
+  checkCapabilities(definition, manifest);
   const { ctx, seen } = recordingContext({ id: manifest.id, version });
   await definition.activate(ctx);
   const routes = seen.routes.map(routeFacts).sort(byPlace);
@@ -46,7 +48,7 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
   });
 };
 
-/** The names alone: what the daemon keeps of each installed extension. */
+/** The names alone, and the capabilities whole: what the daemon keeps of each installed extension. */
 export const namesOf = (all: AllContributions): Contributions => ({
   routes: all.routes.map(placeOf).sort(byText),
   sockets: all.sockets.map(({ path }) => String(path)).sort(byText),
@@ -54,6 +56,7 @@ export const namesOf = (all: AllContributions): Contributions => ({
   timers: all.timers,
   migrations: all.migrations,
   config: all.config,
+  capabilities: all.declares.flatMap((one) => (isCapability(one) ? [one] : [])),
 });
 
 /** A claimed section without a schema, or the other way round, would be refused at activation: say so now. */
@@ -73,7 +76,7 @@ const toolFacts = ({ run: _run, needs: _needs, ...facts }: AnyTool): Json => fac
 
 /** What the contract exports, and what was registered besides, each once. */
 const declarationsOf = (definition: ExtensionDefinition, seen: Seen): Json[] => {
-  const all = [...Object.values(definition.contract ?? {}).filter(isDeclared), ...(definition.tables ?? []), ...seen.services, ...seen.hooks, ...seen.projections];
+  const all = [...Object.values(definition.contract ?? {}).filter(isDeclared), ...(definition.tables ?? []), ...(definition.capabilities ?? []), ...seen.services, ...seen.hooks, ...seen.projections];
   const known = new Map(all.map((one) => [`${one.declares} ${one.name}@${one.version}`, one]));
   return [...known].sort(([a], [b]) => byText(a, b)).map(([, one]) => declarationFacts(one));
 };

@@ -107,6 +107,7 @@ export const recordingContext = ({ id, version }: { readonly id: string; readonl
     routes: register(seen.routes),
     sockets: withMembers(register(seen.sockets)),
     tools: register(seen.tools),
+    capabilities: { declared: () => [] },
     hooks: recordedHooks(seen),
     services: recordedServices(seen),
     events: withMembers({ publish: silent, on: () => disposable }),

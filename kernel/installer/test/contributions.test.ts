@@ -3,6 +3,7 @@ import {
   type Manifest,
   Type,
   defineAnswerProjection,
+  defineCapability,
   defineConfig,
   defineEvent,
   defineFrames,
@@ -153,7 +154,26 @@ describe('what an extension contributes', () => {
     expect(names).to.deep.include({ routes: ['GET /api/notes'], sockets: ['/api/notes/ws'], tools: [{ name: 'note_add', risk: 'write', replay: 'never' }], migrations: ['0001_init'] });
   });
 
+  it('has capabilities whole: by them manifests are read and calls judged without its code', async () => {
+    const Read = defineCapability('notes_read', '1.0.0', { description: 'Read notes', grant: 'names' });
+    const all = await derive({ capabilities: [Read], contract: { ...contract, Read } }, { capabilities: ['notes_read'] });
+    expect(all.declares.filter(({ declares }) => declares === 'capability')).to.deep.equal([{ ...Read }]);
+    expect(namesOf(all).capabilities).to.deep.equal([{ ...Read }]);
+    expect(namesOf(await derive()).capabilities).to.deep.equal([]);
+  });
+
   describe('is refused', () => {
+    it('where the capabilities of code, contract and extension.json are not the same, or have a name that is not theirs', async () => {
+      const Read = defineCapability('notes_read', '1.0.0', { description: 'Read notes', grant: 'names' });
+      const claims = { capabilities: ['notes_read'] };
+      expect(await rejection(derive({}, claims))).to.match(/extension.json names the capability "notes_read", which the code does not declare: list its defineCapability/);
+      expect(await rejection(derive({ capabilities: [Read] }))).to.equal('the code declares the capability "notes_read", which extension.json does not name under "capabilities"');
+      expect(await rejection(derive({ capabilities: [Read, Read] }, claims))).to.equal('declares the capability notes_read twice');
+      expect(await rejection(derive({ contract: { ...contract, Read } }))).to.match(/the contract exports the capability "notes_read", which is not listed/);
+      expect(await rejection(derive({ capabilities: [{ ...Read, name: 'shell' }] }, { capabilities: ['shell'] }))).to.equal("declares the capability shell, which is the interface's own");
+      expect(await rejection(derive({ capabilities: [{ ...Read, declares: JSON.parse('"table"') }] }, claims))).to.equal('declares the capability notes_read by something else than defineCapability');
+    });
+
     it('where extension.json claims a section that the code gives no schema for, and the other way round', async () => {
       expect(await rejection(derive({ config: [] }))).to.equal('extension.json claims the config section "notes", but the code gives no schema for it');
       expect(await rejection(derive({}, { config: [] }))).to.equal('the code gives a schema for the config section "notes", which extension.json does not claim');

@@ -16,7 +16,7 @@ export const fixtureExtension = (fixture: FixtureExtension): InstalledFiles => (
   description: `The fixture ${fixture.id}`,
   bundled: true,
   manifest: { manifest: 1, id: fixture.id, api: '^0.1.0', ...fixture.manifest },
-  contributions: { routes: [], sockets: [], tools: [], timers: [], migrations: [], config: {}, ...fixture.contributions },
+  contributions: { routes: [], sockets: [], tools: [], timers: [], migrations: [], config: {}, capabilities: [], ...fixture.contributions },
   workers: {},
   load: async () => (typeof fixture.definition === 'function' ? fixture.definition() : fixture.definition),
 });

@@ -3,12 +3,13 @@
  *
  * M1  A key that is misspelt, misplaced or out of its range makes the manifest unusable, and so does one that narrows,
  *     redirects or caps what nothing here narrows, redirects or caps. What is said names key, line, and what was expected.
- * M2  A key of another system, or of an area that is not here, is a warning.
+ * M2  A key of another system, or of an area that is not here, is a warning. Not so under [capabilities]: whoever writes a grant there relies on it.
  * M3  The cost grows with the length of the text and no faster, whatever is in it.
  */
-import { type Finding, isTable, type JsonSchema, lineOfPath, misfits, nearest, type Schemas, scanToml, schemaAt, splitUnknown, type UnknownKey } from '@svc/api';
+import { type CapabilityDecl, type Finding, isTable, type JsonSchema, lineOfPath, misfits, nearest, type Schemas, scanToml, schemaAt, splitUnknown, type UnknownKey } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
 import { invalidManifest, type ManifestProblem } from '../errors.js';
+import { grantFindings, withoutDeclared } from './declared-grants.js';
 import { type KeyNotes, manifestSchema, SECTIONS, TOP_KEYS } from './manifest-keys.js';
 
 /** A manifest with more unknown keys than this is not one. Each costs a comparison with every name there is. */
@@ -17,7 +18,12 @@ const MAX_FINDINGS = 20;
 /** Shorter words are near to too many others. */
 const MIN_NEAR_LENGTH = 4;
 
-export type ManifestSchemas = Pick<Schemas, 'places'>;
+/** What a manifest is judged by beside its keys. */
+export interface ManifestGround {
+  readonly schemas: Pick<Schemas, 'places'>;
+  /** Capabilities of installed areas. */
+  readonly declared: readonly CapabilityDecl[];
+}
 
 export interface Judged {
   readonly warnings: readonly string[];
@@ -27,9 +33,16 @@ export interface Judged {
 const schema = manifestSchema as unknown as JsonSchema;
 
 /** Throws `agents_invalid_manifest`. `source` is the text that `raw` came from, for lines. */
-export const judgeManifest = async (schemas: ManifestSchemas, raw: Readonly<Record<string, unknown>>, source: string | undefined): Promise<Judged> => {
-  const { value, unknown } = splitUnknown(schema, raw);
-  const findings = [...unknownKeys(unknown), ...nameFindings(raw.name), ...misfits('', schema, value, await schemas.places(manifestSchema, withoutExecPolicy(value))), ...unkept(value)];
+export const judgeManifest = async ({ schemas, declared }: ManifestGround, raw: Readonly<Record<string, unknown>>, source: string | undefined): Promise<Judged> => {
+  const { value, unknown } = splitUnknown(schema, withoutDeclared(raw, declared));
+  const names = declared.map(({ name }) => name);
+  const findings = [
+    ...unknownKeys(unknown.map((key) => (isGrant(key.path) ? { ...key, known: [...key.known, ...names] } : key))),
+    ...grantFindings(raw, declared),
+    ...nameFindings(raw.name),
+    ...misfits('', schema, value, await schemas.places(manifestSchema, withoutExecPolicy(value))),
+    ...unkept(value),
+  ];
   const lineOf = lineFinder(source);
   const fatal = findings.filter((finding) => finding.fatal);
   if (fatal.length > 0) {
@@ -71,7 +84,9 @@ const unknownKeys = (unknown: readonly UnknownKey[]): Finding[] => {
     ...unknown
       .slice(0, MAX_UNKNOWN)
       .map(unknownKey)
-      .filter(({ fatal }) => fatal),
+      .filter(({ fatal }) => fatal)
+      // So that the sentence about the rest is among those that are told.
+      .slice(0, MAX_FINDINGS - 1),
     { path: unknown[MAX_UNKNOWN]?.path ?? [], message, expected: 'the keys of schemas/agent.schema.json', fatal: true },
   ];
 };
@@ -82,10 +97,20 @@ const unknownKey = ({ path, known }: UnknownKey): Finding => {
   const home = homeOf(key, path);
   if (home !== undefined) return { path, message: `${name} is not a key there: ${key} belongs ${home}`, expected: `${key} ${home}`, fatal: true };
   const [near] = nearest(key, known, 1);
+  if (isGrant(path) && (near === undefined || !isMisspelt(key, near))) return unknownGrant(path, near);
   const hint = near === undefined ? '' : `. Did you mean "${near}"?`;
   if (near !== undefined && isMisspelt(key, near)) return { path, message: `${name} is not a key of a manifest${hint}`, expected: near, fatal: true };
   return { path, message: `${name} is not a key of a manifest and was left out${hint}`, expected: 'nothing', fatal: false };
 };
+
+const isGrant = (path: readonly string[]): boolean => path.length === 2 && path[0] === 'capabilities';
+
+const unknownGrant = (path: readonly string[], near: string | undefined): Finding => ({
+  path,
+  message: `${path.join('.')} is no capability: this daemon has none of that name, and no installed extension declares it. Install the one that does, or leave it out${near === undefined ? '' : `. Did you mean "${near}"?`}`,
+  expected: near ?? 'a capability of this daemon',
+  fatal: true,
+});
 
 /** A slip of the hand, not an abbreviation: `temp` may be somebody else's word. */
 const isMisspelt = (key: string, near: string): boolean => key.length >= MIN_NEAR_LENGTH && near.length - key.length <= Math.max(1, Math.floor(key.length / 3));

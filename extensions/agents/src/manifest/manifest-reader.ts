@@ -1,9 +1,10 @@
 /** From a judged table to a manifest with every default filled in. */
-import { type Capabilities, isTable, lineOfPath, scanToml } from '@svc/api';
+import { type Capabilities, type CapabilityDecl, isTable, lineOfPath, scanToml } from '@svc/api';
 import type { AgentManifest, ModelChoice } from '../contract.js';
 import { invalidManifest } from '../errors.js';
+import { declaredGrants } from './declared-grants.js';
 import { readExecPolicy } from './exec-policy.js';
-import { judgeManifest, type ManifestSchemas } from './manifest-judge.js';
+import { judgeManifest, type ManifestGround } from './manifest-judge.js';
 import { type KeyNotes, SECTIONS, TOP_KEYS } from './manifest-keys.js';
 
 const DEFAULT_PROMPT = 'You are a helpful assistant. Be accurate, be brief, and say so when you do not know.';
@@ -20,10 +21,10 @@ export interface ReadManifest {
 type Table = Readonly<Record<string, unknown>>;
 
 /** Throws `agents_invalid_manifest`, naming the key, what was expected, and the line where `source` is the text it came from. */
-export const readManifest = async (schemas: ManifestSchemas, raw: Table, source?: string): Promise<ReadManifest> => {
-  const { warnings } = await judgeManifest(schemas, raw, source);
+export const readManifest = async (ground: ManifestGround, raw: Table, source?: string): Promise<ReadManifest> => {
+  const { warnings } = await judgeManifest(ground, raw, source);
   const notes = textsOf(raw.tags) === undefined ? ['tags is not a list of strings and was taken as empty.'] : [];
-  const manifest = manifestFrom(raw, source);
+  const manifest = manifestFrom(raw, source, ground.declared);
   return { manifest, warnings: [...warnings, ...notes, ...(policyOf(raw, manifest.capabilities.shell, source)?.warnings ?? [])] };
 };
 
@@ -35,11 +36,12 @@ const policyOf = (raw: Table, shell: readonly string[], source: string | undefin
   });
 
 /** Only of a table that `judgeManifest` has let pass: types and ranges are not looked at again. */
-export const manifestFrom = (raw: Table, source?: string): AgentManifest => {
+export const manifestFrom = (raw: Table, source?: string, declared: readonly CapabilityDecl[] = []): AgentManifest => {
   const resources = tableOf(raw.resources);
   const autonomous = tableOf(raw.autonomous);
   const grants = capabilitiesOf(raw, tableOf(raw.capabilities), resources);
   const policy = policyOf(raw, grants.shell, source);
+  const ofAreas = declaredGrants(raw, declared);
   return {
     name: textOf(raw.name, 'unnamed'),
     version: textOf(raw.version, '0.1.0'),
@@ -51,7 +53,7 @@ export const manifestFrom = (raw: Table, source?: string): AgentManifest => {
     thinking: raw.thinking === undefined ? null : { budget_tokens: numberOf(tableOf(raw.thinking).budget_tokens) ?? THINKING_TOKENS },
     fallback_models: listOf(raw.fallback_models).map((item) => choiceOf(tableOf(item))),
     max_history_messages: historyOf(numberOf(raw.max_history_messages)),
-    capabilities: { ...grants, ...(policy ? { exec: policy.limits } : {}) },
+    capabilities: { ...grants, ...(policy ? { exec: policy.limits } : {}), ...(ofAreas ? { declared: ofAreas } : {}) },
     resources: {
       burst_ratio: numberOf(resources.burst_ratio) ?? 0,
       max_cost_per_hour_usd: numberOf(resources.max_cost_per_hour_usd) ?? 0,

@@ -1,5 +1,5 @@
 /** One agent with its manifest, as the interface shows it. */
-import { Nullable, OneOf, Type } from '@svc/api';
+import { type Capabilities, Nullable, OneOf, Type } from '@svc/api';
 import { type AgentSummary, summaryFields } from './agent-summary.js';
 import type { Agent, ModelChoice } from '../contract.js';
 
@@ -24,28 +24,31 @@ export const AgentDetail = Type.Object(
     max_history_messages: NullableInteger,
     system_prompt: Type.String(),
     fallback_models: Type.Array(Type.Object({ provider: Type.String(), model: Type.String() })),
-    capabilities: Type.Object({
-      tools: Texts,
-      network: Texts,
-      memory_read: Texts,
-      memory_write: Texts,
-      shell: Texts,
-      agent_spawn: Type.Boolean(),
-      agent_message: Texts,
-      file_system: Type.Boolean(),
-      max_llm_tokens_per_hour: Nullable(Type.Integer()),
-      max_tool_calls_per_minute: Type.Optional(Nullable(Type.Integer())),
-      exec: Type.Optional(
-        Type.Object({
-          mode: OneOf(['deny', 'allowlist', 'full']),
-          programs: Nullable(Texts),
-          env: Nullable(Texts),
-          timeout_secs: Nullable(Type.Integer()),
-          no_output_timeout_secs: Nullable(Type.Integer()),
-          max_output_bytes: Nullable(Type.Integer()),
-        }),
-      ),
-    }),
+    capabilities: Type.Object(
+      {
+        tools: Texts,
+        network: Texts,
+        memory_read: Texts,
+        memory_write: Texts,
+        shell: Texts,
+        agent_spawn: Type.Boolean(),
+        agent_message: Texts,
+        file_system: Type.Boolean(),
+        max_llm_tokens_per_hour: Nullable(Type.Integer()),
+        max_tool_calls_per_minute: Type.Optional(Nullable(Type.Integer())),
+        exec: Type.Optional(
+          Type.Object({
+            mode: OneOf(['deny', 'allowlist', 'full']),
+            programs: Nullable(Texts),
+            env: Nullable(Texts),
+            timeout_secs: Nullable(Type.Integer()),
+            no_output_timeout_secs: Nullable(Type.Integer()),
+            max_output_bytes: Nullable(Type.Integer()),
+          }),
+        ),
+      },
+      { additionalProperties: Type.Union([Type.Boolean(), Texts], { description: 'Capabilities that areas declare' }) },
+    ),
     resources: Type.Object(
       { burst_ratio: Type.Number(), max_cost_per_hour_usd: Type.Number(), max_cost_per_day_usd: Type.Number(), max_cost_per_month_usd: Type.Number(), max_concurrent_tools: Type.Integer() },
       { description: '0 is no limit' },
@@ -58,6 +61,9 @@ export const AgentDetail = Type.Object(
   },
   { $id: 'AgentDetail' },
 );
+
+/** As `[capabilities]` has them: those of areas beside the interface's own. */
+const asWritten = ({ declared, ...own }: Capabilities) => ({ ...declared, ...own });
 
 export interface DetailSurroundings {
   readonly summary: AgentSummary;
@@ -76,7 +82,7 @@ export const detailOf = ({ manifest }: Agent, { summary, fallbacks }: DetailSurr
     thinking: manifest.thinking,
     max_history_messages: manifest.max_history_messages,
     fallback_models: fallbacks.map((one) => ({ provider: one.provider, model: one.model })),
-    capabilities: manifest.capabilities,
+    capabilities: asWritten(manifest.capabilities),
     resources: manifest.resources,
     tool_allowlist: manifest.tool_allowlist,
     tool_blocklist: manifest.tool_blocklist,

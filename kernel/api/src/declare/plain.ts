@@ -7,7 +7,7 @@ export type Plain<S extends TSchema> = ReadOnly<Static<S>>;
 export type ReadOnly<T> = T extends (infer Item)[] ? readonly ReadOnly<Item>[] : T extends object ? { readonly [K in keyof T]: ReadOnly<T[K]> } : T;
 
 /** Name and version of something declared, and the version range that fits it: the same major. */
-export type DeclaredKind = 'service' | 'hook' | 'event' | 'frames' | 'projection' | 'work' | 'config' | 'worker' | 'table';
+export type DeclaredKind = 'service' | 'hook' | 'event' | 'frames' | 'projection' | 'work' | 'config' | 'worker' | 'table' | 'capability';
 
 export interface Declared {
   readonly declares: DeclaredKind;

@@ -1,4 +1,5 @@
 /** extension.json: what the daemon needs to know before it runs a line of an extension. Identity stands in package.json. */
+import { CAPABILITY_NAME, type CapabilityDecl } from '../declare/capability.js';
 import { GRANT_KINDS, GRANT_PATTERN } from './grants.js';
 import { type Static, Type } from '../schema/schema.js';
 
@@ -46,6 +47,7 @@ export const Manifest = Type.Object(
     ),
     tables: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_]{0,40}$' }))),
     kinds: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z][a-z0-9._-]{0,40}$' }), { description: 'Kinds of durable work that only this extension begins, claims and lists' })),
+    capabilities: Type.Optional(Type.Array(Type.String({ pattern: CAPABILITY_NAME }), { description: 'Capabilities of agents that this extension declares' })),
     workers: Type.Optional(
       Type.Record(
         Type.String(),
@@ -78,4 +80,6 @@ export interface Contributions {
   readonly migrations: readonly string[];
   /** JSON Schemas of the claimed config sections. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** Whole: by them manifests are read and calls judged, whether or not the extension is on. */
+  readonly capabilities: readonly CapabilityDecl[];
 }

@@ -1,8 +1,8 @@
 /**
- * What only one extension can have: settings, hooks, facts and kinds of work are claimed by name. Of two that claim the
+ * What only one extension can have: settings, hooks, facts, kinds of work and capabilities are claimed by name. Of two that claim the
  * same the one installed first keeps it; the kernel's own names are nobody else's.
  */
-import type { Manifest } from '@svc/api';
+import { capabilityNameFault, type Manifest } from '@svc/api';
 
 /** Names that the kernel keeps, by what they name. */
 export interface KernelNames {
@@ -24,6 +24,7 @@ const claimsOf = (manifest: Manifest): Claim[] => [
   ...(manifest.defines ?? []).map((name) => ({ what: 'the hook', name })),
   ...(manifest.events?.publishes ?? []).map((name) => ({ what: 'the event', name })),
   ...(manifest.kinds ?? []).map((name) => ({ what: 'the kind of work', name })),
+  ...(manifest.capabilities ?? []).map((name) => ({ what: 'the capability', name })),
 ];
 
 /** Why these claims cannot stand beside what was there before; undefined when they can. */
@@ -31,6 +32,8 @@ export const rivalClaim = (manifest: Manifest, before: readonly Manifest[], kern
   const own: Readonly<Record<string, readonly string[]>> = { 'the config section': kernel.sections, 'the event': kernel.events, 'the kind of work': kernel.kinds };
   for (const { what, name } of claimsOf(manifest)) {
     if (own[what]?.includes(name)) return `it claims ${what} ${name}, which is the kernel's`;
+    const fault = what === 'the capability' ? capabilityNameFault(name) : undefined;
+    if (fault !== undefined) return `it claims the capability ${name}, which ${fault}`;
     const rival = before.find((other) => claimsOf(other).some((claim) => claim.what === what && claim.name === name));
     if (rival) return `it claims ${what} ${name}, which ${rival.id} has`;
   }
