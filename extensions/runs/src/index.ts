@@ -10,6 +10,7 @@ import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
 import { createCircularWaits } from './loop/circular-wait.js';
 import { RunsSection } from './config.js';
+import { createFirstSteps } from './loop/first-step.js';
 import { createEndKeeper, LOOK_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
 import { createRepeats } from './loop/repeats.js';
@@ -64,12 +65,13 @@ export default defineExtension({
         if (!ctx.signal.aborted) ctx.timers.after(name, ms, fn);
       };
     const watch = createWatchKeeper({ streams: ctx.streams, log: ctx.log, later: later('look-for-unwatched'), cancel: (runId) => cancelUnwatched(loop, runId) });
+    const firstSteps = createFirstSteps(loop);
     const worker = ctx.journal.worker(AgentRun, {
       concurrency: () => config().max_active,
       drive: (run) =>
         untilHandedOn(ctx.streams, run, async () => {
           if (inputOf(run).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
-          return driveRun(loop, run);
+          return driveRun(loop, run, firstSteps.take(run));
         }),
       resume: async (run) => {
         try {
@@ -85,7 +87,7 @@ export default defineExtension({
     ctx.timers.every('look-for-ends', LOOK_EVERY_MS, () => endings.look());
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
     for (const changed of [ProviderChanged, ConfigChanged, AgentChanged]) ctx.events.on(changed, () => repeats.forget());
-    const runs = createRunsService({ ...loop, worker, intercept, startHook, watch, repeats, config });
+    const runs = createRunsService({ ...loop, worker, firstSteps, intercept, startHook, watch, repeats, config });
 
     ctx.services.provide(Runs, runs);
     showFrames(ctx.streams);

@@ -12,6 +12,7 @@ import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { besideOf, besideWords, talkOf, withoutAsidePrefix } from './beside.js';
 import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, type RunInfo, type RunResult, type RunStart, RunStarted, type RunsService, type Submitted } from './contract.js';
+import type { FirstSteps } from './loop/first-step.js';
 import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
@@ -31,6 +32,7 @@ export interface RunsDeps {
   readonly sessions: SessionsService;
   readonly llm: Pick<LlmService, 'admit' | 'resolve'>;
   readonly worker: DurableWorker;
+  readonly firstSteps: FirstSteps;
   readonly intercept: HookHandle<typeof MessageIntercept>;
   readonly startHook: HookHandle<typeof RunStart>;
   readonly watch: WatchKeeper;
@@ -106,7 +108,10 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       ...(draft.parentRunId === undefined ? {} : { parentId: draft.parentRunId }),
     },
     [deps.events.event(RunStarted, { runId: id, agentId: agent.id })],
+    beside ? undefined : (run) => deps.firstSteps.find(run, agent),
   );
+  // What was found and not committed is found again where the run is driven.
+  if (opened.leased && !opened.hasBegun) deps.firstSteps.take(opened.leased);
   if (opened.replayed) return attach(deps, opened.run, sessionId);
   try {
     deps.streams.open(RunFrames, id, { token: opened.leased?.token ?? UNCLAIMED });

@@ -116,12 +116,17 @@ export interface Advance {
   also?: readonly Write[];
 }
 
+/** What a run that begins at once does first, in the commit that accepts it. */
+export type FirstStep = Pick<Advance, 'intents' | 'input' | 'also'>;
+
 export interface OpenedRun {
   readonly run: JournalRun;
   /** True when `key` named a run that already exists: nothing was written. */
   readonly replayed: boolean;
   /** Present when the lane was free and this process holds the run from its first commit. */
   readonly leased?: LeasedRun;
+  /** True when the commit that accepted it carried its first step. */
+  readonly hasBegun?: boolean;
 }
 
 /** Whose effect of which kind; without a key it simply happens. */
@@ -175,8 +180,12 @@ export interface Journal {
    * whoever comes again with the key gets the result that stands there (plain data), for as long as ended runs are kept.
    */
   once<T>(request: OnceRequest, effect: (receipt: (result: T) => readonly Write[]) => Promise<T>): Promise<{ result: T; replayed: boolean }>;
-  /** Accepts work: one durable commit of the run and of `also` (which is skipped when the key replays). */
-  open(request: OpenRun, also?: readonly Write[]): Promise<OpenedRun>;
+  /**
+   * Accepts work: one durable commit of the run and of `also` (which is skipped when the key replays).
+   * `first` is asked when its lane is free, before the commit, which then carries its first step as well: one wait for
+   * the disk instead of two. It does nothing outside. When it has none, throws, or what it gave conflicts, the run is accepted without.
+   */
+  open(request: OpenRun, also?: readonly Write[], first?: (run: LeasedRun) => Promise<FirstStep | undefined>): Promise<OpenedRun>;
   /** Commits progress under the lease. */
   advance(run: LeasedRun, progress: Advance): Promise<void>;
   /** Intent, effect, outcome: two commits around one effect. */

@@ -72,9 +72,9 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
       own(request.kind);
       return open(journal).once(request, effect);
     },
-    open: async (request, also) => {
+    open: async (request, also, first) => {
       own(request.kind);
-      const { leased, ...opened } = await open(journal).open(request, also);
+      const { leased, ...opened } = await open(journal).open(request, also, first);
       const [kept] = leased ? await keep([leased]) : [];
       return kept ? { ...opened, leased: kept } : opened;
     },

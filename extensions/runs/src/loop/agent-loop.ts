@@ -5,15 +5,16 @@
  * A2  A run goes on from its last completed step, in whichever generation or process claims it.
  * A3  A generation that is being replaced hands each run on at its next step.
  */
-import { type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
-import type { AgentsService } from '@svc/ext-agents/contract';
+import { type Actor, type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { ModelAnswer } from '@svc/ext-llm/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
+import type { ToolInfo } from '@svc/ext-tools/contract';
 import { keptResult, leftovers, withoutMessage } from '../beside.js';
 import { RunEnded, RunFrames, type RunResult } from '../contract.js';
 import { publishDone, toRunError } from './endings.js';
 import { runErrors } from '../errors.js';
-import { type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
+import { type ModelCall, type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
 import { inputOf, modelOutcomeOf } from '../run-input.js';
 import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
@@ -37,15 +38,22 @@ const MAX_BEGIN_RETRY_MS = 30_000;
 /** A run that ends with an answer has no open calls, whatever the provider says. */
 const FINISHES: Readonly<Record<ModelAnswer['stop'], RunResult['finish']>> = { end: 'stop', tool_calls: 'stop', length: 'length', content_filter: 'content_filter' };
 
+/** A run whose first model call was intended by the commit that accepted it. */
+export interface BegunRun {
+  readonly progress: Progress;
+  readonly tools: readonly ToolInfo[];
+  readonly call: ModelCall;
+}
+
 export type LoopEnd = 'ended' | 'waiting' | 'handed-on' | 'lost';
 
-/** Drives a leased run to its end, to a wait, or to the next generation. Never throws. */
-export async function driveRun(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
+/** Drives a leased run to its end, to a wait, or to the next generation. `begun` is the first step that it was accepted with. Never throws. */
+export async function driveRun(deps: LoopDeps, run: LeasedRun, begun?: BegunRun): Promise<LoopEnd> {
   let progress: Progress | undefined;
   const effects = endOfEffects(run, deps.closing);
   try {
-    progress = await begin(deps, run, effects.signal);
-    return await loop(deps, progress, await openCalls(deps, progress));
+    progress = begun ? await goOn(deps, run, begun, effects.signal) : await begin(deps, run, effects.signal);
+    return await loop(deps, progress, await openCalls(deps, progress), begun);
   } catch (error) {
     if (isSvcError(error) && error.code === 'journal_lease_lost') return 'lost';
     if (deps.isLeaving() && !interruptedByPerson(run)) return handOn(deps, run);
@@ -72,14 +80,26 @@ function endOfEffects(run: LeasedRun, closing: AbortSignal): { signal: AbortSign
 
 async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Progress> {
   const input = inputOf(run);
-  const system = { id: 'system:runs', role: 'system', ownerId: run.ownerId } as const;
-  const agent = await patiently(deps, run, effects, isAgentGone, () => deps.agents.get(system, input.agentId)).catch((cause: unknown) => {
-    throw isAgentGone(cause) ? runErrors.agent_gone().with({ cause }) : cause;
-  });
-  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(system, agent.id, input.sessionId));
+  const agent = await agentOf(deps, run, effects);
+  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(systemFor(run), agent.id, input.sessionId));
   deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'thinking' });
   return beginProgress(run, agent, { ...session, ownerId: run.ownerId }, effects);
 }
+
+/** What was found before the message was accepted stands, unless the agent went meanwhile. */
+async function goOn(deps: LoopDeps, run: LeasedRun, { progress }: BegunRun, effects: AbortSignal): Promise<Progress> {
+  await agentOf(deps, run, effects);
+  deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'thinking' });
+  progress.effects = effects;
+  return progress;
+}
+
+const agentOf = (deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Agent> =>
+  patiently(deps, run, effects, isAgentGone, () => deps.agents.get(systemFor(run), inputOf(run).agentId)).catch((cause: unknown) => {
+    throw isAgentGone(cause) ? runErrors.agent_gone().with({ cause }) : cause;
+  });
+
+export const systemFor = (run: Pick<LeasedRun, 'ownerId'>): Actor => ({ id: 'system:runs', role: 'system', ownerId: run.ownerId });
 
 const isAgentGone = (cause: unknown): boolean => isSvcError(cause) && cause.code === 'agent_not_found';
 const isLasting = (cause: unknown): boolean => !isSvcError(cause) || !cause.retry;
@@ -97,10 +117,11 @@ async function patiently<T>(deps: LoopDeps, run: LeasedRun, effects: AbortSignal
   }
 }
 
-async function loop(deps: LoopDeps, progress: Progress, begun: OpenCall[] | undefined): Promise<LoopEnd> {
-  const tools = progress.agent.manifest.tools_disabled || progress.input.beside?.kind === 'ephemeral' ? [] : await deps.tools.list(progress.actor, progress.agent.id, progress.agent.manifest);
-  let open = begun;
+async function loop(deps: LoopDeps, progress: Progress, left: OpenCall[] | undefined, begun: BegunRun | undefined): Promise<LoopEnd> {
+  const tools = begun?.tools ?? (await toolsOf(deps, progress));
+  let open = left;
   let redo = lastStep(progress.run, 'model');
+  let first = begun?.call;
   for (;;) {
     if (progress.run.signal.aborted) throw runErrors.stopped();
     if (open && open.length > 0) {
@@ -112,12 +133,16 @@ async function loop(deps: LoopDeps, progress: Progress, begun: OpenCall[] | unde
       if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
       return handOn(deps, progress.run);
     }
-    const turn = await callModel(deps, progress, tools, redo);
+    const turn = await callModel(deps, progress, tools, redo, first);
     redo = undefined;
+    first = undefined;
     if (turn.answer.calls.length === 0) return finish(deps, progress, turn);
     open = await keepCalls(deps, progress, turn);
   }
 }
+
+export const toolsOf = async (deps: Pick<LoopDeps, 'tools'>, { agent, actor, input }: Progress): Promise<readonly ToolInfo[]> =>
+  agent.manifest.tools_disabled || input.beside?.kind === 'ephemeral' ? [] : deps.tools.list(actor, agent.id, agent.manifest);
 
 /** Commits the model's outcome and its calls together with the intents of those that may run; then runs them. */
 async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<OpenCall[] | undefined> {

@@ -1,5 +1,5 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
-import type { Ids, JournalStep, Streams, Write } from '@svc/api';
+import type { Ids, JournalStep, StepSpec, Streams, Write } from '@svc/api';
 import type { LlmService, ModelAnswer, ModelRequest } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
@@ -29,13 +29,25 @@ export interface ModelTurn {
 
 const MIN_BUDGET_TOKENS = 1_000;
 
-export async function callModel(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined): Promise<ModelTurn> {
-  const limit = Math.min(deps.maxIterations, progress.agent.manifest.autonomous.max_iterations);
-  if (progress.iterations >= limit) throw runErrors.iteration_limit(limit);
-  const request = await buildRequest(deps, progress, tools);
-  const seq = redo?.seq ?? (await commitIntent(deps, progress, request));
+/** A call that is about to be made: its intent stands. */
+export interface ModelCall {
+  readonly request: ModelRequest;
+  readonly seq: number;
+}
+
+/** `begun` is a call whose intent the run was accepted with. */
+export async function callModel(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined, begun: ModelCall | undefined): Promise<ModelTurn> {
+  const { request, seq } = begun ?? (await beginCall(deps, progress, tools, redo));
   const answer = await answerOf(deps, progress, request);
   return toTurn(deps, progress, withOwnIds(deps, request, answer), seq);
+}
+
+async function beginCall(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined): Promise<ModelCall> {
+  const request = await buildRequest(deps, progress, tools);
+  if (redo) return { request, seq: redo.seq };
+  const { spec, writes } = await intentOf(deps, progress, request);
+  await commitProgress(deps, progress, { intents: [spec], also: writes });
+  return { request, seq: spec.seq };
 }
 
 /** Each piece of text goes out as it comes; joining later ones is the platform's business. */
@@ -48,7 +60,10 @@ async function answerOf(deps: ModelDeps, progress: Progress, request: ModelReque
   throw runErrors.internal();
 }
 
-async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[]): Promise<ModelRequest> {
+/** What the model is asked next. Throws when it was asked often enough. */
+export async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[]): Promise<ModelRequest> {
+  const limit = Math.min(deps.maxIterations, progress.agent.manifest.autonomous.max_iterations);
+  if (progress.iterations >= limit) throw runErrors.iteration_limit(limit);
   const { manifest } = progress.agent;
   const system = await deps.system(progress);
   const target = await deps.llm.resolve(manifest.model);
@@ -88,7 +103,8 @@ const DEFAULT_THINKING_TOKENS = 10_000;
 const thinkingOf = ({ input, agent }: Progress, session: SessionRef): { thinking?: { budgetTokens: number } } =>
   (input.thinking ?? session.thinking ?? agent.manifest.thinking !== null) ? { thinking: { budgetTokens: agent.manifest.thinking?.budget_tokens ?? DEFAULT_THINKING_TOKENS } } : {};
 
-async function commitIntent(deps: ModelDeps, progress: Progress, request: ModelRequest): Promise<number> {
+/** The intent of this call with what it may cost. */
+export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress, request: ModelRequest): Promise<{ spec: StepSpec; writes: readonly Write[] }> {
   const reserved = await deps.llm.reserve(request, { actor: progress.actor, agentId: progress.agent.id, runId: progress.run.id });
   const spec = stepSpec(progress, 'model', `${progress.run.id}:${progress.nextSeq}`, 'safe', {
     provider: request.provider,
@@ -97,8 +113,7 @@ async function commitIntent(deps: ModelDeps, progress: Progress, request: ModelR
     reservation: reserved.reservation,
     through: progress.session.seq,
   });
-  await commitProgress(deps, progress, { intents: [spec], also: reserved.writes });
-  return spec.seq;
+  return { spec, writes: reserved.writes };
 }
 
 /** Results are paired by id, so one that the conversation already has (some servers begin at 0 in each answer) gets a tail. */

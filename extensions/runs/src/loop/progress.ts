@@ -5,7 +5,7 @@
  * R1  Outcomes may wait for the next commit only while nothing outside happens in between.
  * R2  A session that somebody else extended (a compaction, say) is read again; the entries are appended after theirs.
  */
-import { type Actor, type Advance, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
+import { type Actor, type Advance, type FirstStep, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
 import { talkOf } from '../beside.js';
@@ -21,7 +21,7 @@ export interface Progress {
   readonly actor: Actor;
   readonly agent: Agent;
   /** Ends what the run is doing: somebody stopped it, or it goes on elsewhere. */
-  readonly effects: AbortSignal;
+  effects: AbortSignal;
   session: SessionRef;
   nextSeq: number;
   iterations: number;
@@ -126,6 +126,14 @@ export async function commitProgress(deps: CommitDeps, progress: Progress, advan
     progress.pendingOutcomes = [...sent.outcomes, ...progress.pendingOutcomes];
     throw error;
   }
+}
+
+/** What the commit that accepts the message carries of this progress, which then stands as if that were done. */
+export function asFirstStep(progress: Progress, spec: StepSpec, also: readonly Write[]): FirstStep {
+  const input = inputOnceKept(progress);
+  const { staged } = takePending(progress);
+  if (staged) progress.session = staged.next;
+  return { intents: [spec], ...input, also: [...(staged?.writes ?? []), ...also] };
 }
 
 /** Tries again after whoever came first, as long as somebody did. */

@@ -30,7 +30,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
   parts.timer.look();
   return {
     once: (request, effect) => once(parts, request, effect),
-    open: (request, also = []) => openRun(parts, request, also),
+    open: (request, also = [], first = undefined) => openRun(parts, request, also, first),
     advance: (run, progress) => advance(parts, run, progress),
     step: (run, spec, effect) => step(parts, run, spec, effect),
     wait: (run, wait, progress = {}) => sleep(parts, run, wait, progress),

@@ -1,5 +1,5 @@
-/** Accepting work (J1, J3): one commit in the usual case; what the database refuses says why. */
-import type { JournalRun, OpenedRun, OpenRun, Write } from '@svc/api';
+/** Accepting work (J1, J3): one commit in the usual case, with the run's first step where it has one; what the database refuses says why. */
+import type { FirstStep, JournalRun, LeasedRun, OpenedRun, OpenRun, Write } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';
@@ -11,14 +11,16 @@ interface Refusal {
   readonly error: unknown;
 }
 
-export const openRun = async (parts: JournalParts, request: OpenRun, also: readonly Write[]): Promise<OpenedRun> => {
+type FindFirst = (run: LeasedRun) => Promise<FirstStep | undefined>;
+
+export const openRun = async (parts: JournalParts, request: OpenRun, also: readonly Write[], first?: FindFirst): Promise<OpenedRun> => {
   if (request.lane !== undefined) await parts.ready();
   const run = draftOf(parts, request);
   const position = parts.nextPosition();
   if (run.lane === null || parts.lanes.isEmpty(run.lane)) {
-    const refusal = await openHeld(parts, run, position, also);
-    if (refusal === undefined) return { run, replayed: false, leased: { ...run, token: 1, signal: parts.held.hold({ id: run.id, token: 1 }), steps: [] } };
-    if (refusal.by === 'key') return replayOf(parts, run, refusal.error);
+    const opened = await openHeld(parts, run, position, also, first);
+    if ('leased' in opened) return { run, replayed: false, ...opened };
+    if (opened.by === 'key') return replayOf(parts, run, opened.error);
   }
   const refusal = await tryCommit(parts, run, [parts.writes.openQueued(run, position), ...also]);
   if (refusal !== undefined) return replayOf(parts, run, refusal.error);
@@ -48,17 +50,37 @@ const draftOf = (parts: JournalParts, request: OpenRun): JournalRun => {
   };
 };
 
+type Held = Required<Pick<OpenedRun, 'leased' | 'hasBegun'>>;
+
 /** Tries to have the run from its first commit. */
-const openHeld = async (parts: JournalParts, run: JournalRun, position: number, also: readonly Write[]): Promise<Refusal | undefined> => {
+const openHeld = async (parts: JournalParts, run: JournalRun, position: number, also: readonly Write[], first: FindFirst | undefined): Promise<Held | Refusal> => {
   // Known before it is committed, so that whoever comes in the same turn queues behind it.
   parts.lanes.put(run.lane, run.id, run.kind, true);
-  let opened = false;
+  const leased: LeasedRun = { ...run, token: 1, signal: parts.held.hold({ id: run.id, token: 1 }), steps: [] };
+  let isOpen = false;
   try {
-    const refusal = await tryCommit(parts, run, [parts.writes.openRunning(run, position, parts.newLease()), ...also]);
-    opened = refusal === undefined;
-    return refusal;
+    const step = await first?.(leased).catch(() => undefined); // it is found again where the run is driven, and fails there if it must
+    const begun = step && (await commitWith(parts, leased, position, also, step));
+    const refusal = begun === 'conflict' || begun === undefined ? await tryCommit(parts, run, [parts.writes.openRunning(run, position, parts.newLease()), ...also]) : begun.refusal;
+    isOpen = refusal === undefined;
+    return refusal ?? { leased, hasBegun: begun !== undefined && begun !== 'conflict' };
   } finally {
-    if (!opened) parts.lanes.remove(run.lane, run.id);
+    if (!isOpen) {
+      parts.held.drop(leased);
+      parts.lanes.remove(run.lane, run.id);
+    }
+  }
+};
+
+/** The run and its first step in one; `conflict` where that step does not fit any more, which is no fault of the run. */
+const commitWith = async (parts: JournalParts, run: LeasedRun, position: number, also: readonly Write[], step: FirstStep): Promise<{ refusal: Refusal | undefined } | 'conflict'> => {
+  const { input = run.input, intents = [] } = step;
+  const writes = [parts.writes.openRunning({ ...run, input }, position, parts.newLease()), ...also, ...parts.writes.progress(run, { intents }, run.createdAt), ...(step.also ?? [])];
+  try {
+    return { refusal: await tryCommit(parts, run, writes) };
+  } catch (error) {
+    if (conflictOf(error) === undefined) throw error;
+    return 'conflict';
   }
 };
 

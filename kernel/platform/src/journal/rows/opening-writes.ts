@@ -19,11 +19,11 @@ interface Statement {
 export const sealed = (db: Db, { sql, args, expect }: Statement): Write => db.sql(sql, args, expect === undefined ? {} : { expect });
 
 export const createOpeningWrites = (db: Db, runs: string, nowSql: () => string) => ({
-  /** Inserts the run as already running; conflicts unless its lane is empty (the unique index sees to running and waiting ones). */
+  /** Inserts the run as already running; conflicts when somebody stands before it in its lane (the unique index sees to running and waiting ones). */
   openRunning: (run: JournalRun, position: number, lease: Lease): Write =>
     sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued')`,
-      args: [...opened(run, position), lease.owner, lease.ms, run.lane],
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued' AND position < ?)`,
+      args: [...opened(run, position), lease.owner, lease.ms, run.lane, position],
       expect: 1,
     }),
 

@@ -1,0 +1,54 @@
+/**
+ * The first step of a message that begins at once: found before the message is accepted, so that one commit holds both.
+ *
+ * F1  Nothing happens outside and nothing is kept: until the commit there is no run.
+ * F2  Whatever fails or takes long here is left to the loop, which finds it again and says what is wrong.
+ */
+import type { FirstStep, LeasedRun } from '@svc/api';
+import type { Agent } from '@svc/ext-agents/contract';
+import { inputOf } from '../run-input.js';
+import { type BegunRun, type LoopDeps, systemFor, toolsOf } from './agent-loop.js';
+import { buildRequest, intentOf } from './model-phase.js';
+import { asFirstStep, beginProgress } from './progress.js';
+
+/** Whoever sent the message waits for it to be accepted. */
+const PATIENCE_MS = 100;
+
+export interface FirstSteps {
+  /** Undefined when there is none yet. */
+  find(run: LeasedRun, agent: Agent): Promise<FirstStep | undefined>;
+  /** What was found for this run, once. */
+  take(run: LeasedRun): BegunRun | undefined;
+}
+
+export const createFirstSteps = (deps: LoopDeps): FirstSteps => {
+  const begun = new WeakMap<LeasedRun, BegunRun>();
+  return {
+    find: async (run, agent) => {
+      const over = new AbortController();
+      const late = deps.clock.sleep(PATIENCE_MS, over.signal).catch(() => undefined);
+      try {
+        const found = await Promise.race([firstOf(deps, run, agent), late]);
+        if (!found) return undefined;
+        begun.set(run, found.begun);
+        return found.step;
+      } finally {
+        over.abort();
+      }
+    },
+    take: (run) => {
+      const found = begun.get(run);
+      begun.delete(run);
+      return found;
+    },
+  };
+};
+
+async function firstOf(deps: LoopDeps, run: LeasedRun, agent: Agent): Promise<{ step: FirstStep; begun: BegunRun }> {
+  const session = await deps.sessions.ensure(systemFor(run), agent.id, inputOf(run).sessionId);
+  const progress = beginProgress(run, agent, { ...session, ownerId: run.ownerId }, run.signal);
+  const tools = await toolsOf(deps, progress);
+  const request = await buildRequest(deps, progress, tools);
+  const { spec, writes } = await intentOf(deps, progress, request);
+  return { step: asFirstStep(progress, spec, writes), begun: { progress, tools, call: { request, seq: spec.seq } } };
+}
