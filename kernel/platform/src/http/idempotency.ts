@@ -10,7 +10,8 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
 /** Answers from the receipt of an earlier request, or runs the handler, which may leave one. */
 export type Once = Journal['once'];
 
-export const answerOnce = async (once: Once | undefined, decl: RouteDecl, request: HandlerRequest, handle: () => Promise<Reply>): Promise<Reply> => {
+/** With `verify` a handler that kept no receipt of a success fails: its next caller would do it again. */
+export const answerOnce = async (once: Once | undefined, decl: RouteDecl, request: HandlerRequest, verify: boolean, handle: () => Promise<Reply>): Promise<Reply> => {
   const key = request.headers['idempotency-key'];
   if (decl.idempotent !== true || key === undefined || !once) return handle();
   if (!KEY.test(key)) throw httpErrors.bad_idempotency_key();
@@ -19,8 +20,11 @@ export const answerOnce = async (once: Once | undefined, decl: RouteDecl, reques
     request.receipts = receipt;
     return handle();
   });
+  if (verify && !replayed && isSuccess(result)) await once(asked, () => Promise.reject(new Error(`${decl.id} is idempotent, and its handler did not commit request.receipt(answer) with its effect`)));
   return replayed ? { ...result, headers: { ...result.headers, 'idempotency-replayed': 'true' } } : result;
 };
+
+const isSuccess = (reply: Reply): boolean => reply.kind === 'json' && reply.status < 400;
 
 const fingerprintOf = ({ method, path, body }: HandlerRequest): string =>
   createHash('sha256')

@@ -196,7 +196,7 @@ async function answer(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerR
     if (decl.rawBody) request.body = await readBytes(req, bodyRule(deps, decl));
     else if (checks?.body) request.body = await jsonBody(deps, decl, req, checks);
     // The row's schemas made params, query and body what its handler declares.
-    reply = await answerOnce(deps.once(), decl, request, () => runAs(owner, () => decl.handler(request as never)));
+    reply = await answerOnce(deps.once(), decl, request, deps.checkReplies, () => runAs(owner, () => decl.handler(request as never)));
   } finally {
     leave();
   }
