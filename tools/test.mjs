@@ -9,17 +9,16 @@
  * The last line is `N passed, N failed`. A package that does not build counts as a failure.
  */
 import { writeSync } from 'node:fs';
+import os from 'node:os';
 import { parseArgs } from 'node:util';
-import v8 from 'node:v8';
-import vm from 'node:vm';
 import { build, builtTests } from './build/index.mjs';
-import { inRoot, ROOT } from './build/paths.mjs';
+import { ROOT } from './build/paths.mjs';
 import { reportFailures } from './build/report.mjs';
 import { matchesArea } from './build/targets.mjs';
+import { runInParallel } from './testing/parallel.mjs';
+import { leftOpen, newTally, prepareProcess, runFiles } from './testing/run-files.mjs';
 
 const CRASH_TEST = 'dist/test/test/crash/full.test.js';
-const TIMEOUT_MS = 10_000;
-const SLOW_MS = 500;
 /** How long whatever a test left open may keep the process alive after the last claim. */
 const LINGER_MS = 3_000;
 
@@ -29,13 +28,6 @@ const readArgs = () => {
     options: { grep: { type: 'string', short: 'g' }, crash: { type: 'boolean', default: false }, bail: { type: 'boolean', short: 'b', default: false } },
   });
   return { ...values, areas: values.crash ? ['test/crash'] : positionals };
-};
-
-/** Leak tests ask for `gc`; a flag on the command line is forgotten too easily. */
-const exposeGc = () => {
-  if (globalThis.gc) return;
-  v8.setFlagsFromString('--expose-gc');
-  globalThis.gc = vm.runInNewContext('gc');
 };
 
 /** Builds, tells what did not, and says how many of those failures belong to this run. */
@@ -53,18 +45,19 @@ const selectFiles = ({ crash }, wanted) => {
   return files.filter((file) => (file === CRASH_TEST) === crash);
 };
 
-const runMocha = async (files, { grep, bail }, tally) => {
-  const [{ default: Mocha }, { reporterFor }] = await Promise.all([import('mocha'), import('./testing/reporter.mjs')]);
-  const mocha = new Mocha({ ui: 'bdd', timeout: TIMEOUT_MS, slow: SLOW_MS, reporter: reporterFor(tally), bail, ...(grep ? { grep } : {}) });
-  for (const file of files) mocha.addFile(inRoot(file));
-  await mocha.loadFilesAsync();
-  await new Promise((resolve) => mocha.run(resolve));
+/** All of them in as many processes as there are processors; what was named in this one, where it can be debugged. */
+const run = async (files, args, tally) => {
+  const options = { grep: args.grep, bail: args.bail };
+  const processes = args.areas.length === 0 ? os.availableParallelism() : 1;
+  if (processes > 1) return runInParallel(files, processes, options, tally);
+  prepareProcess();
+  return runFiles(files, options, tally);
 };
 
 const lingerThenLeave = () => {
   const timer = setTimeout(() => {
-    const open = process.getActiveResourcesInfo().filter((kind) => !/^(TTYWrap|PipeWrap|Timeout)$/.test(kind));
-    if (open.length) console.log(`\nstill open after the last test: ${[...new Set(open)].join(', ')}`);
+    const open = leftOpen();
+    if (open.length) console.log(`\nstill open after the last test: ${open.join(', ')}`);
     process.exit();
   }, LINGER_MS);
   timer.unref();
@@ -74,19 +67,16 @@ const main = async (tally) => {
   const args = readArgs();
   const wanted = (group) => args.areas.length === 0 || args.areas.some((area) => matchesArea(group, area));
   process.chdir(ROOT);
-  exposeGc();
-  // Failures name the line that was written, not the one that was bundled.
-  process.setSourceMapsEnabled(true);
   tally.failed += await prepare(args.areas, wanted);
   const files = selectFiles(args, wanted);
   if (files.length === 0) console.log(args.areas.length ? `There are no tests for ${args.areas.join(', ')}.` : 'There are no tests.');
-  else await runMocha(files, args, tally);
+  else await run(files, args, tally);
   if (tally.passed + tally.failed === 0 && files.length) console.log('No test matches.');
   tally.finished = true;
   lingerThenLeave();
 };
 
-const tally = { passed: 0, failed: 0, skipped: [], finished: false };
+const tally = { ...newTally(), finished: false };
 process.on('exit', (code) => {
   if (!tally.finished) writeSync(1, '\nThe process ended before the tests did.\n');
   const good = tally.finished && tally.failed === 0 && tally.passed > 0;

@@ -13,7 +13,10 @@ const areasOf = (svc: ModelKernel): string[] => svc.kernel.daemon.kernel.extensi
 /** Whatever a replaced generation left behind, by extension. */
 const remains = async (svc: ModelKernel): Promise<string[]> => {
   await svc.kernel.daemon.lifecycle.settled();
-  return svc.kernel.daemon.kernel.extensions().flatMap((one) => [...one.leaks, ...one.holds].map((what) => `${one.id}: ${what}`));
+  const left = (): string[] => svc.kernel.daemon.kernel.extensions().flatMap((one) => [...one.leaks, ...one.holds].map((what) => `${one.id}: ${what}`));
+  // Whoever has just begun looks for work, which ends by itself.
+  for (let tries = 0; tries < 100 && left().length > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 20));
+  return left();
 };
 
 /** Collected code is only gone after a few turns and collections. */

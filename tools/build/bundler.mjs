@@ -93,9 +93,13 @@ const moduleOptions = (target) => ({
   banner: { js: REQUIRE },
 });
 
+/** Code that is compiled once and kept cannot import: it requires, which all that is left outside can answer. */
+const REQUIRES = { supported: { 'dynamic-import': false } };
+
 /** One CommonJS file: compiled code of that kind can be kept between starts, also on Node 20. Text of one byte a letter is read fastest. */
 const wholeOptions = (target) => ({
   ...COMMON,
+  ...REQUIRES,
   ...SMALLER,
   charset: 'ascii',
   entryPoints: [target.whole],
@@ -107,6 +111,7 @@ const wholeOptions = (target) => ({
 
 const extensionOptions = (target, manifest) => ({
   ...COMMON,
+  ...REQUIRES,
   entryPoints: [target.entry],
   outdir: target.outdir,
   format: 'cjs',

@@ -45,14 +45,14 @@ describe('a route that is idempotent', () => {
   it('answers again what its receipt holds', async () => {
     const kernel = await boot((commit, receipt) => commit(receipt));
     for (const replayed of [undefined, 'true']) {
-      const { status, body, headers } = await kernel.http.send('POST', '/api/made', undefined, KEY);
+      const { status, body, headers } = await kernel.http.post('/api/made', undefined, KEY);
       expect([status, body, headers.get('idempotency-replayed') ?? undefined]).to.deep.equal([201, { made: 1 }, replayed]);
     }
   });
 
   it('fails in tests when its handler keeps no receipt: the next caller would do it again', async () => {
     const kernel = await boot(async () => undefined);
-    expect((await kernel.http.send('POST', '/api/made', undefined, KEY)).status).to.equal(500);
-    expect((await kernel.http.send('POST', '/api/made')).body).to.deep.equal({ made: 2 });
+    expect((await kernel.http.post('/api/made', undefined, KEY)).status).to.equal(500);
+    expect((await kernel.http.post('/api/made')).body).to.deep.equal({ made: 2 });
   });
 });

@@ -18,7 +18,7 @@ import vm from 'node:vm';
 export type ModuleFunction = (exports: unknown, require: (name: string) => unknown, module: { exports: unknown }, filename: string, dirname: string) => void;
 
 export interface CodeCache {
-  /** Reads and compiles `file`; throws what the system or V8 finds wrong with it. */
+  /** Reads and compiles `file`, which requires and does not import; throws what the system or V8 finds wrong with it. */
   compile(file: string): ModuleFunction;
   /** Writes what had to be compiled, as V8 has it by now, and removes what nobody has used for a month. Resolves with how many files were written. */
   keep(): Promise<number>;
@@ -47,7 +47,6 @@ export function createCodeCache(folder: string): CodeCache {
       const script = new vm.Script(Module.wrap(source.toString('utf8')), {
         filename: file,
         columnOffset: -Math.max(WRAPPED_COLUMNS, 0),
-        importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
         ...(cachedData ? { cachedData } : {}),
       });
       if (cachedData && script.cachedDataRejected !== true) taken.push(kept);
