@@ -54,6 +54,7 @@ export default defineExtension({
       },
       isLeaving: () => isLeaving(ctx),
       closing: ctx.signal,
+      isSystemOwn: () => context.isEmpty(),
       system: async ({ agent, input, run, actor }) => {
         const base = [agent.manifest.model.system_prompt, input.systemExtra ?? ''].filter((text) => text !== '').join('\n\n');
         return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });

@@ -13,6 +13,8 @@ import { asFirstStep, beginProgress } from './progress.js';
 
 /** Whoever sent the message waits for it to be accepted. */
 const PATIENCE_MS = 100;
+/** Nobody reads it: without a reason of ours, each end would make one with a stack. */
+const FOUND = new Error('the first step was found');
 
 export interface FirstSteps {
   /** Undefined when there is none yet. */
@@ -25,16 +27,12 @@ export const createFirstSteps = (deps: LoopDeps): FirstSteps => {
   const begun = new WeakMap<LeasedRun, BegunRun>();
   return {
     find: async (run, agent) => {
-      const over = new AbortController();
-      const late = deps.clock.sleep(PATIENCE_MS, over.signal).catch(() => undefined);
-      try {
-        const found = await Promise.race([firstOf(deps, run, agent), late]);
-        if (!found) return undefined;
-        begun.set(run, found.begun);
-        return found.step;
-      } finally {
-        over.abort();
-      }
+      const looking = firstOf(deps, run, agent);
+      // Only other areas can take long, and most messages ask none: those need no timer.
+      const found = await (deps.isSystemOwn() ? looking : within(deps, looking));
+      if (!found) return undefined;
+      begun.set(run, found.begun);
+      return found.step;
     },
     take: (run) => {
       const found = begun.get(run);
@@ -43,6 +41,15 @@ export const createFirstSteps = (deps: LoopDeps): FirstSteps => {
     },
   };
 };
+
+async function within<T>(deps: Pick<LoopDeps, 'clock'>, looking: Promise<T>): Promise<T | undefined> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([looking, deps.clock.sleep(PATIENCE_MS, over.signal).then(() => undefined)]);
+  } finally {
+    over.abort(FOUND);
+  }
+}
 
 async function firstOf(deps: LoopDeps, run: LeasedRun, agent: Agent): Promise<{ step: FirstStep; begun: BegunRun }> {
   const session = await deps.sessions.ensure(systemFor(run), agent.id, inputOf(run).sessionId);

@@ -16,6 +16,8 @@ export interface ModelDeps extends CommitDeps {
   readonly maxIterations: number;
   /** The system prompt with what other areas add to it. */
   system(progress: Progress): Promise<string>;
+  /** True while no other area adds to it. */
+  isSystemOwn(): boolean;
 }
 
 export interface ModelTurn {

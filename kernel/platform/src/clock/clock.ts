@@ -22,13 +22,21 @@ export interface VirtualClock extends TimerClock {
   pending(): number;
 }
 
-export const systemClock = (): TimerClock => ({
-  now: () => Date.now(),
-  iso: () => new Date().toISOString(),
-  mono: () => performance.now(),
-  sleep: (ms, signal) => sleepOn((delay, fn) => later(delay, fn, true), ms, signal),
-  schedule: (ms, fn) => later(ms, fn, false),
-});
+export const systemClock = (): TimerClock => {
+  // One message asks some ten times, most of them within a millisecond.
+  const last = { ms: Number.NaN, iso: '' };
+  return {
+    now: () => Date.now(),
+    iso: () => {
+      const ms = Date.now();
+      if (ms !== last.ms) Object.assign(last, { ms, iso: new Date(ms).toISOString() });
+      return last.iso;
+    },
+    mono: () => performance.now(),
+    sleep: (ms, signal) => sleepOn((delay, fn) => later(delay, fn, true), ms, signal),
+    schedule: (ms, fn) => later(ms, fn, false),
+  };
+};
 
 export const virtualClock = (startMs: number): VirtualClock => {
   let elapsedMs = 0;

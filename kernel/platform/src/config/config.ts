@@ -99,9 +99,11 @@ export const createConfig = (options: ConfigOptions): Config => {
 };
 
 const read = (state: State, claims: () => SectionClaims, name: string): unknown => {
-  const [section = '', key] = name.split('.');
+  // Asked several times in each message, and nearly always for a whole section.
+  if (!name.includes('.')) return readSection(state, claims, name);
+  const [section = '', key = ''] = name.split('.');
   const value = readSection(state, claims, section);
-  return key === undefined ? value : isTable(value) ? value[key] : undefined;
+  return isTable(value) ? value[key] : undefined;
 };
 
 const readSection = (state: State, claims: () => SectionClaims, section: string): unknown => {
