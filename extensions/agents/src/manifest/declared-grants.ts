@@ -1,5 +1,6 @@
 /** Keys of `[capabilities]` that installed areas declare: judged and read by what they declared, beside the interface's own keys. */
 import { type CapabilityDecl, type Finding, isTable, patternFault } from '@svc/api';
+import { textsOf } from './texts.js';
 
 type Table = Readonly<Record<string, unknown>>;
 type Grant = boolean | readonly string[];
@@ -51,9 +52,3 @@ export const declaredGrants = (raw: Table, declared: readonly CapabilityDecl[]):
 };
 
 const writtenOf = ({ capabilities }: Table, { name }: CapabilityDecl): unknown => (isTable(capabilities) && Object.hasOwn(capabilities, name) ? capabilities[name] : undefined);
-
-/** One text is a list of it, as everywhere in a manifest. */
-const textsOf = (value: unknown): readonly string[] | undefined => {
-  if (typeof value === 'string') return [value];
-  return Array.isArray(value) && value.every((item): item is string => typeof item === 'string') ? value : undefined;
-};

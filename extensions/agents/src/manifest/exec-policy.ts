@@ -3,6 +3,7 @@
  * It narrows what `[capabilities] shell` grants and never adds to it.
  */
 import type { ExecLimits } from '@svc/api';
+import { textsOf } from './texts.js';
 
 type Mode = ExecLimits['mode'];
 type Table = Readonly<Record<string, unknown>>;
@@ -30,7 +31,7 @@ export const readExecPolicy = (raw: unknown, shell: readonly string[], fail: Fai
   for (const key of Object.keys(table)) {
     if (![...LISTS, ...Object.keys(NUMBERS), ...ABOUT_APPROVAL, 'mode'].includes(key)) fail(['exec_policy', key], 'is not a key of exec_policy');
   }
-  const list = (key: string): readonly string[] => textsOf(table[key]) ?? fail(['exec_policy', key], 'must be a list of texts');
+  const list = (key: string): readonly string[] => textsOf(table[key] ?? []) ?? fail(['exec_policy', key], 'must be a list of texts');
   const number = (key: string): number | null => numberOf(table[key], NUMBERS[key] ?? 0) ?? fail(['exec_policy', key], `must be a whole number from 1 to ${NUMBERS[key]}`);
   // `allowed_commands = ["git *"]` names git.
   const programs = [...list('allowed_commands'), ...list('safe_bins')].map((command) => command.trim().split(/\s+/)[0] ?? '');
@@ -57,12 +58,6 @@ const warningsOf = (table: Table, { mode, programs }: ExecLimits, shell: readonl
   if (mode === 'full' && table.mode !== undefined && !shell.includes('*')) warnings.push('exec_policy "full" adds nothing: what may be run is granted in [capabilities] shell.');
   if (programs !== null && programs.length > 0 && shell.length === 0) warnings.push('exec_policy.allowed_commands only narrows: [capabilities] shell grants no command.');
   return warnings;
-};
-
-const textsOf = (value: unknown): readonly string[] | undefined => {
-  if (value === undefined || value === null) return [];
-  if (typeof value === 'string') return [value];
-  return Array.isArray(value) && value.every((item): item is string => typeof item === 'string') ? value : undefined;
 };
 
 const numberOf = (value: unknown, max: number): number | undefined => {

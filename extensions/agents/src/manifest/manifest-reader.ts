@@ -6,6 +6,7 @@ import { declaredGrants } from './declared-grants.js';
 import { readExecPolicy } from './exec-policy.js';
 import { judgeManifest, type ManifestGround } from './manifest-judge.js';
 import { type KeyNotes, SECTIONS, TOP_KEYS } from './manifest-keys.js';
+import { textsOf } from './texts.js';
 
 const DEFAULT_PROMPT = 'You are a helpful assistant. Be accurate, be brief, and say so when you do not know.';
 const MIN_HISTORY = 4;
@@ -143,10 +144,3 @@ const tableOf = (value: unknown): Table => (isTable(value) ? value : {});
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const textOf = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback);
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
-
-/** One string counts as a list of it; undefined for anything but strings. */
-const textsOf = (value: unknown): readonly string[] | undefined => {
-  if (value === undefined) return [];
-  if (typeof value === 'string') return [value];
-  return Array.isArray(value) && value.every((item): item is string => typeof item === 'string') ? value : undefined;
-};

@@ -1,7 +1,7 @@
 /** The capabilities that installed extensions declare, read from their data alone. */
 import { type CapabilityDecl, frozen, isCapability } from '@svc/api';
 import type { Installed } from './installed.js';
-import type { InstalledStore } from './installed-store.js';
+import { derivedFrom, type InstalledStore } from './installed-store.js';
 
 const FORMS: Readonly<Record<CapabilityDecl['grant'], string>> = { flag: 'true or false', names: 'patterns of names', hosts: 'patterns of hosts' };
 
@@ -12,16 +12,6 @@ export const describeCapability = ({ name, grant }: CapabilityDecl): string => `
 export const ownCapabilities = ({ manifest, contributions }: Pick<Installed, 'manifest' | 'contributions'>): readonly CapabilityDecl[] =>
   contributions.capabilities.filter((one) => isCapability(one) && (manifest.capabilities ?? []).includes(one.name));
 
-/** What all declare. Of two that claim a name the one installed first has it; the other is not started (claims.ts). Made once per change of the store. */
-export const declaredCapabilities = (store: Pick<InstalledStore, 'all'>): (() => readonly CapabilityDecl[]) => {
-  let made: { readonly of: readonly Installed[]; readonly list: readonly CapabilityDecl[] } | undefined;
-  return () => {
-    const all = store.all();
-    if (made?.of !== all) made = { of: all, list: firstOfEach(all) };
-    return made.list;
-  };
-};
-
 const firstOfEach = (all: readonly Installed[]): readonly CapabilityDecl[] => {
   const owners = new Map<string, string>();
   for (const { id, manifest } of all) for (const name of manifest.capabilities ?? []) if (!owners.has(name)) owners.set(name, id);
@@ -29,3 +19,6 @@ const firstOfEach = (all: readonly Installed[]): readonly CapabilityDecl[] => {
   // What is handed out is shared by all who ask.
   return frozen(structuredClone([...new Map(kept.map((one) => [one.name, one])).values()]));
 };
+
+/** What all declare. Of two that claim a name the one installed first has it; the other is not started (claims.ts). */
+export const declaredCapabilities = (store: Pick<InstalledStore, 'all'>): (() => readonly CapabilityDecl[]) => derivedFrom(store, firstOfEach);

@@ -30,6 +30,7 @@ interface Compiled {
 }
 
 const DIGEST_BYTES = 32;
+const NAME_LETTERS = 32;
 const DAY_MS = 24 * 3_600_000;
 const UNUSED_MS = 30 * DAY_MS;
 /** Node wraps modules in the same words; what a stack says about the first line leaves them out. */
@@ -46,7 +47,7 @@ export function createCodeCache(folder: string): CodeCache {
       const cachedData = readWhole(kept);
       const script = new vm.Script(Module.wrap(source.toString('utf8')), {
         filename: file,
-        columnOffset: -Math.max(WRAPPED_COLUMNS, 0),
+        columnOffset: -WRAPPED_COLUMNS,
         ...(cachedData ? { cachedData } : {}),
       });
       if (cachedData && script.cachedDataRejected !== true) taken.push(kept);
@@ -61,7 +62,7 @@ export function createCodeCache(folder: string): CodeCache {
   };
 }
 
-const nameOf = (source: Uint8Array): string => createHash('sha256').update(`${v8.cachedDataVersionTag()} ${process.arch}\n`).update(source).digest('hex').slice(0, DIGEST_BYTES);
+const nameOf = (source: Uint8Array): string => createHash('sha256').update(`${v8.cachedDataVersionTag()} ${process.arch}\n`).update(source).digest('hex').slice(0, NAME_LETTERS);
 
 const digestOf = (data: Uint8Array): Buffer => createHash('sha256').update(data).digest();
 

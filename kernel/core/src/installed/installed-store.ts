@@ -48,3 +48,13 @@ export const createInstalledStore = <T extends Installed>(initial: readonly T[])
     },
   };
 };
+
+/** What follows from all that is installed, made once per change of the store. */
+export const derivedFrom = <I extends Installed, T>(store: Pick<InstalledStore<I>, 'all'>, make: (all: readonly I[]) => T): (() => T) => {
+  let made: { readonly of: readonly I[]; readonly value: T } | undefined;
+  return () => {
+    const all = store.all();
+    if (made?.of !== all) made = { of: all, value: make(all) };
+    return made.value;
+  };
+};

@@ -1,6 +1,6 @@
 /** What the composition root reads from settings, environment and release. */
 import type { JsonSchema } from '@svc/api';
-import type { Installed, InstalledStore, Lifecycle } from '@svc/core';
+import { derivedFrom, type Installed, type InstalledStore, type Lifecycle } from '@svc/core';
 import type { Home } from '@svc/platform/config/home';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import type { Gate } from '@svc/platform/http/callers/gate';
@@ -36,17 +36,9 @@ export function requiredSecurity(preset: Preset, config: { get(section: string):
 /** Judged as JSON Schemas when the extension was. */
 const schemasOf = ({ contributions }: Installed) => contributions.config as Readonly<Record<string, JsonSchema>>;
 
-/** What the installed extensions claim now. Asked for at every look at a setting, so it is made once per change of the store. */
-export function claimsOf(store: InstalledStore): () => SectionClaims {
-  let made: { readonly of: readonly Installed[]; readonly claims: SectionClaims } | undefined;
-  return () => {
-    const all = store.all();
-    if (made?.of !== all)
-      // Who was installed first keeps a section; the other is not started (core's claims.ts).
-      made = { of: all, claims: Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(schemasOf(one)).map(([section, schema]) => [section, { schema, owner: one.id }]))) };
-    return made.claims;
-  };
-}
+/** What the installed extensions claim now; asked for at every look at a setting. Who was installed first keeps a section; the other is not started (core's claims.ts). */
+export const claimsOf = (store: InstalledStore): (() => SectionClaims) =>
+  derivedFrom(store, (all) => Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(schemasOf(one)).map(([section, schema]) => [section, { schema, owner: one.id }]))));
 
 export function presetOf(release: Release, config: { get(section: string): unknown }): { name: string; preset: Preset } {
   const { preset: name } = settingsOf(config, 'extensions');

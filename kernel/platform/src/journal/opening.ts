@@ -57,30 +57,25 @@ const openHeld = async (parts: JournalParts, run: JournalRun, position: number, 
   // Known before it is committed, so that whoever comes in the same turn queues behind it.
   parts.lanes.put(run.lane, run.id, run.kind, true);
   const leased: LeasedRun = { ...run, token: 1, signal: parts.held.hold({ id: run.id, token: 1 }), steps: [] };
+  const commit = ({ input = run.input, intents = [], also: more = [] }: FirstStep): Promise<Refusal | undefined> =>
+    tryCommit(parts, run, [parts.writes.openRunning({ ...run, input }, position, parts.newLease()), ...also, ...parts.writes.progress(leased, { intents }, run.createdAt), ...more]);
   let isOpen = false;
   try {
     const step = await first?.(leased).catch(() => undefined); // it is found again where the run is driven, and fails there if it must
-    const begun = step && (await commitWith(parts, leased, position, also, step));
-    const refusal = begun === 'conflict' || begun === undefined ? await tryCommit(parts, run, [parts.writes.openRunning(run, position, parts.newLease()), ...also]) : begun.refusal;
+    let hasBegun = step !== undefined;
+    const refusal = await commit(step ?? {}).catch((error: unknown) => {
+      if (!hasBegun || conflictOf(error) === undefined) throw error;
+      // The step does not fit any more, which is no fault of the run.
+      hasBegun = false;
+      return commit({});
+    });
     isOpen = refusal === undefined;
-    return refusal ?? { leased, hasBegun: begun !== undefined && begun !== 'conflict' };
+    return refusal ?? { leased, hasBegun };
   } finally {
     if (!isOpen) {
       parts.held.drop(leased);
       parts.lanes.remove(run.lane, run.id);
     }
-  }
-};
-
-/** The run and its first step in one; `conflict` where that step does not fit any more, which is no fault of the run. */
-const commitWith = async (parts: JournalParts, run: LeasedRun, position: number, also: readonly Write[], step: FirstStep): Promise<{ refusal: Refusal | undefined } | 'conflict'> => {
-  const { input = run.input, intents = [] } = step;
-  const writes = [parts.writes.openRunning({ ...run, input }, position, parts.newLease()), ...also, ...parts.writes.progress(run, { intents }, run.createdAt), ...(step.also ?? [])];
-  try {
-    return { refusal: await tryCommit(parts, run, writes) };
-  } catch (error) {
-    if (conflictOf(error) === undefined) throw error;
-    return 'conflict';
   }
 };
 
