@@ -14,6 +14,7 @@ import { EntryRows, SessionRows } from './tables.js';
 
 /** Entries that one compaction reads at most. */
 const MAX_COMPACTED_ENTRIES = 5_000;
+const GIVE_BACK_MS = 10_000;
 
 export default defineExtension({
   contract,
@@ -22,7 +23,13 @@ export default defineExtension({
   activate(ctx) {
     const store = createSessionStore(ctx.db);
     const agents = ctx.services.require(Agents);
-    const { forget, ...sessions } = createSessionsService({ store, clock: ctx.clock, ids: ctx.ids, projected: (...seen) => compactor.consider(...seen), compactNow: (ref) => compactor.now(ref) });
+    const { forget, rest, ...sessions } = createSessionsService({
+      store,
+      clock: ctx.clock,
+      ids: ctx.ids,
+      projected: (...seen) => compactor.consider(...seen),
+      compactNow: (ref) => compactor.now(ref),
+    });
     const compactor = createCompactor({
       journal: ctx.journal,
       sessions,
@@ -39,6 +46,7 @@ export default defineExtension({
       },
     });
     ctx.services.provide(Sessions, sessions);
+    ctx.timers.every('give-back-logs', GIVE_BACK_MS, rest);
     ctx.routes.add(...sessionRoutes({ sessions, agents, store, commit: (writes) => ctx.db.commit(writes) }));
     ctx.hooks.tap(SecurityReport, () => ({ name: 'session_repair', state: repairWorks() ? 'active' : 'failed', detail: 'a call without a result is answered in the projection' }));
   },

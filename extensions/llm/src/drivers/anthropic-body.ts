@@ -1,19 +1,26 @@
 /** A request as the Anthropic messages protocol writes it. */
-import type { ContentPart, DriverTarget, ModelMessage, ModelRequest } from '../contract.js';
+import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema } from '../contract.js';
+import { remembered } from '../remembered.js';
 import type { Adaptation } from './adaptation.js';
+import { bodyText, listText } from './body-text.js';
 
 export const anthropicBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>
-  JSON.stringify({
-    model: target.model,
-    max_tokens: request.maxTokens,
-    ...(request.system === '' ? {} : { system: request.system }),
-    messages: request.messages.flatMap(wireMessage),
-    ...(request.tools.length > 0 && !adaptation.noTools ? { tools: request.tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })) } : {}),
-    ...(mayThink(request, adaptation) ? { thinking: { type: 'enabled', budget_tokens: request.thinking?.budgetTokens } } : {}),
-    // The protocol takes a temperature only from a model that does not think.
-    ...(request.temperature === undefined || adaptation.noTemperature || mayThink(request, adaptation) ? {} : { temperature: request.temperature }),
-    stream: true,
-  });
+  bodyText(
+    {
+      model: target.model,
+      max_tokens: request.maxTokens,
+      ...(request.system === '' ? {} : { system: request.system }),
+      ...(mayThink(request, adaptation) ? { thinking: { type: 'enabled', budget_tokens: request.thinking?.budgetTokens } } : {}),
+      // The protocol takes a temperature only from a model that does not think.
+      ...(request.temperature === undefined || adaptation.noTemperature || mayThink(request, adaptation) ? {} : { temperature: request.temperature }),
+      stream: true,
+    },
+    { messages: request.messages.map(messageText), ...(request.tools.length > 0 && !adaptation.noTools ? { tools: request.tools.map(toolText) } : {}) },
+  );
+
+const toolText = remembered(({ name, description, parameters }: ToolSchema) => JSON.stringify({ name, description, input_schema: parameters }));
+
+const messageText = remembered((message: ModelMessage) => listText(wireMessage(message)));
 
 /** In the middle of a round of tools the protocol wants the thoughts before it back, which are not kept: there it goes on without. */
 const mayThink = ({ thinking, messages }: ModelRequest, { noThinking }: Adaptation): boolean =>

@@ -1,30 +1,30 @@
 /** A request as the chat-completions protocol writes it. */
-import type { ContentPart, DriverTarget, ModelMessage, ModelRequest } from '../contract.js';
+import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema } from '../contract.js';
 import { effortOf } from '../call/thinking.js';
+import { remembered } from '../remembered.js';
 import type { Adaptation } from './adaptation.js';
+import { bodyText, listText } from './body-text.js';
 
 export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>
-  JSON.stringify({
-    model: target.model,
-    messages: wireMessages(request),
-    ...(request.tools.length > 0 && !adaptation.noTools
-      ? { tools: request.tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })) }
-      : {}),
-    [adaptation.completionTokens ? 'max_completion_tokens' : 'max_tokens']: request.maxTokens,
-    ...(request.temperature === undefined || adaptation.noTemperature ? {} : { temperature: request.temperature }),
-    ...(request.thinking === undefined || adaptation.noThinking ? {} : { reasoning_effort: effortOf(request.thinking) }),
-    stream: true,
-    ...(adaptation.noStreamOptions ? {} : { stream_options: { include_usage: true } }),
-  });
+  bodyText(
+    {
+      model: target.model,
+      [adaptation.completionTokens ? 'max_completion_tokens' : 'max_tokens']: request.maxTokens,
+      ...(request.temperature === undefined || adaptation.noTemperature ? {} : { temperature: request.temperature }),
+      ...(request.thinking === undefined || adaptation.noThinking ? {} : { reasoning_effort: effortOf(request.thinking) }),
+      stream: true,
+      ...(adaptation.noStreamOptions ? {} : { stream_options: { include_usage: true } }),
+    },
+    {
+      messages: [...(request.system === '' ? [] : [JSON.stringify({ role: 'system', content: request.system })]), ...request.messages.map(messageText)],
+      ...(request.tools.length > 0 && !adaptation.noTools ? { tools: request.tools.map(toolText) } : {}),
+    },
+  );
 
-const wireMessages = (request: ModelRequest): unknown[] => {
-  const messages: unknown[] = request.system === '' ? [] : [{ role: 'system', content: request.system }];
-  for (const message of request.messages) {
-    if (message.role === 'assistant') messages.push(assistantMessage(message));
-    else pushUserMessages(messages, message);
-  }
-  return messages;
-};
+const toolText = remembered(({ name, description, parameters }: ToolSchema) => JSON.stringify({ type: 'function', function: { name, description, parameters } }));
+
+/** A message of ours is several of theirs where it holds results. */
+const messageText = remembered((message: ModelMessage) => listText(message.role === 'assistant' ? [assistantMessage(message)] : userMessages(message)));
 
 const assistantMessage = (message: ModelMessage): unknown => {
   const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
@@ -33,15 +33,16 @@ const assistantMessage = (message: ModelMessage): unknown => {
 };
 
 /** Results come first, each a message of its own, straight after the calls they answer; what the person said follows. */
-const pushUserMessages = (messages: unknown[], message: ModelMessage): void => {
+const userMessages = (message: ModelMessage): unknown[] => {
+  const messages: unknown[] = [];
   const said: unknown[] = [];
   for (const part of message.parts) {
     if (part.type === 'tool_result') messages.push({ role: 'tool', tool_call_id: part.id, content: part.isError ? `Error: ${part.content}` : part.content });
     else said.push(contentPart(part));
   }
-  if (said.length === 0) return;
+  if (said.length === 0) return messages;
   const only = message.parts.length === 1 ? message.parts[0] : undefined;
-  messages.push({ role: 'user', content: only?.type === 'text' ? only.text : said });
+  return [...messages, { role: 'user', content: only?.type === 'text' ? only.text : said }];
 };
 
 const contentPart = (part: ContentPart): unknown => {

@@ -1,6 +1,7 @@
 /** Tokens and money. A price of n USD per million tokens is n micro-dollars per token, so costs are sums of products. */
 import type { CatalogModel } from '@svc/ext-models/contract';
-import type { ContentPart, ModelRequest, Usage } from '../contract.js';
+import type { ContentPart, ModelMessage, ModelRequest, ToolSchema, Usage } from '../contract.js';
+import { remembered } from '../remembered.js';
 
 export type Price = Pick<CatalogModel, 'input_cost_per_1m' | 'output_cost_per_1m'>;
 
@@ -28,31 +29,46 @@ export const usageOf = (model: Price | undefined, tokens: { inputTokens: number;
 });
 
 /** A middle estimate of what a request takes in, for providers that do not say. */
-export const estimateInput = (request: ModelRequest): number => measure(request, (text) => text.length / CHARS_PER_TOKEN);
+export const estimateInput = (request: ModelRequest): number => measure(request, ({ chars }) => chars / CHARS_PER_TOKEN);
 
 /** More than a request takes in, for reservations. */
-export const ceilingInput = (request: ModelRequest): number => measure(request, (text) => Buffer.byteLength(text) / CEILING_BYTES_PER_TOKEN);
+export const ceilingInput = (request: ModelRequest): number => measure(request, ({ bytes }) => bytes / CEILING_BYTES_PER_TOKEN);
 
-const measure = (request: ModelRequest, tokensOf: (text: string) => number): number => {
-  let tokens = tokensOf(request.system);
-  for (const { parts } of request.messages) {
-    tokens += MESSAGE_TOKENS;
-    for (const part of parts) tokens += part.type === 'image' ? IMAGE_TOKENS : tokensOf(textOf(part));
-  }
-  for (const { name, description, parameters } of request.tools) tokens += MESSAGE_TOKENS + tokensOf(name) + tokensOf(description) + tokensOf(jsonOf(parameters));
+interface Size {
+  readonly chars: number;
+  readonly bytes: number;
+  /** Tokens that no letter stands for. */
+  readonly tokens: number;
+}
+
+const measure = (request: ModelRequest, tokensOf: (size: Size) => number): number => {
+  let tokens = tokensOf(sizeOfTexts([request.system]));
+  const add = (size: Size): void => {
+    tokens += size.tokens + tokensOf(size);
+  };
+  for (const message of request.messages) add(sizeOfMessage(message));
+  for (const tool of request.tools) add(sizeOfTool(tool));
   return Math.ceil(tokens);
 };
 
-/** The schemas of tools are the same objects in every call, as long as their tool lives. */
-const schemaTexts = new WeakMap<object, string>();
+const sizeOfMessage = remembered(({ parts }: ModelMessage): Size => {
+  const images = parts.filter((part) => part.type === 'image').length;
+  return sizeOfTexts(
+    parts.map((part) => (part.type === 'image' ? '' : textOf(part))),
+    MESSAGE_TOKENS + images * IMAGE_TOKENS,
+  );
+});
 
-const jsonOf = (schema: unknown): string => {
-  if (typeof schema !== 'object' || schema === null) return JSON.stringify(schema) ?? '';
-  const known = schemaTexts.get(schema);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(schema);
-  schemaTexts.set(schema, text);
-  return text;
+const sizeOfTool = remembered(({ name, description, parameters }: ToolSchema): Size => sizeOfTexts([name, description, JSON.stringify(parameters) ?? ''], MESSAGE_TOKENS));
+
+const sizeOfTexts = (texts: readonly string[], tokens = 0): Size => {
+  let chars = 0;
+  let bytes = 0;
+  for (const text of texts) {
+    chars += text.length;
+    bytes += Buffer.byteLength(text);
+  }
+  return { chars, bytes, tokens };
 };
 
 const textOf = (part: Exclude<ContentPart, { type: 'image' }>): string => (part.type === 'text' ? part.text : part.type === 'tool_call' ? part.name + JSON.stringify(part.args ?? {}) : part.content);

@@ -1,6 +1,6 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
 import type { Ids, JournalStep, StepSpec, Streams, Write } from '@svc/api';
-import type { LlmService, ModelAnswer, ModelRequest } from '@svc/ext-llm/contract';
+import type { LlmService, ModelAnswer, ModelRequest, ToolSchema } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { RunFrames } from '../contract.js';
@@ -85,13 +85,22 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
     fallbacks: manifest.fallback_models,
     system,
     messages,
-    tools: tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: tool.input_schema })),
+    tools: tools.map(schemaOf),
     maxTokens,
     temperature: progress.input.temperature ?? manifest.model.temperature,
     ...thinkingOf(progress, aside?.history ?? progress.session),
     ...(manifest.model.request_timeout_secs ? { timeoutMs: manifest.model.request_timeout_secs * 1_000 } : {}),
   };
 }
+
+/** One for each tool that the registry knows: what is made of it is kept beside it. */
+const schemas = new WeakMap<ToolInfo, ToolSchema>();
+
+const schemaOf = (tool: ToolInfo): ToolSchema => {
+  const known = schemas.get(tool) ?? Object.freeze({ name: tool.name, description: tool.description, parameters: tool.input_schema });
+  schemas.set(tool, known);
+  return known;
+};
 
 /** An incognito message reads the conversation it stands beside. */
 async function asideOf(deps: ModelDeps, { input, actor, agent }: Progress): Promise<Aside | undefined> {
@@ -120,6 +129,7 @@ export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress,
 
 /** Results are paired by id, so one that the conversation already has (some servers begin at 0 in each answer) gets a tail. */
 function withOwnIds({ ids }: ModelDeps, { messages }: ModelRequest, answer: ModelAnswer): ModelAnswer {
+  if (answer.calls.length === 0) return answer;
   const taken = new Set(messages.flatMap((message) => message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))));
   const calls = answer.calls.map((call) => {
     const id = taken.has(call.id) ? `${call.id}_${ids.hex(6)}` : call.id;

@@ -1,0 +1,74 @@
+import type { Entry, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
+import { expect } from 'chai';
+import { createLogCache } from '../src/log-cache.js';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const said = (text: string): EntryDraft => ({ kind: 'user', runId: 'r', parts: [{ type: 'text', text }] });
+const refOf = (id: string, seq = 0): SessionRef => ({ id, agentId: 'a', ownerId: 'o', seq });
+const image = (letters: number): Entry => ({ kind: 'user', runId: 'r', seq: 1, at: AT, parts: [{ type: 'image', mediaType: 'image/png', data: 'x'.repeat(letters) }] });
+
+describe('the logs that are kept in memory', () => {
+  let nowMs = 0;
+  const clock = { mono: () => nowMs };
+
+  it('are so many letters at most: the one written longest ago goes first', () => {
+    const cache = createLogCache(clock, 10_000);
+    for (const id of ['one', 'two', 'three']) cache.extend(refOf(id), [said('x'.repeat(2_600))], AT);
+    cache.extend(refOf('one', 1), [said('again')], AT);
+    cache.extend(refOf('four'), [said('x'.repeat(2_600))], AT);
+
+    expect(['one', 'two', 'three', 'four'].map((id) => cache.get(id, id === 'one' ? 2 : 1) !== undefined)).to.deep.equal([true, false, true, true]);
+  });
+
+  it('count images, results and arguments as well, and hold no log that is larger than all may be', () => {
+    const cache = createLogCache(clock, 10_000);
+    cache.extend(refOf('small'), [said('kept')], AT);
+    expect(cache.put('image', [image(10_001)], image(1)).entries).to.have.length(1);
+    cache.extend(refOf('result'), [{ kind: 'tool_result', runId: 'r', callId: 'c', content: 'x'.repeat(10_001) }], AT);
+    cache.extend(refOf('call'), [{ kind: 'tool_call', runId: 'r', callId: 'c', tool: 't', args: { text: 'x'.repeat(10_001) } }], AT);
+
+    expect(['image', 'result', 'call'].map((id) => cache.get(id, 1))).to.deep.equal([undefined, undefined, undefined]);
+    expect(cache.get('small', 1)?.entries).to.have.length(1);
+  });
+
+  it('give their room back: one that is forgotten takes none', () => {
+    const cache = createLogCache(clock, 10_000);
+    for (let round = 0; round < 20; round++) {
+      cache.extend(refOf('big'), [said('x'.repeat(8_000))], AT);
+      cache.forget('big');
+    }
+    cache.extend(refOf('one'), [said('x'.repeat(4_000))], AT);
+    cache.extend(refOf('two'), [said('x'.repeat(4_000))], AT);
+
+    expect([cache.get('one', 1), cache.get('two', 1)].map((log) => log?.entries.length)).to.deep.equal([1, 1]);
+  });
+
+  it('are given back when nobody goes on with them for half a minute', () => {
+    nowMs = 0;
+    const cache = createLogCache(clock);
+    cache.extend(refOf('resting'), [said('first')], AT);
+    nowMs = 20_000;
+    cache.extend(refOf('busy'), [said('first')], AT);
+    cache.rest();
+    expect(cache.get('resting', 1)).to.not.equal(undefined);
+    nowMs = 31_000;
+    cache.rest();
+
+    expect(cache.get('resting', 1)).to.equal(undefined);
+    expect(cache.get('busy', 1)).to.not.equal(undefined);
+  });
+
+  it('answer for the place in the log that they stand at and no other', () => {
+    const cache = createLogCache(clock);
+    cache.extend(refOf('s'), [said('one'), said('two')], AT);
+    expect(cache.get('s', 1)).to.equal(undefined);
+    cache.compare('s', `2/r/${AT}`);
+    expect(cache.get('s', 2)?.entries.map(({ seq }) => seq)).to.deep.equal([1, 2]);
+    cache.compare('s', `2/other/${AT}`);
+    expect(cache.get('s', 2)).to.equal(undefined);
+    // What does not follow on what is kept is not put behind it.
+    cache.extend(refOf('s'), [said('one')], AT);
+    cache.extend(refOf('s', 5), [said('six')], AT);
+    expect(cache.get('s', 1) ?? cache.get('s', 6)).to.equal(undefined);
+  });
+});
