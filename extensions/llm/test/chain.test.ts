@@ -78,13 +78,13 @@ describe('the chain of one call', () => {
     const refused: string[] = [];
     const taken: string[] = [];
     const driver: Driver = {
-      async *stream(target, given) {
+      ask: async (target, given, _signal, hear) => {
         targets.push(target);
         asked.push(given);
         for (const step of turns[targets.length - 1] ?? turns.at(-1) ?? []) {
           if (step instanceof Error) throw step;
           if (typeof step === 'function') step();
-          else yield step;
+          else hear(step);
         }
       },
     };

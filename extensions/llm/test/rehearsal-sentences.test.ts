@@ -113,7 +113,7 @@ describe('what the rehearsal stand-in answers', () => {
   const called: ModelMessage = { role: 'assistant', parts: [{ type: 'tool_call', id: 'c', name: 't', args: {} }] };
   const rehearse = async (messages: readonly ModelMessage[], signal = new AbortController().signal): Promise<DriverEvent[]> => {
     const events: DriverEvent[] = [];
-    for await (const event of createBuiltinDriver().stream(target, request({ messages, tools }), signal)) events.push(event);
+    await createBuiltinDriver().ask(target, request({ messages, tools }), signal, (event) => void events.push(event));
     return events;
   };
   const textOf = (events: readonly DriverEvent[]): string => events.map((event) => (event.type === 'text' ? event.text : '')).join('');

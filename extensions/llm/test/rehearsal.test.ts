@@ -11,7 +11,7 @@ const user = (text: string): ModelMessage => ({ role: 'user', parts: [{ type: 't
 
 const rehearse = async (messages: readonly ModelMessage[], offered = tools): Promise<DriverEvent[]> => {
   const events: DriverEvent[] = [];
-  for await (const event of createBuiltinDriver().stream(target, request({ messages, tools: offered }), new AbortController().signal)) events.push(event);
+  await createBuiltinDriver().ask(target, request({ messages, tools: offered }), new AbortController().signal, (event) => void events.push(event));
   return events;
 };
 const textOf = (events: readonly DriverEvent[]): string => events.map((event) => (event.type === 'text' ? event.text : '')).join('');

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { isSvcError } from '@svc/api';
 import type { CatalogModel } from '@svc/ext-models/contract';
 import type { DefaultModel, ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
@@ -31,7 +30,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 describe('from what an agent names to what is called', () => {
   const models = createModelsService({ load: loadCatalog });
-  const mute: Driver = { stream: () => Readable.from([]) };
+  const mute: Driver = { ask: async () => undefined };
   const drivers = createDrivers({ openai: mute, anthropic: mute, builtin: mute }, { optional: () => ({ value: undefined, onChange: () => ({ dispose: () => undefined }) }) });
   /** The catalog is the shipped one; who serves it stands here. */
   const providersOf = (records: readonly ProviderRecord[], chosen: Partial<DefaultModel> = {}, fallbacks: Array<{ provider: string; model: string }> = []) => {

@@ -140,7 +140,7 @@ async function queued(deps: RunsDeps, runId: string, sessionId: string): Promise
 async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
   const { agentId, sessionId } = inputOf(waiting);
   const system: Actor = { id: 'system:runs', role: 'system', ownerId: waiting.ownerId };
-  const ref = await deps.sessions.ensure(system, agentId, sessionId);
+  const ref = await deps.sessions.ensure(system, agentId, sessionId, { again: true });
   const entries = await deps.sessions.entries(system, sessionId, { after: Math.max(0, ref.seq - 200) });
   const answered = new Set(entries.flatMap((entry) => (entry.kind === 'tool_result' ? [entry.callId] : [])));
   const open = entries.filter((entry) => entry.kind === 'tool_call' && entry.runId === waiting.id && !answered.has(entry.callId));

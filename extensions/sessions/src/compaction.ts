@@ -150,7 +150,7 @@ async function compact(deps: CompactionDeps, run: LeasedRun): Promise<void> {
 async function append(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, summary: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      const ref = await deps.sessions.ensure(actor, input.agentId, input.sessionId);
+      const ref = await deps.sessions.ensure(actor, input.agentId, input.sessionId, { again: true });
       const { writes } = await deps.sessions.append(actor, ref, [{ kind: 'summary', runId: run.id, content: summary, coversThrough: input.through }]);
       await deps.journal.advance(run, { finish: { status: 'done' }, also: writes });
       return;

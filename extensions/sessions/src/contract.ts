@@ -31,6 +31,7 @@ export const SessionRef = Type.Object({
   agentId: Type.String(),
   ownerId: Type.String(),
   seq: Type.Integer({ description: 'Number of the newest entry; 0 for an empty session' }),
+  mark: Type.Optional(Type.String({ description: 'Identifies the newest entry: what is appended conflicts where another one stands there' })),
   thinking: Type.Optional(Type.Boolean({ description: 'Set where somebody said whether the model shall think before it answers' })),
 });
 export type SessionRef = Plain<typeof SessionRef>;
@@ -71,8 +72,11 @@ export const Sessions = defineService('sessions', '1.0.0', {
   total: method([Actor], Type.Integer()),
   /** The session that a caller names: it is there, or it is the agent's current one. Throws `invalid_session_id`, `session_not_found`. */
   named: method([Actor, AgentPlace, Id], SessionRef),
-  /** The session of a run that was accepted: it need not have a row yet. Throws `session_not_found` for another agent's. */
-  ensure: method([Actor, Id, Id], SessionRef),
+  /**
+   * The session of a run that was accepted: it need not have a row yet. Throws `session_not_found` for another agent's.
+   * Its place may be one of a moment ago: whoever meets a conflict asks `again`, and the database is looked at.
+   */
+  ensure: method([Actor, Id, Id, Type.Optional(Type.Object({ again: Type.Boolean() }))], SessionRef),
   /** Begins a fresh session; the writes join the caller's commit. */
   create: method([Actor, Id, Type.Optional(Type.Object({ id: Type.Optional(Id), label: Type.Optional(Type.String()) }))], Type.Object({ ref: SessionRef, writes: SealedWrites })),
   get: method([Actor, Id], SessionRef),

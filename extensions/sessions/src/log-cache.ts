@@ -1,18 +1,26 @@
 /**
  * The logs that conversations go on with, kept in memory with what a model reads of them.
  *
- * S6  A log only ever answers for itself: the newest entry's mark is compared with the database first.
+ * S6  A log only ever answers for itself: its newest entry's mark is compared with the database, when it is looked at or
+ *     by the commit that adds to it. A place that is not looked at again was looked at a few seconds ago.
  * S9  What is kept is bounded in letters, least recently used first out, and given back when a conversation rests.
  */
 import type { Clock } from '@svc/api';
 import type { Entry, EntryDraft, SessionRef } from './contract.js';
 import { createProjection, type GrowingProjection } from './projection.js';
+import { markOf, type SessionRow } from './store.js';
 
 /** Each letter is kept up to twice, here and as the text that drivers send. */
 const MAX_CHARS = 24_000_000;
 /** What an entry takes beside its text. */
 const ENTRY_CHARS = 400;
 const REST_MS = 30_000;
+/** What another process did to a session, beside adding to its log, is seen after this long. */
+const TRUSTED_MS = 15_000;
+const MAX_TOUCHED = 10_000;
+
+/** What stands in a session's own row. */
+export type Place = Pick<SessionRow, 'agentId' | 'ownerId' | 'thinking'>;
 
 export interface KeptLog {
   readonly entries: readonly Entry[];
@@ -27,16 +35,21 @@ interface Kept {
   readonly projection: GrowingProjection;
   chars: number;
   usedMs: number;
+  place: (Place & { readonly untilMs: number }) | undefined;
 }
 
 export interface LogCache {
   /** The log up to `seq`, if it is kept. */
   get(sessionId: string, seq: number): KeptLog | undefined;
-  /** Drops a log that is no longer the one in the database. */
-  compare(sessionId: string, mark: string): void;
+  /** Drops a log that is no longer the one in the database, and notes the place of one that is. */
+  compare(row: SessionRow): void;
+  /** Where a session stands, as the database said a moment ago and as was added since. */
+  place(sessionId: string): (Place & { readonly seq: number; readonly mark: string }) | undefined;
+  /** Somebody changes the session's row: from now on its place is what the database says. */
+  touched(sessionId: string): void;
   put(sessionId: string, entries: Entry[], newest: Pick<Entry, 'seq' | 'runId' | 'at'>): KeptLog;
   /** What was appended is kept beside the log it extends. Should its commit fail, the mark no longer matches the database and it is dropped. */
-  extend(ref: SessionRef, drafts: readonly EntryDraft[], at: string): void;
+  extend(ref: SessionRef, drafts: readonly EntryDraft[], at: string, mark?: string): void;
   forget(sessionId: string): void;
   /** Gives back what nobody used for a while. */
   rest(): void;
@@ -44,6 +57,7 @@ export interface LogCache {
 
 export const createLogCache = (clock: Pick<Clock, 'mono'>, maxChars = MAX_CHARS): LogCache => {
   const logs = new Map<string, Kept>();
+  const touched = new Set<string>();
   let allChars = 0;
   const forget = (id: string): void => {
     allChars -= logs.get(id)?.chars ?? 0;
@@ -65,8 +79,21 @@ export const createLogCache = (clock: Pick<Clock, 'mono'>, maxChars = MAX_CHARS)
       const known = logs.get(id);
       return known?.seq === seq ? known : undefined;
     },
-    compare: (id, mark) => {
-      if (logs.get(id)?.mark !== mark) forget(id);
+    compare: (row) => {
+      const known = logs.get(row.id);
+      if (!known) return;
+      if (known.mark === row.mark) known.place = { agentId: row.agentId, ownerId: row.ownerId, thinking: row.thinking, untilMs: clock.mono() + TRUSTED_MS };
+      else forget(row.id);
+    },
+    place: (id) => {
+      const known = logs.get(id);
+      if (!known?.place || known.place.untilMs < clock.mono() || touched.has(id)) return undefined;
+      return { ...known.place, seq: known.seq, mark: known.mark };
+    },
+    touched: (id) => {
+      touched.add(id);
+      const [oldest] = touched;
+      if (touched.size > MAX_TOUCHED && oldest !== undefined) touched.delete(oldest);
     },
     put: (id, entries, newest) => {
       const log = begun();
@@ -74,14 +101,14 @@ export const createLogCache = (clock: Pick<Clock, 'mono'>, maxChars = MAX_CHARS)
       keep(id, log);
       return log;
     },
-    extend: (ref, drafts, at) => {
+    extend: (ref, drafts, at, mark) => {
       const known = logs.get(ref.id) ?? (ref.seq === 0 ? begun() : undefined);
       const last = drafts.at(-1);
       forget(ref.id);
-      if (!known || known.seq !== ref.seq || !last) return;
+      if (!known || !last || known.seq !== ref.seq || (ref.seq > 0 && known.mark !== (ref.mark ?? known.mark))) return;
       const seq = ref.seq + drafts.length;
       const entries = drafts.map((draft, index) => ({ ...draft, seq: ref.seq + 1 + index, at }));
-      grow(known, entries, seq, markOf({ seq, runId: last.runId, at }));
+      grow(known, entries, seq, mark ?? markOf({ seq, runId: last.runId, at }));
       keep(ref.id, known);
     },
     forget,
@@ -95,7 +122,7 @@ export const createLogCache = (clock: Pick<Clock, 'mono'>, maxChars = MAX_CHARS)
   };
 };
 
-const begun = (): Kept => ({ seq: 0, mark: '', entries: [], projection: createProjection(), chars: 0, usedMs: 0 });
+const begun = (): Kept => ({ seq: 0, mark: '', entries: [], projection: createProjection(), chars: 0, usedMs: 0, place: undefined });
 
 const grow = (log: Kept, entries: readonly Entry[], seq: number, mark: string): void => {
   for (const entry of entries) {
@@ -106,8 +133,6 @@ const grow = (log: Kept, entries: readonly Entry[], seq: number, mark: string): 
   log.seq = seq;
   log.mark = mark;
 };
-
-const markOf = ({ seq, runId, at }: Pick<Entry, 'seq' | 'runId' | 'at'>): string => `${seq}/${runId ?? ''}/${at}`;
 
 const charsOf = ({ parts, content, args }: Entry): number => {
   let chars = (content?.length ?? 0) + (args === undefined ? 0 : JSON.stringify(args).length);

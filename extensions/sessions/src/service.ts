@@ -10,7 +10,7 @@ import type { Compacted, Entry, EntryDraft, SessionRef, SessionsService } from '
 import { sessionsErrors } from './errors.js';
 import { createLogCache, type KeptLog, type LogCache } from './log-cache.js';
 import { createProjection } from './projection.js';
-import type { SessionRow, SessionStore } from './store.js';
+import { markOf, type SessionRow, type SessionStore } from './store.js';
 
 export interface SessionsDeps {
   readonly store: SessionStore;
@@ -32,7 +32,7 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & Pic
     forget: logs.forget,
     rest: logs.rest,
     named: (actor, agent, sessionId) => named(deps, logs, actor, agent, sessionId),
-    ensure: (actor, agentId, sessionId) => ensure(deps, logs, actor, agentId, sessionId),
+    ensure: (actor, agentId, sessionId, options) => ensure(deps, logs, actor, agentId, sessionId, options?.again ?? false),
     create: async (actor, agentId, options = {}) => {
       const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
       return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() })] };
@@ -41,7 +41,10 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & Pic
     total: (actor) => deps.store.total(actor),
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     agentOf: (sessionId) => deps.store.agentOf(sessionId),
-    setThinking: async (actor, ref, isOn) => [deps.store.insertSession({ ...own(actor, ref), label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn)],
+    setThinking: async (actor, ref, isOn) => {
+      logs.touched(own(actor, ref).id);
+      return [deps.store.insertSession({ ...own(actor, ref), label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn)];
+    },
     discard: async (actor, sessionId) => {
       if (!seesAll(actor)) await find(deps, actor, sessionId);
       logs.forget(sessionId);
@@ -64,23 +67,26 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & Pic
 };
 
 async function named(deps: SessionsDeps, logs: LogCache, actor: Actor, agent: { readonly id: string; readonly sessionId: string }, sessionId: string): Promise<SessionRef> {
-  const { isNew, ...ref } = await look(deps, logs, actor, agent.id, sessionId);
+  const { isNew, ...ref } = await look(deps, logs, actor, agent.id, sessionId, false);
   // An id that nobody gave out begins nothing: a slip in it would silently lose the conversation.
   if (isNew && ref.id !== agent.sessionId) throw sessionsErrors.session_not_found(sessionId);
   return ref;
 }
 
-async function ensure(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: string, sessionId: string): Promise<SessionRef> {
-  const { isNew: _isNew, ...ref } = await look(deps, logs, actor, agentId, sessionId);
+async function ensure(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: string, sessionId: string, isAgain: boolean): Promise<SessionRef> {
+  const { isNew: _isNew, ...ref } = await look(deps, logs, actor, agentId, sessionId, isAgain);
   return ref;
 }
 
-async function look(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: string, sessionId: string): Promise<SessionRef & { readonly isNew: boolean }> {
+async function look(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: string, sessionId: string, isAgain: boolean): Promise<SessionRef & { readonly isNew: boolean }> {
   if (!UUID.test(sessionId)) throw sessionsErrors.invalid_session_id(sessionId);
+  const place = isAgain ? undefined : logs.place(sessionId);
+  // One of somebody else is looked for like any other, and not found.
+  if (place && place.agentId === agentId && (seesAll(actor) || actor.ownerId === place.ownerId)) return { ...toRef({ ...place, id: sessionId }), isNew: false };
   const row = await deps.store.find(actor, sessionId);
   if (!row) return { id: sessionId, agentId, ownerId: actor.ownerId, seq: 0, isNew: true };
   if (row.agentId !== agentId) throw sessionsErrors.session_not_found(sessionId);
-  logs.compare(sessionId, row.mark);
+  logs.compare(row);
   return { ...toRef(row), isNew: false };
 }
 
@@ -93,9 +99,10 @@ async function find(deps: SessionsDeps, actor: Actor, sessionId: string): Promis
 
 function append(deps: SessionsDeps, logs: LogCache, ref: SessionRef, drafts: readonly EntryDraft[]) {
   const at = deps.clock.iso();
-  const writes = drafts.length > 0 ? [deps.store.insertEntries(ref, drafts, at)] : [];
+  const writes = deps.store.insertEntries(ref, drafts, at);
   if (ref.seq === 0) writes.unshift(deps.store.insertSession({ ...ref, label: null, at }));
-  const next: SessionRef = { ...ref, seq: ref.seq + drafts.length };
+  const newest = drafts.at(-1);
+  const next: SessionRef = newest ? { ...ref, seq: ref.seq + drafts.length, mark: markOf({ seq: ref.seq + drafts.length, runId: newest.runId, at }) } : ref;
   logs.extend(ref, drafts, at);
   return { writes, next };
 }
@@ -103,10 +110,17 @@ function append(deps: SessionsDeps, logs: LogCache, ref: SessionRef, drafts: rea
 /** The cache holds what `append` numbered, if it holds the log at all; what the database does not have yet is added otherwise. */
 async function loadStaged(deps: SessionsDeps, logs: LogCache, ref: SessionRef, staged: readonly EntryDraft[]): Promise<KeptLog> {
   if (staged.length === 0 || logs.get(ref.id, ref.seq)) return loadLog(deps, logs, ref);
-  const stored: SessionRef = { ...ref, seq: ref.seq - staged.length };
+  const { mark, ...place } = ref;
+  const stored: SessionRef = { ...place, seq: ref.seq - staged.length };
   const at = deps.clock.iso();
   // A writer that came between is not in this log: the commit that follows will conflict, and the model is asked about the log that stands.
-  const known = (await loadLog(deps, logs, stored)).entries.filter((entry) => entry.kind === 'summary' || entry.seq <= stored.seq);
+  const log = await loadLog(deps, logs, stored);
+  if (logs.get(ref.id, stored.seq)) {
+    // From here on it is kept along with what is said, as one that was never read is.
+    logs.extend(stored, staged, at, mark);
+    return log;
+  }
+  const known = log.entries.filter((entry) => entry.kind === 'summary' || entry.seq <= stored.seq);
   return unkept([...known, ...staged.map((draft, index) => ({ ...draft, seq: stored.seq + 1 + index, at }))]);
 }
 
@@ -136,4 +150,11 @@ const own = (actor: Actor, ref: SessionRef): SessionRef => {
   return ref;
 };
 
-const toRef = (row: SessionRow): SessionRef => ({ id: row.id, agentId: row.agentId, ownerId: row.ownerId, seq: row.seq, ...(row.thinking === null ? {} : { thinking: row.thinking }) });
+const toRef = ({ id, agentId, ownerId, seq, mark, thinking }: Omit<SessionRow, 'label' | 'createdAt'>): SessionRef => ({
+  id,
+  agentId,
+  ownerId,
+  seq,
+  mark,
+  ...(thinking === null ? {} : { thinking }),
+});

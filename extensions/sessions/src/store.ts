@@ -23,7 +23,8 @@ export interface SessionStore {
   entries(sessionId: string, after: number, limit: number): Promise<Entry[]>;
   lastSummary(sessionId: string): Promise<Entry | undefined>;
   insertSession(row: { id: string; agentId: string; ownerId: string; label: string | null; at: string }): Write;
-  insertEntries(ref: SessionRef, drafts: readonly EntryDraft[], at: string): Write;
+  /** The first of them follows on the entry that the ref names as the newest, where it names one; whoever came between makes it a conflict. */
+  insertEntries(ref: SessionRef, drafts: readonly EntryDraft[], at: string): Write[];
   agentOf(sessionId: string): Promise<string | undefined>;
   setThinking(sessionId: string, isOn: boolean | null): Write;
   discard(sessionId: string): Write[];
@@ -79,11 +80,18 @@ export const createSessionStore = (db: Db): SessionStore => {
         [row.id, row.agentId, row.ownerId, row.label, row.at],
         { expect: 1 },
       ),
-    insertEntries: (ref, drafts, at) =>
-      db.insert(
-        'entries',
-        drafts.map((draft, index) => ({ session_id: ref.id, seq: ref.seq + 1 + index, kind: draft.kind, run_id: draft.runId, body: JSON.stringify(bodyOf(draft)), at })),
-      ),
+    insertEntries: (ref, drafts, at) => {
+      const rows = drafts.map((draft, index) => ({ session_id: ref.id, seq: ref.seq + 1 + index, kind: draft.kind, run_id: draft.runId, body: JSON.stringify(bodyOf(draft)), at }));
+      const [first, ...rest] = rows;
+      if (!first) return [];
+      if (ref.seq === 0 || ref.mark === undefined) return [db.insert('entries', rows)];
+      const follows = db.sql(
+        `INSERT INTO ${entries}(session_id, seq, kind, run_id, body, at) SELECT ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM ${entries} WHERE session_id = ? AND seq = ? AND seq || '/' || COALESCE(run_id, '') || '/' || at = ?)`,
+        [first.session_id, first.seq, first.kind, first.run_id, first.body, first.at, ref.id, ref.seq, ref.mark],
+        { expect: 1 },
+      );
+      return rest.length === 0 ? [follows] : [follows, db.insert('entries', rest)];
+    },
     agentOf: async (sessionId) => (await db.first<{ agent_id: string }>({ from: 'sessions', columns: ['agent_id'], where: { id: sessionId } }))?.agent_id,
     setThinking: (sessionId, isOn) => db.update('sessions', ['id'], [{ id: sessionId, thinking: isOn === null ? null : isOn ? 1 : 0 }], { expect: 'each' }),
     discard: (sessionId) => [db.remove('entries', { session_id: sessionId }), db.remove('sessions', { id: sessionId })],
@@ -98,8 +106,11 @@ const toSession = (row: Row): SessionRow => ({
   createdAt: String(row.created_at),
   thinking: row.thinking === null ? null : Number(row.thinking) === 1,
   seq: Number(row.seq ?? 0),
-  mark: `${row.seq ?? 0}/${row.run_id ?? ''}/${row.at ?? ''}`,
+  mark: markOf({ seq: Number(row.seq ?? 0), runId: row.run_id === null ? null : String(row.run_id), at: String(row.at ?? '') }),
 });
+
+/** As `insertEntries` reads it from the database. */
+export const markOf = ({ seq, runId, at }: Pick<Entry, 'seq' | 'runId' | 'at'>): string => `${seq}/${runId ?? ''}/${at}`;
 
 const bodyOf = ({ kind: _kind, runId: _runId, ...body }: EntryDraft): object => body;
 

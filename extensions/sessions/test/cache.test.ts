@@ -16,13 +16,14 @@ import { createSessionStore } from '../src/store.js';
 const owner: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
 const AGENT = '11111111-1111-4111-8111-111111111111';
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const said = (text: string): EntryDraft => ({ kind: 'user', runId: 'r', parts: [{ type: 'text', text }] });
+const said = (text: string, runId = 'r'): EntryDraft => ({ kind: 'user', runId, parts: [{ type: 'text', text }] });
 
 describe('what sessions keep in memory', () => {
   let home: string;
   let storage: Storage;
   let db: Db;
   let reads: string[];
+  let looks: number;
   const ids = seededIds(7);
   const clock = systemClock();
 
@@ -33,6 +34,7 @@ describe('what sessions keep in memory', () => {
     await storage.migrate(tables, [init, thinking]);
     db = storage.dbFor(tables);
     reads = [];
+    looks = 0;
   });
 
   afterEach(async () => {
@@ -47,7 +49,11 @@ describe('what sessions keep in memory', () => {
       reads.push(id);
       return store.entries(id, after, limit);
     };
-    return createSessionsService({ store: { ...store, entries }, clock, ids, projected: () => undefined, compactNow: () => Promise.reject(new Error('nobody asks for it here')) });
+    const find: typeof store.find = (actor, id) => {
+      looks += 1;
+      return store.find(actor, id);
+    };
+    return createSessionsService({ store: { ...store, entries, find }, clock, ids, projected: () => undefined, compactNow: () => Promise.reject(new Error('nobody asks for it here')) });
   };
   type Service = ReturnType<typeof open>;
 
@@ -119,6 +125,91 @@ describe('what sessions keep in memory', () => {
       .to.contain('in short')
       .and.to.contain('new')
       .and.not.contain('old');
+    expect(reads).to.deep.equal([ref.id]);
+  });
+
+  it('say where a session stands without a look, once it was looked at', async () => {
+    const service = open();
+    const ref = await begin(service, said('first'));
+    await service.ensure(owner, AGENT, ref.id);
+    looks = 0;
+    let next = await service.named(owner, { id: AGENT, sessionId: 'another' }, ref.id);
+    for (const text of ['second', 'third']) next = await add(service, await service.ensure(owner, AGENT, ref.id), said(text));
+
+    expect({ looks, seq: next.seq, reads }).to.deep.equal({ looks: 0, seq: 3, reads: [] });
+  });
+
+  it('let nothing be appended to a place that another process has taken: that is a conflict, and who looks again sees the log', async () => {
+    const [one, two] = [open(), open()];
+    const ref = await begin(one, said('first'));
+    const stale = await one.ensure(owner, AGENT, ref.id);
+    await add(two, await two.ensure(owner, AGENT, ref.id), said('from two', 'another run'));
+
+    expect(await one.ensure(owner, AGENT, ref.id)).to.deep.equal(stale);
+    const refused = await add(one, stale, said('too late')).catch((error: unknown) => error);
+    expect(refused).to.have.property('code', 'storage_conflict');
+    const fresh = await one.ensure(owner, AGENT, ref.id, { again: true });
+    expect(fresh.seq).to.equal(2);
+    await add(one, fresh, said('in turn'));
+    expect(await project(one, ref))
+      .to.contain('from two')
+      .and.to.contain('in turn')
+      .and.not.contain('too late');
+  });
+
+  it('let nothing follow on what a commit that failed would have added', async () => {
+    const service = open();
+    const ref = await begin(service, said('kept'));
+    await service.ensure(owner, AGENT, ref.id);
+    const lost = await service.append(owner, await service.ensure(owner, AGENT, ref.id), [said('lost')]);
+    const refused = await add(service, lost.next, said('on nothing')).catch((error: unknown) => error);
+
+    expect(refused).to.have.property('code', 'storage_conflict');
+  });
+
+  it('let nothing be appended to a session that is gone', async () => {
+    const [one, two] = [open(), open()];
+    const ref = await begin(one, said('first'));
+    const stale = await one.ensure(owner, AGENT, ref.id);
+    await db.commit(await two.discard(owner, ref.id));
+
+    const refused = await add(one, stale, said('to nobody')).catch((error: unknown) => error);
+    expect(refused).to.have.property('code', 'storage_conflict');
+  });
+
+  it('show nobody the place of another owner', async () => {
+    const service = open();
+    const ref = await begin(service, said('mine'));
+    await service.ensure(owner, AGENT, ref.id);
+    const stranger: Actor = { id: 'user:eve', role: 'user', ownerId: 'eve' };
+
+    expect(await service.named(stranger, { id: AGENT, sessionId: 'x' }, ref.id).catch((error: unknown) => error)).to.have.property('code', 'sessions_session_not_found');
+  });
+
+  it('hear at once whether the model shall think', async () => {
+    const service = open();
+    const ref = await begin(service, said('first'));
+    const before = await service.ensure(owner, AGENT, ref.id);
+    await db.commit(await service.setThinking(owner, before, true));
+
+    expect((await service.ensure(owner, AGENT, ref.id)).thinking).to.equal(true);
+    await db.commit(await service.setThinking(owner, before, null));
+    expect((await service.ensure(owner, AGENT, ref.id)).thinking).to.equal(undefined);
+  });
+
+  it('are kept again from the first message that had to read them', async () => {
+    const service = open();
+    const ref = await begin(service, said('first'));
+    service.forget(ref.id);
+    for (const text of ['second', 'third', 'fourth']) {
+      const staged = [said(text)];
+      const current = await service.ensure(owner, AGENT, ref.id);
+      const { writes, next } = await service.append(owner, current, staged);
+      const { messages } = await service.project(owner, next, { budgetTokens: 1_000_000, staged });
+      expect(JSON.stringify(messages)).to.contain('first').and.to.contain(text);
+      await db.commit(writes);
+    }
+
     expect(reads).to.deep.equal([ref.id]);
   });
 });

@@ -10,11 +10,16 @@ const MAX_ENTRIES = 40;
 const LOST = 'The result of this call was lost: the run was interrupted before it was recorded.';
 const KINDS: readonly EntryKind[] = ['user', 'user', 'assistant', 'assistant', 'tool_call', 'tool_call', 'tool_call', 'tool_result', 'tool_result', 'tool_result', 'summary', 'note'];
 
+interface Piece {
+  readonly role: 'user' | 'assistant';
+  readonly parts: ContentPart[];
+}
+
 /** In passes over the whole log, each of them plain: groups of calls, what answers them, then neighbours of one role together. */
 const projectedAtOnce = (entries: readonly Entry[]): { messages: ModelMessage[]; repaired: number } => {
   const answers = new Map(entries.filter((entry) => entry.kind === 'tool_result' && entry.callId !== undefined).map((entry) => [entry.callId, entry]));
   const asked = new Set<string>();
-  const pieces: Array<{ role: 'user' | 'assistant'; parts: ContentPart[] }> = [];
+  const pieces: Piece[] = [];
   let lost = 0;
   for (let at = 0; at < entries.length; ) {
     const entry = entries[at++];
@@ -38,7 +43,7 @@ const projectedAtOnce = (entries: readonly Entry[]): { messages: ModelMessage[];
       }),
     });
   }
-  const messages: ModelMessage[] = [];
+  const messages: Piece[] = [];
   for (const { role, parts } of pieces) {
     const last = messages.at(-1);
     if (parts.length === 0) continue;

@@ -1,10 +1,12 @@
 import type { Entry, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
 import { createLogCache } from '../src/log-cache.js';
+import type { SessionRow } from '../src/store.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const said = (text: string): EntryDraft => ({ kind: 'user', runId: 'r', parts: [{ type: 'text', text }] });
 const refOf = (id: string, seq = 0): SessionRef => ({ id, agentId: 'a', ownerId: 'o', seq });
+const rowOf = (mark: string, thinking: boolean | null = null): SessionRow => ({ id: 's', agentId: 'a', ownerId: 'o', label: null, createdAt: AT, thinking, seq: Number.parseInt(mark, 10), mark });
 const image = (letters: number): Entry => ({ kind: 'user', runId: 'r', seq: 1, at: AT, parts: [{ type: 'image', mediaType: 'image/png', data: 'x'.repeat(letters) }] });
 
 describe('the logs that are kept in memory', () => {
@@ -62,13 +64,38 @@ describe('the logs that are kept in memory', () => {
     const cache = createLogCache(clock);
     cache.extend(refOf('s'), [said('one'), said('two')], AT);
     expect(cache.get('s', 1)).to.equal(undefined);
-    cache.compare('s', `2/r/${AT}`);
+    cache.compare(rowOf(`2/r/${AT}`));
     expect(cache.get('s', 2)?.entries.map(({ seq }) => seq)).to.deep.equal([1, 2]);
-    cache.compare('s', `2/other/${AT}`);
+    cache.compare(rowOf(`2/other/${AT}`));
     expect(cache.get('s', 2)).to.equal(undefined);
     // What does not follow on what is kept is not put behind it.
     cache.extend(refOf('s'), [said('one')], AT);
     cache.extend(refOf('s', 5), [said('six')], AT);
     expect(cache.get('s', 1) ?? cache.get('s', 6)).to.equal(undefined);
+  });
+
+  it('S6 tell a place only after the database was looked at, for fifteen seconds, and as it was extended since', () => {
+    nowMs = 0;
+    const cache = createLogCache(clock);
+    cache.extend(refOf('s'), [said('one')], AT);
+    expect(cache.place('s')).to.equal(undefined);
+    cache.compare(rowOf(`1/r/${AT}`, true));
+    cache.extend(refOf('s', 1), [said('two')], AT);
+
+    expect(cache.place('s')).to.include({ seq: 2, mark: `2/r/${AT}`, agentId: 'a', ownerId: 'o', thinking: true });
+    nowMs = 15_001;
+    expect(cache.place('s')).to.equal(undefined);
+    cache.compare(rowOf(`2/r/${AT}`));
+    expect(cache.place('s')).to.include({ seq: 2, thinking: null });
+  });
+
+  it('tell no place of a session whose row somebody changes', () => {
+    const cache = createLogCache(clock);
+    cache.extend(refOf('s'), [said('one')], AT);
+    cache.compare(rowOf(`1/r/${AT}`));
+    cache.touched('s');
+    expect(cache.place('s')).to.equal(undefined);
+    cache.compare(rowOf(`1/r/${AT}`, true));
+    expect(cache.place('s')).to.equal(undefined);
   });
 });

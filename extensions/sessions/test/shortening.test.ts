@@ -29,7 +29,7 @@ describe('a session that is shortened', () => {
     const store = createSessionStore(db);
     const at = '2026-01-01T00:00:00.000Z';
     const row = { id: agent.session_id, agentId: agent.id, ownerId: 'owner' };
-    await db.commit([store.insertSession({ ...row, label: null, at }), store.insertEntries({ ...row, seq }, drafts, at)]);
+    await db.commit([store.insertSession({ ...row, label: null, at }), ...store.insertEntries({ ...row, seq }, drafts, at)]);
   };
   const compact = (svc: ModelKernel) => svc.http.post(`/api/agents/${svc.agent.id}/session/compact`);
   const say = (svc: ModelKernel, message: string) => svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message });

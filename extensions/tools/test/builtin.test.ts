@@ -124,6 +124,7 @@ describe('built-in tools', () => {
       headers: { 'content-type': type },
       url: 'https://example.org/x',
       body: new Response(body).body as ReadableStream<Uint8Array>,
+      each: async (take) => take(Buffer.from(body)),
       text: async () => body,
       json: async () => undefined,
       cancel: () => undefined,

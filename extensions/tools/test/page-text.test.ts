@@ -107,6 +107,7 @@ describe('fetching a page', () => {
       headers: type === undefined ? {} : { 'content-type': type },
       url: `${url}final`,
       body: new Response(body).body as ReadableStream<Uint8Array>,
+      each: async (take) => take(Buffer.from(body)),
       text: async () => body,
       json: async () => undefined,
       cancel: () => void seen.cancelled++,

@@ -17,6 +17,7 @@ describe('pages', () => {
       headers: { 'content-type': 'text/html' },
       url,
       body: new Response(html).body as ReadableStream<Uint8Array>,
+      each: async (take) => take(Buffer.from(html)),
       text: async () => html,
       json: async () => undefined,
       cancel: () => undefined,

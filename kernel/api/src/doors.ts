@@ -63,6 +63,11 @@ export interface FetchResponse {
   /** The address that answered, after redirects. */
   readonly url: string;
   readonly body: AsyncIterable<Uint8Array>;
+  /**
+   * The body by calls instead of a loop: `take` is given each piece in the turn in which it comes, which costs no promise.
+   * Resolves at the end of the body. What `take` throws ends the exchange, and rejects.
+   */
+  each(take: (piece: Uint8Array) => void): Promise<void>;
   text(): Promise<string>;
   json(): Promise<unknown>;
   /** Drops the rest of the body. */

@@ -77,8 +77,20 @@ describe('clock', () => {
     expect(take(7)).to.deep.equal(take(7));
     expect(take(7)).not.to.deep.equal(take(8));
     for (const ids of [seededIds('x'), systemIds()]) {
-      expect(ids.uuid()).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(ids.uuid()).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
       expect(ids.random()).to.be.within(0, 1);
     }
+  });
+
+  it('makes ids that stand in the order of their time, none of them twice', async () => {
+    const ids = systemIds();
+    const early = Array.from({ length: 2_000 }, () => ids.uuid());
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const late = ids.uuid();
+
+    expect(new Set(early).size).to.equal(2_000);
+    expect(early.every((id) => id < late)).to.equal(true);
+    expect(Math.abs(Date.now() - Number.parseInt(late.replaceAll('-', '').slice(0, 12), 16))).to.be.below(1_000);
+    expect(late[14]).to.equal('7');
   });
 });

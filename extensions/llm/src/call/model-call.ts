@@ -95,7 +95,7 @@ const attempt = async (deps: CallDeps, call: ModelCall, said: Said): Promise<Mod
   };
   try {
     const driver = deps.drivers(record.wire, record.name);
-    for await (const event of driver.stream(target, request, signal)) take(said, event, onText);
+    await driver.ask(target, request, signal, (event) => take(said, event, onText));
   } catch (error) {
     return transportFailure(error, signal);
   }

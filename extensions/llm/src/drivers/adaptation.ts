@@ -2,7 +2,7 @@
  * Forty providers speak `the same` protocol and refuse different parts of it. A 400 that names a
  * parameter is answered by leaving that parameter out, once, and remembering it for that model.
  */
-import type { DriverEvent, DriverTarget } from '../contract.js';
+import type { DriverTarget } from '../contract.js';
 import { ModelFailure } from '../call/model-failure.js';
 
 export interface Adaptation {
@@ -22,19 +22,19 @@ const MAX_REMEMBERED = 200;
 const MAX_RESENDS = 3;
 
 export interface Adaptations {
-  /** Runs `stream` and, where the provider refuses a parameter before anything was said, runs it again without. */
-  run(target: DriverTarget, stream: (adaptation: Adaptation) => AsyncIterable<DriverEvent>): AsyncIterable<DriverEvent>;
+  /** Asks and, where the provider refuses a parameter before anything was said, asks again without. */
+  run(target: DriverTarget, ask: (adaptation: Adaptation) => Promise<void>): Promise<void>;
 }
 
 export const createAdaptations = (initial: (target: DriverTarget) => Adaptation): Adaptations => {
   const remembered = new Map<string, Adaptation>();
   return {
-    async *run(target, stream) {
+    run: async (target, ask) => {
       const key = `${target.provider}\n${target.model}`;
       for (let resends = 0; ; resends++) {
         const adaptation = remembered.get(key) ?? initial(target);
         try {
-          yield* stream(adaptation);
+          await ask(adaptation);
           return;
         } catch (error) {
           const next = resends < MAX_RESENDS && error instanceof ModelFailure && error.httpStatus === 400 ? adapted(adaptation, error.message) : undefined;

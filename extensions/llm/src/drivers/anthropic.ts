@@ -6,7 +6,7 @@
  * A3  A tool call is a content block: its name at the start, its arguments as pieces of JSON text.
  */
 import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
-import type { Driver } from './driver.js';
+import type { Driver, Hear } from './driver.js';
 import { classify, ModelFailure, withoutSecrets } from '../call/model-failure.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
 import { anthropicBody } from './anthropic-body.js';
@@ -52,11 +52,11 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 export const createAnthropicDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
-    stream: (target, request, signal) => adaptations.run(target, (adaptation) => stream(deps, target, request, adaptation, signal)),
+    ask: (target, request, signal, hear) => adaptations.run(target, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
   };
 };
 
-async function* stream(deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal): AsyncGenerator<DriverEvent> {
+const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, hear: Hear): Promise<void> => {
   const reading: Reading = { calls: new Map(), stopReason: undefined, isStopped: false };
   const outgoing = {
     url: `${target.baseUrl}/v1/messages`,
@@ -64,16 +64,15 @@ async function* stream(deps: ExchangeDeps, target: DriverTarget, request: ModelR
     keyHeader: 'x-api-key',
     body: anthropicBody(target, request, adaptation),
   };
-  for await (const events of exchange(deps, target, outgoing, signal, () => reading.isStopped)) {
-    for (const { data } of events) {
-      const event = take(reading, eventJson(data));
-      if (event) yield event;
-    }
-  }
+  await exchange(deps, target, outgoing, signal, (data) => {
+    const event = take(reading, eventJson(data));
+    if (event) hear(event);
+    return reading.isStopped;
+  });
   if (!reading.isStopped) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
-  for (const { id, name, args } of reading.calls.values()) yield { type: 'call', id, name, argsText: args };
-  yield { type: 'stop', reason: stopReason(reading.stopReason, reading.calls.size) };
-}
+  for (const { id, name, args } of reading.calls.values()) hear({ type: 'call', id, name, argsText: args });
+  hear({ type: 'stop', reason: stopReason(reading.stopReason, reading.calls.size) });
+};
 
 /** Notes what an event tells and gives what others should hear at once. Unknown events are none of ours. */
 const take = (reading: Reading, event: WireEvent): DriverEvent | undefined => {

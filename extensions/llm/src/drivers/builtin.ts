@@ -3,8 +3,8 @@
  * requests, so that every part of the daemon can be seen and tested before anybody has a key, and it says what it is.
  */
 import { createHash } from 'node:crypto';
-import type { ContentPart, DriverEvent, ModelRequest } from '../contract.js';
-import type { Driver } from './driver.js';
+import type { ContentPart, ModelRequest } from '../contract.js';
+import type { Driver, Hear } from './driver.js';
 import { ModelFailure } from '../call/model-failure.js';
 import { type Step, stepsOf } from './plain-request.js';
 
@@ -17,24 +17,24 @@ const ABILITIES = 'It can drive tools from plain requests, for example: "write h
 const WAY_OUT = 'For real answers give a provider its key: `svc providers set-key anthropic` (or openai, openrouter, groq, …).';
 
 export const createBuiltinDriver = (): Driver => ({
-  stream: (_target, request, signal) => rehearse(request, signal),
+  ask: async (_target, request, signal, hear) => rehearse(request, signal, hear),
 });
 
-async function* rehearse(request: ModelRequest, signal: AbortSignal): AsyncGenerator<DriverEvent> {
+function rehearse(request: ModelRequest, signal: AbortSignal, hear: Hear): void {
   const turn = currentTurn(request);
   const steps = stepsOf(turn.text);
   const calls = steps.filter((step) => step.do === 'call');
   const next = turn.results.some((result) => result.isError) ? undefined : calls[turn.results.length];
   if (next && request.tools.some((tool) => tool.name === next.tool)) {
-    yield { type: 'call', id: callId(request, turn), name: next.tool, argsText: JSON.stringify(next.args) };
-    yield { type: 'stop', reason: 'tool_calls' };
+    hear({ type: 'call', id: callId(request, turn), name: next.tool, argsText: JSON.stringify(next.args) });
+    hear({ type: 'stop', reason: 'tool_calls' });
     return;
   }
   for (const text of deltas(answer(turn, steps, next))) {
     if (signal.aborted) throw new ModelFailure('cancelled', 'the call was cancelled');
-    yield { type: 'text', text };
+    hear({ type: 'text', text });
   }
-  yield { type: 'stop', reason: 'end' };
+  hear({ type: 'stop', reason: 'end' });
 }
 
 interface Turn {

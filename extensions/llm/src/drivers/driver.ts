@@ -3,8 +3,12 @@ import { type DriverEvent, type DriverTarget, ModelDriver, type ModelRequest } f
 import type { Services } from '@svc/api';
 import { llmErrors } from '../errors.js';
 
+/** Told what the model says, as it says it. What it throws ends the exchange. */
+export type Hear = (event: DriverEvent) => void;
+
 export interface Driver {
-  stream(target: DriverTarget, request: ModelRequest, signal: AbortSignal): AsyncIterable<DriverEvent>;
+  /** One exchange with one model. Resolves after `stop`, or throws. */
+  ask(target: DriverTarget, request: ModelRequest, signal: AbortSignal, hear: Hear): Promise<void>;
 }
 
 /** Throws `llm_provider_unsupported` where nobody speaks that wire. */
@@ -25,6 +29,10 @@ export const createDrivers = (own: Readonly<Record<string, Driver>>, services: P
     foreign.set(name, handle);
     const { value } = handle;
     if (!value) throw llmErrors.provider_unsupported(provider);
-    return { stream: (target, request, signal) => value.stream(target, request, { signal }) };
+    return {
+      ask: async (target, request, signal, hear) => {
+        for await (const event of value.stream(target, request, { signal })) hear(event);
+      },
+    };
   };
 };

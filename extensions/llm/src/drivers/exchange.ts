@@ -23,16 +23,14 @@ export interface Outgoing {
   readonly body: string;
 }
 
-export interface ServerEvent {
-  readonly event: string | undefined;
-  readonly data: string;
-}
+/** Told the data of each event as it comes; true when it was the protocol's last one. What it throws ends the exchange. */
+export type OnEvent = (data: string) => boolean;
 
 /**
- * Sends and gives the events of the answer as they come, those of one network packet together, until the body ends or `isComplete` says that the
- * protocol's last event was seen. Throws ModelFailure for anything but a stream of events.
+ * Sends, and hands on the events of the answer as they come. Resolves when the body ends or its last event was seen.
+ * Throws ModelFailure for anything but a stream of events.
  */
-export async function* exchange(deps: ExchangeDeps, target: DriverTarget, outgoing: Outgoing, signal: AbortSignal, isComplete: () => boolean): AsyncGenerator<readonly ServerEvent[]> {
+export const exchange = async (deps: ExchangeDeps, target: DriverTarget, outgoing: Outgoing, signal: AbortSignal, onEvent: OnEvent): Promise<void> => {
   const response = await send(deps, target, outgoing, signal);
   if (response.status !== 200) throw failureOfAnswer(response.status, response.headers, await bodyText(response, signal), deps.now());
   const type = response.headers['content-type'] ?? '';
@@ -40,17 +38,12 @@ export async function* exchange(deps: ExchangeDeps, target: DriverTarget, outgoi
     response.cancel();
     throw new ModelFailure('garbage', `the answer is ${type.split(';')[0]}, not a stream of events`, { httpStatus: 200 });
   }
-  let finished = false;
   try {
-    yield* events(response, isComplete);
-    finished = true;
+    await events(response, onEvent);
   } catch (error) {
     throw transportFailure(error, signal);
-  } finally {
-    // Whoever stops reading early (a cancel, a bad event) must not leave the connection open.
-    if (!finished) response.cancel();
   }
-}
+};
 
 const send = async (deps: ExchangeDeps, target: DriverTarget, { url, headers, body, keyHeader, keyPrefix }: Outgoing, signal: AbortSignal) => {
   try {
@@ -69,50 +62,48 @@ const send = async (deps: ExchangeDeps, target: DriverTarget, { url, headers, bo
   }
 };
 
-async function* events(response: FetchResponse, isComplete: () => boolean): AsyncGenerator<readonly ServerEvent[]> {
-  // One decoder for the whole body: a letter may be cut in two by a packet.
-  const decoder = new TextDecoder();
-  const lineEnds = createLineEnds();
-  let ready: ServerEvent[] = [];
-  let broken: string | undefined;
-  const parser = createParser({
-    maxBufferSize: MAX_EVENT_CHARS,
-    onEvent: ({ event, data }) => ready.push({ event, data }),
-    onError: (error) => {
-      if (error.type === 'max-buffer-size-exceeded') broken = 'an event is larger than 4 MB';
-    },
+const events = (response: FetchResponse, onEvent: OnEvent): Promise<void> =>
+  new Promise((resolve, reject) => {
+    // One decoder for the whole body: a letter may be cut in two by a packet.
+    const decoder = new TextDecoder();
+    const lineEnds = createLineEnds();
+    let isComplete = false;
+    let isLineWhole = false;
+    let tailBytes = 0;
+    const parser = createParser({
+      maxBufferSize: MAX_EVENT_CHARS,
+      onEvent: ({ data }) => {
+        if (!isComplete) isComplete = onEvent(data);
+      },
+      onError: (error) => {
+        if (error.type === 'max-buffer-size-exceeded') throw new ModelFailure('garbage', 'an event is larger than 4 MB', { httpStatus: 200 });
+      },
+    });
+    const take = (piece: Uint8Array): void => {
+      if (isComplete) {
+        skipTail(piece);
+        return;
+      }
+      const text = lineEnds(decoder.decode(piece, { stream: true }));
+      if (text !== '') isLineWhole = text.endsWith('\n');
+      parser.feed(text);
+      if (isComplete) resolve();
+    };
+    /**
+     * What follows the last event, usually the end of the body alone, is read so that the connection serves the next call.
+     * Nobody waits for it: a server that keeps the body open is ended by the exchange's own deadlines.
+     */
+    const skipTail = (piece: Uint8Array): void => {
+      tailBytes += piece.byteLength;
+      if (tailBytes > MAX_TAIL_BYTES) throw new RangeError('the body goes on after its last event');
+    };
+    const end = (): void => {
+      // Some servers leave out the blank line after their last event. A line that does not end was cut off and is none.
+      if (isLineWhole && !isComplete) parser.feed('\n');
+      resolve();
+    };
+    response.each(take).then(end).catch(reject);
   });
-  const chunks = response.body[Symbol.asyncIterator]();
-  let isLineWhole = false;
-  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-    const text = lineEnds(decoder.decode(next.value, { stream: true }));
-    if (text !== '') isLineWhole = text.endsWith('\n');
-    parser.feed(text);
-    if (broken !== undefined) throw new ModelFailure('garbage', broken, { httpStatus: 200 });
-    if (ready.length === 0) continue;
-    const batch = ready;
-    ready = [];
-    yield batch;
-    if (isComplete()) {
-      drain(chunks).catch(() => response.cancel());
-      return;
-    }
-  }
-  // Some servers leave out the blank line after their last event. A line that does not end was cut off and is none.
-  if (isLineWhole) parser.feed('\n');
-  if (ready.length > 0) yield ready;
-}
-
-/**
- * Reads what follows the last event, usually the end of the body alone, so that the connection serves the next call.
- * Nobody waits for it: a server that keeps the body open is ended by the exchange's own deadlines.
- */
-const drain = async (chunks: AsyncIterator<Uint8Array>): Promise<void> => {
-  for (let seen = 0, next = await chunks.next(); !next.done; next = await chunks.next()) {
-    seen += next.value.byteLength;
-    if (seen > MAX_TAIL_BYTES) throw new RangeError('the body goes on after its last event');
-  }
-};
 
 const bodyText = async (response: { text(): Promise<string> }, signal: AbortSignal): Promise<string> => {
   try {

@@ -7,8 +7,8 @@
  * O3  Tool calls come in pieces by index; a piece may carry the id, the name, arguments, or several of them.
  */
 import { isTable } from '@svc/api';
-import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
-import type { Driver } from './driver.js';
+import type { DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
+import type { Driver, Hear } from './driver.js';
 import { classify, ModelFailure, withoutSecrets } from '../call/model-failure.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
 import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
@@ -38,11 +38,11 @@ interface CallParts {
 export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations((target) => (target.provider === 'openai' && REASONING_MODEL.test(target.model) ? { completionTokens: true, noTemperature: true } : {}));
   return {
-    stream: (target, request, signal) => adaptations.run(target, (adaptation) => stream(deps, target, request, adaptation, signal)),
+    ask: (target, request, signal, hear) => adaptations.run(target, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
   };
 };
 
-async function* stream(deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal): AsyncGenerator<DriverEvent> {
+const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, hear: Hear): Promise<void> => {
   const calls = new Map<number, CallParts>();
   let reason: string | undefined;
   let isDone = false;
@@ -53,26 +53,25 @@ async function* stream(deps: ExchangeDeps, target: DriverTarget, request: ModelR
     keyPrefix: 'Bearer ',
     body: openaiBody(target, request, adaptation),
   };
-  for await (const events of exchange(deps, target, outgoing, signal, () => isDone)) {
-    for (const { data } of events) {
-      if (data === '[DONE]') {
-        isDone = true;
-        continue;
-      }
-      const chunk: WireChunk = eventJson(data);
-      if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error);
-      const choice = chunk.choices?.[0];
-      const content = choice?.delta?.content;
-      if (typeof content === 'string' && content !== '') yield { type: 'text', text: content };
-      for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
-      if (choice?.finish_reason) reason = choice.finish_reason;
-      if (chunk.usage) yield { type: 'usage', ...tokens(chunk.usage) };
+  await exchange(deps, target, outgoing, signal, (data) => {
+    if (data === '[DONE]') {
+      isDone = true;
+      return true;
     }
-  }
+    const chunk: WireChunk = eventJson(data);
+    if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error);
+    const choice = chunk.choices?.[0];
+    const content = choice?.delta?.content;
+    if (typeof content === 'string' && content !== '') hear({ type: 'text', text: content });
+    for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
+    if (choice?.finish_reason) reason = choice.finish_reason;
+    if (chunk.usage) hear({ type: 'usage', ...tokens(chunk.usage) });
+    return false;
+  });
   if (reason === undefined && !isDone) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
-  for (const { id, name, args } of calls.values()) yield { type: 'call', id, name, argsText: args };
-  yield { type: 'stop', reason: stopReason(reason, calls.size) };
-}
+  for (const { id, name, args } of calls.values()) hear({ type: 'call', id, name, argsText: args });
+  hear({ type: 'stop', reason: stopReason(reason, calls.size) });
+};
 
 /** O3. Servers that leave the index out send whole calls, one after the other. */
 const addPiece = (calls: Map<number, CallParts>, piece: Piece): void => {

@@ -39,7 +39,7 @@ for (const { wire, model, start, create } of wires) {
       const { timeoutMs = 5_000, idleTimeoutMs = 5_000, signal = new AbortController().signal } = extra;
       const target = { provider: 'x', model, baseUrl: server.url, secret: { secret: 'provider.x' }, timeoutMs, idleTimeoutMs };
       const events: DriverEvent[] = [];
-      for await (const event of driver.stream(target, asked, signal)) events.push(event);
+      await driver.ask(target, asked, signal, (event) => void events.push(event));
       return events;
     };
     const failure = async (answer: ScriptedAnswer, extra = {}): Promise<ModelFailure> => {
@@ -216,11 +216,7 @@ for (const { wire, model, start, create } of wires) {
 
     it('says network when nobody listens', async () => {
       const target = { provider: 'x', model, baseUrl: 'http://127.0.0.1:1', timeoutMs: 2_000 };
-      const caught = await driver
-        .stream(target, request({ model }), new AbortController().signal)
-        [Symbol.asyncIterator]()
-        .next()
-        .catch((error: unknown) => error);
+      const caught = await driver.ask(target, request({ model }), new AbortController().signal, () => undefined).catch((error: unknown) => error);
       expect(caught).to.be.instanceOf(ModelFailure).with.property('errorClass', 'network');
     });
 

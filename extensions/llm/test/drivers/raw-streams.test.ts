@@ -54,7 +54,7 @@ describe('answers as they stand on the wire', () => {
     answers = typeof raw === 'string' ? [{ body: raw }] : 'body' in raw ? [raw] : [...raw];
     const target = { ...names, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs: 5_000 };
     const events: DriverEvent[] = [];
-    for await (const event of driver.stream(target, request(fields), new AbortController().signal)) events.push(event);
+    await driver.ask(target, request(fields), new AbortController().signal, (event) => void events.push(event));
     return events;
   };
   const failureOf = async (work: Promise<unknown>): Promise<ModelFailure> => {

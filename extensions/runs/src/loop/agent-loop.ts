@@ -81,7 +81,7 @@ function endOfEffects(run: LeasedRun, closing: AbortSignal): { signal: AbortSign
 async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Progress> {
   const input = inputOf(run);
   const agent = await agentOf(deps, run, effects);
-  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(systemFor(run), agent.id, input.sessionId));
+  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(systemFor(run), agent.id, input.sessionId, { again: true }));
   deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'thinking' });
   return beginProgress(run, agent, { ...session, ownerId: run.ownerId }, effects);
 }

@@ -143,8 +143,8 @@ async function untilAppended(deps: CommitDeps, progress: Progress, write: (sessi
       return await write(progress.session, races);
     } catch (error) {
       if (!isSvcError(error) || error.code !== 'storage_conflict' || races === MAX_RACES) throw error;
-      const fresh = await deps.sessions.ensure(progress.actor, progress.agent.id, progress.session.id);
-      if (fresh.seq === progress.session.seq) throw error;
+      const fresh = await deps.sessions.ensure(progress.actor, progress.agent.id, progress.session.id, { again: true });
+      if (fresh.mark === progress.session.mark) throw error;
       progress.session = fresh;
     }
   }

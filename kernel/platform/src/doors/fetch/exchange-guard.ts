@@ -1,14 +1,13 @@
-/** The deadlines of one exchange: ends it by aborting one signal, and remembers why. No timer outlives `done()`. */
-import { setMaxListeners } from 'node:events';
+/** The deadlines of one exchange: ends it and remembers why. No timer outlives `done()`. */
 import type { SvcError } from '@svc/api';
 import type { TimerClock } from '../../clock/clock.js';
 import { fetchErrors } from '../errors.js';
 
-/** Each redirect listens once more; Node warns of a leak at ten. */
-const MAX_LISTENERS = 32;
-
 export interface ExchangeGuard {
+  /** For what is done before the exchange; most have nothing of the kind, so it is made when it is asked for. */
   readonly signal: AbortSignal;
+  /** Told when this guard ends the exchange, also when it did before. One at a time: each redirect is an exchange of its own. */
+  onEnd(stop: (why: SvcError) => void): void;
   /** A byte came. */
   touch(): void;
   /** What ended the exchange, if this guard did. */
@@ -25,8 +24,8 @@ export interface GuardLimits {
 }
 
 export const createExchangeGuard = (clock: TimerClock, { host, timeoutMs, idleTimeoutMs, signal }: GuardLimits): ExchangeGuard => {
-  const controller = new AbortController();
-  setMaxListeners(MAX_LISTENERS, controller.signal);
+  let controller: AbortController | undefined;
+  let stop: ((why: SvcError) => void) | undefined;
   const cancels: Array<() => void> = [];
   let verdict: SvcError | undefined;
   let isDone = false;
@@ -35,7 +34,8 @@ export const createExchangeGuard = (clock: TimerClock, { host, timeoutMs, idleTi
   const end = (why: SvcError): void => {
     if (isDone || verdict) return;
     verdict = why;
-    controller.abort(why);
+    controller?.abort(why);
+    stop?.(why);
   };
   const watchIdle = (idleMs: number): void => {
     // One timer that looks at the last byte when it fires costs less than a new one per chunk.
@@ -52,7 +52,17 @@ export const createExchangeGuard = (clock: TimerClock, { host, timeoutMs, idleTi
     cancels.push(() => signal.removeEventListener('abort', onAbort));
   }
   return {
-    signal: controller.signal,
+    get signal() {
+      if (!controller) {
+        controller = new AbortController();
+        if (verdict) controller.abort(verdict);
+      }
+      return controller.signal;
+    },
+    onEnd: (told) => {
+      stop = told;
+      if (verdict) told(verdict);
+    },
     touch: () => {
       lastByteMs = clock.mono();
     },

@@ -16,6 +16,7 @@ import { fetchErrors, secretErrors } from '../errors.js';
 import { publicAddresses, type ResolvedAddress, type ResolveHost } from '../resolved-address.js';
 import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
 import { asFetchError, toResponse } from './fetch-response.js';
+import { type Head, Incoming } from './incoming.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 30_000;
@@ -77,8 +78,8 @@ const fetchModel = async (state: DoorState, text: string, init: FetchInit, resol
   const undici = await load(state);
   state.pool ??= new undici.Agent({ ...POOL, connect: connector(undici) });
   const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: init.timeoutMs, idleTimeoutMs: init.idleTimeoutMs ?? MODEL_IDLE_TIMEOUT_MS, signal: init.signal });
-  const answer = await send(undici, state.pool, url, methodOf(init), headers, init.body, guard);
-  return toResponse(answer, { url: url.href, host: url.host, guard, maxBytes: init.maxBytes, onEnd: () => undefined });
+  const { incoming, head } = await send(state.pool, url, { method: methodOf(init), headers, body: init.body }, guard, () => guard.done());
+  return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: init.maxBytes });
 };
 
 const fetchChecked = async (state: DoorState, text: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse> => {
@@ -93,16 +94,16 @@ const fetchChecked = async (state: DoorState, text: string, init: FetchInit, res
       if (redirects > MAX_REDIRECTS) throw fetchErrors.too_many_redirects(url.host, MAX_REDIRECTS);
       const addresses = await checkedAddresses(state, url, init, limits.allowed, guard);
       const agent = new undici.Agent({ ...POOL, connections: 1, connect: connector(undici, addresses) });
-      const onEnd = (): void => void agent.destroy();
-      const answer = await send(undici, agent, url, hop.method, hop.headers, hop.body, guard).catch((error: unknown) => {
-        onEnd();
-        throw error;
+      let isLast = true;
+      const { incoming, head } = await send(agent, url, hop, guard, () => {
+        void agent.destroy();
+        if (isLast) guard.done();
       });
-      const next = redirectOf(answer, url);
-      if (!next) return toResponse(answer, { url: url.href, host: url.host, guard, maxBytes: atMost(limits.maxBytes, init.maxBytes), onEnd });
-      answer.body.on('error', () => undefined); // destroying an unread body reports an abort that is ours
-      onEnd();
-      hop = followed(hop, answer.statusCode, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
+      const next = redirectOf(head, url);
+      if (!next) return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: atMost(limits.maxBytes, init.maxBytes) });
+      isLast = false;
+      incoming.stop(fetchErrors.cancelled(url.host)); // nobody reads what stands beside a redirect
+      hop = followed(hop, head.status, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
       if (isStreamed(hop.body)) throw fetchErrors.bad_request(url.host, 'it is to be sent again elsewhere, and its body came piece by piece');
       url = next;
     }
@@ -112,20 +113,15 @@ const fetchChecked = async (state: DoorState, text: string, init: FetchInit, res
   }
 };
 
-const send = async (
-  undici: typeof import('undici'),
-  dispatcher: Dispatcher,
-  url: URL,
-  method: string,
-  headers: Record<string, string>,
-  body: FetchInit['body'],
-  guard: ExchangeGuard,
-): Promise<Dispatcher.ResponseData> => {
+/** Resolves with the head of the answer. `over` is told when nothing more will come of this exchange. */
+const send = async (dispatcher: Dispatcher, url: URL, { method, headers, body }: Hop, guard: ExchangeGuard, over: () => void): Promise<{ incoming: Incoming; head: Head }> => {
+  const incoming = new Incoming({ touch: guard.touch, over });
+  guard.onEnd((why) => incoming.stop(why));
   try {
     // The method is checked by undici itself; its type lists only the common ones.
-    return await undici.request(url, { dispatcher, method: method as Dispatcher.HttpMethod, headers, body: bodyOf(body, guard), signal: guard.signal });
+    dispatcher.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method: method as Dispatcher.HttpMethod, headers, body: bodyOf(body, guard) }, incoming);
+    return { incoming, head: await incoming.head };
   } catch (error) {
-    guard.done();
     throw asFetchError(error, url.host, guard, CONNECT_TIMEOUT_MS);
   }
 };
@@ -217,9 +213,9 @@ const checkedAddresses = (state: DoorState, url: URL, init: FetchInit, allowed: 
   });
 };
 
-const redirectOf = (answer: Dispatcher.ResponseData, from: URL): URL | undefined => {
-  const location = answer.headers.location;
-  if (![301, 302, 303, 307, 308].includes(answer.statusCode) || typeof location !== 'string') return undefined;
+const redirectOf = ({ status, headers }: Head, from: URL): URL | undefined => {
+  const { location } = headers;
+  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
   if (!URL.canParse(location, from.href)) throw fetchErrors.bad_url(`${from.host} redirects to something that is not a URL`);
   return parseUrl(new URL(location, from).href);
 };

@@ -1,44 +1,46 @@
 /** The answer of an exchange: a body that is read once, counted, and let go of in every case. */
 import { type FetchResponse, isSvcError, type SvcError } from '@svc/api';
-import type { Dispatcher } from 'undici';
 import { fetchErrors } from '../errors.js';
 import type { ExchangeGuard } from './exchange-guard.js';
+import type { Head, Incoming } from './incoming.js';
 
 export interface ResponseContext {
   url: string;
   host: string;
   guard: ExchangeGuard;
   maxBytes: number | undefined;
-  /** Called once, when nothing more will be read. */
-  onEnd: () => void;
 }
 
-export const toResponse = (answer: Dispatcher.ResponseData, context: ResponseContext): FetchResponse => {
-  const { host, guard, maxBytes } = context;
-  // Undici reports an abort on the stream even when nobody reads it any more.
-  answer.body.on('error', () => undefined);
-  guard.touch();
-  let isEnded = false;
-  const finish = (): void => {
-    if (isEnded) return;
-    isEnded = true;
-    guard.done();
-    context.onEnd();
-  };
-  answer.body.once('close', finish);
-  const cancel = (): void => {
-    guard.done();
-    answer.body.destroy();
-    finish();
-  };
-  if (maxBytes !== undefined && Number(answer.headers['content-length'] ?? 0) > maxBytes) {
+export const toResponse = (incoming: Incoming, head: Head, { url, host, guard, maxBytes }: ResponseContext): FetchResponse => {
+  const cancel = (): void => incoming.stop(fetchErrors.cancelled(host));
+  if (maxBytes !== undefined && Number(head.headers['content-length'] ?? 0) > maxBytes) {
     cancel();
     throw fetchErrors.too_large(host, maxBytes);
   }
-  const body = { [Symbol.asyncIterator]: () => chunks(answer, context, cancel, finish) };
+  let bytes = 0;
+  const count = (piece: Uint8Array): void => {
+    bytes += piece.byteLength;
+    if (maxBytes !== undefined && bytes > maxBytes) throw fetchErrors.too_large(host, maxBytes);
+  };
+  const each: FetchResponse['each'] = async (take) => {
+    let thrown: { readonly error: unknown } | undefined;
+    try {
+      await incoming.each((piece) => {
+        count(piece);
+        try {
+          take(piece);
+        } catch (error) {
+          thrown = { error };
+          throw error;
+        }
+      });
+    } catch (error) {
+      throw thrown ? thrown.error : asFetchError(error, host, guard, 0);
+    }
+  };
   const text = async (): Promise<string> => {
     const parts: Uint8Array[] = [];
-    for await (const chunk of body) parts.push(chunk);
+    await each((piece) => void parts.push(piece));
     return Buffer.concat(parts).toString('utf8');
   };
   const json = async (): Promise<unknown> => {
@@ -49,34 +51,25 @@ export const toResponse = (answer: Dispatcher.ResponseData, context: ResponseCon
       throw fetchErrors.bad_body(host).with({ cause });
     }
   };
-  return { status: answer.statusCode, headers: flat(answer.headers), url: context.url, body, text, json, cancel };
+  const body = { [Symbol.asyncIterator]: () => pieces(incoming, count, (error) => asFetchError(error, host, guard, 0), cancel) };
+  return { status: head.status, headers: flat(head.headers), url, body, each, text, json, cancel };
 };
 
-async function* chunks(answer: Dispatcher.ResponseData, { host, guard, maxBytes }: ResponseContext, cancel: () => void, finish: () => void): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  let isComplete = false;
+async function* pieces(incoming: Incoming, count: (piece: Uint8Array) => void, named: (error: unknown) => SvcError, cancel: () => void): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of answer.body) {
-      // The body was never given an encoding, so its pieces are Buffers.
-      const piece = chunk as Uint8Array;
-      guard.touch();
-      bytes += piece.byteLength;
-      if (maxBytes !== undefined && bytes > maxBytes) throw fetchErrors.too_large(host, maxBytes);
+    for await (const piece of incoming.pieces()) {
+      count(piece);
       yield piece;
     }
-    // A destroyed stream can end without an error: half a body is not a body.
-    const verdict = guard.verdict();
-    if (verdict) throw verdict;
-    isComplete = true;
   } catch (error) {
-    throw asFetchError(error, host, guard, 0);
+    throw named(error);
   } finally {
-    if (isComplete) finish();
-    else cancel();
+    // Whoever leaves early wants no more of it.
+    cancel();
   }
 }
 
-const flat = (headers: Dispatcher.ResponseData['headers']): Record<string, string> => {
+const flat = (headers: Head['headers']): Record<string, string> => {
   const out: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) out[name] = Array.isArray(value) ? value.join(', ') : value;
   return out;
