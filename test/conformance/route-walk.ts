@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { WebSocket } from 'ws';
 
 export const NOBODY = '00000000-0000-4000-8000-000000000000';
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 export interface Walked {
   readonly id: string;

@@ -13,7 +13,7 @@ import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './shown/last-active.js';
 import { shownModels } from './shown/model-shown.js';
 import { agentRoutes } from './routes.js';
-import { type AgentsDeps, createAgentsService, finishKills } from './service.js';
+import { type AgentsDeps, createAgentsService, finishKills, servedAgents } from './service.js';
 import { spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
 import { AgentRows, Marks, SpawnKeys } from './tables.js';
@@ -62,7 +62,7 @@ export default defineExtension({
       spawn: (actor: Actor, request: SpawnRequest) => spawnAgent(deps, actor, request),
     };
 
-    ctx.services.provide(Agents, agents);
+    ctx.services.provide(Agents, servedAgents(deps, agents));
     ctx.routes.add(...agentRoutes(surface));
     ctx.tools.add(...agentTools(surface));
     ctx.hooks.tap(KernelReady, () => finishKills(deps));

@@ -4,9 +4,9 @@
  * A5  An agent of somebody else looks like one that does not exist.
  * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
  */
-import { type Actor, type Events, type Logger, type Write, isSvcError, seesAll } from '@svc/api';
+import { type Actor, type Events, type Logger, type ServiceMethods, type Write, isSvcError, seesAll } from '@svc/api';
 import type { AgentCache } from './agent-cache.js';
-import { type Agent, AgentChanged, AgentKilled, type AgentsService, type ModelChoice } from './contract.js';
+import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService, type ModelChoice } from './contract.js';
 import { agentErrors } from './errors.js';
 import { spawnAgent, type SpawnDeps, type Spawned } from './spawning.js';
 
@@ -23,7 +23,7 @@ export interface AgentsDeps extends SpawnDeps {
 
 /** Starts nothing: safe to create twice, as a reload does. */
 export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
-  get: (actor, agentId) => getAgent(deps, actor, agentId),
+  get: async (actor, agentId) => getAgent(deps, actor, agentId),
   find: (actor, idOrName) => findAgent(deps, actor, idOrName),
   list: (actor) => deps.store.all(actor, MAX_LISTED),
   modelsOf: (agents) => deps.modelsOf(agents),
@@ -41,17 +41,23 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
   },
 });
 
+/** The same for other areas: an agent that is kept is answered at once, as a message asks for it five times. */
+export const servedAgents = (deps: AgentsDeps, agents: AgentsService): ServiceMethods<typeof Agents> => ({ ...agents, get: (actor, agentId) => getAgent(deps, actor, agentId) });
+
 const gone = (spawned: Spawned): never => {
   throw agentErrors.agents_spawned_agent_gone(spawned.name);
 };
 
-const getAgent = async (deps: AgentsDeps, actor: Actor, agentId: string): Promise<Agent> => {
+const getAgent = (deps: AgentsDeps, actor: Actor, agentId: string): Agent | Promise<Agent> => {
   const id = checkedId(agentId);
   const kept = deps.cache.get(id);
+  if (!kept) return deps.cache.load(id, () => deps.store.get(actor, id)).then((agent) => agent ?? absent(id));
   // The same rule as ownerScope's condition in SQL.
-  const agent = kept ? (seesAll(actor) || kept.ownerId === actor.ownerId ? kept : undefined) : await deps.cache.load(id, () => deps.store.get(actor, id));
-  if (!agent) throw agentErrors.agent_not_found(id);
-  return agent;
+  return seesAll(actor) || kept.ownerId === actor.ownerId ? kept : absent(id);
+};
+
+const absent = (id: string): never => {
+  throw agentErrors.agent_not_found(id);
 };
 
 const checkedId = (agentId: string): string => {

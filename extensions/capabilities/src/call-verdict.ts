@@ -7,7 +7,9 @@ import { type NamedNeed, refusalOf } from './judge.js';
 export const CODE = 'capability_denied';
 
 /** What this owner's role leaves of the capabilities, and which role that is. */
-export type Standing = (ownerId: string, capabilities: Capabilities) => Promise<Bounded & { readonly role: Role | undefined }>;
+type Stood = Bounded & { readonly role: Role | undefined };
+/** What the owner may grant, as its role and the settings are now; at once where the role need not be asked for. */
+export type Standing = (ownerId: string, capabilities: Capabilities) => Stood | Promise<Stood>;
 /** Every name of the agent that a call would write to. */
 export type Receivers = (actor: Actor, target: string) => Promise<readonly string[]>;
 

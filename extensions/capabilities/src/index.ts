@@ -1,6 +1,6 @@
 import { AgentReview, AgentSpawning, Agents } from '@svc/ext-agents/contract';
 import { Auth } from '@svc/ext-auth/contract';
-import { type CapabilityDecl, DoctorCheck, type ExtensionContext, type ToolFacts, SecurityReport, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
+import { type CapabilityDecl, DoctorCheck, type ExtensionContext, type Role, type ToolFacts, SecurityReport, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
 import { createCallRate } from './call-rate.js';
 import { CODE, createJudge, type Receivers, type Standing } from './call-verdict.js';
 import { CapabilitiesSection } from './config.js';
@@ -46,17 +46,19 @@ const warnOfIdle = (ctx: ExtensionContext): void => {
   for (const message of idleNames(ctx.config.get(CapabilitiesSection), ctx.capabilities.declared())) ctx.log.warn(message);
 };
 
-const usable = async (tools: readonly ToolFacts[], standing: Promise<Bounded>, declared: readonly CapabilityDecl[]): Promise<readonly ToolFacts[]> => {
-  const { capabilities } = await standing;
-  return tools.filter((tool) => neverReason(tool, capabilities, declared) === undefined);
+/** At once where the standing is known at once. */
+const usable = (tools: readonly ToolFacts[], standing: Bounded | Promise<Bounded>, declared: readonly CapabilityDecl[]): readonly ToolFacts[] | Promise<readonly ToolFacts[]> => {
+  if (standing instanceof Promise) return standing.then((known) => usable(tools, known, declared));
+  return tools.filter((tool) => neverReason(tool, standing.capabilities, declared) === undefined);
 };
 
 /** By the roles and settings of now. While auth is off, only the owner is known. */
 const standingOf = (ctx: ExtensionContext): Standing => {
   const auth = ctx.services.optional(Auth);
-  return async (ownerId, capabilities) => {
-    const role = ownerId === 'owner' || ownerId === 'system' ? ownerId : await auth.value?.roleOf(ownerId);
-    return { ...bound(capabilities, grantsOf(role, ctx.config.get(CapabilitiesSection))), role };
+  return (ownerId, capabilities) => {
+    const as = (role: Role | undefined) => ({ ...bound(capabilities, grantsOf(role, ctx.config.get(CapabilitiesSection))), role });
+    if (ownerId === 'owner' || ownerId === 'system') return as(ownerId);
+    return auth.value ? auth.value.roleOf(ownerId).then(as) : as(undefined);
   };
 };
 

@@ -97,21 +97,15 @@ const complete = async (deps: LlmDeps, request: ModelRequest, context: CallConte
 };
 
 /** Each piece goes out as it comes. Whoever stops listening ends the call. */
-async function* streamed(deps: LlmDeps, request: ModelRequest, context: CallContext, signal: AbortSignal): AsyncGenerator<AnswerPiece> {
+const streamed = (deps: LlmDeps, request: ModelRequest, context: CallContext, signal: AbortSignal): AsyncIterable<AnswerPiece> => {
   const left = new AbortController();
+  const cancel = (): void => left.abort(signal.reason);
+  if (signal.aborted) cancel();
+  signal.addEventListener('abort', cancel, { once: true });
   const pieces = createPieces();
-  const done = complete(deps, request, context, { signal: AbortSignal.any([signal, left.signal]), onText: pieces.put });
-  done.then(pieces.end, pieces.end);
-  let isWhole = false;
-  try {
-    for await (const text of pieces.taken()) yield { text };
-    const answer = await done;
-    isWhole = true;
-    yield { answer };
-  } finally {
-    if (!isWhole) left.abort();
-  }
-}
+  const answer = complete(deps, request, context, { signal: left.signal, onText: pieces.put }).finally(() => signal.removeEventListener('abort', cancel));
+  return pieces.taken(answer, () => left.abort());
+};
 
 const callChain = async (deps: LlmDeps, request: ModelRequest, listening: Listening): Promise<ChainResult> => {
   deps.counters.calls++;

@@ -16,9 +16,10 @@ export default defineExtension({
     ctx.routes.add(...vaultRoutes({ ...vault, reset: () => resetAndSay(vault, ctx.events) }));
     ctx.onDispose('vault: wipe what is in memory', () => vault.close());
 
-    ctx.hooks.tap(SecretResolve, async ({ name }) => {
-      const value = await vault.resolve(name);
-      return value === undefined ? undefined : { value };
+    const answer = (value: string | undefined) => (value === undefined ? undefined : { value });
+    ctx.hooks.tap(SecretResolve, ({ name }) => {
+      const found = vault.resolve(name);
+      return found instanceof Promise ? found.then(answer) : answer(found);
     });
     ctx.hooks.tap(SecretChange, async ({ op, name, value }) => {
       if (op === 'list') return { changed: false, names: await vault.names(name) };

@@ -35,7 +35,7 @@ export interface VaultDeps {
 
 export interface Vault {
   /** The value, or undefined when no such secret is kept. Throws `vault_locked`, `vault_corrupt`. */
-  resolve(name: string): Promise<string | undefined>;
+  resolve(name: string): string | undefined | Promise<string | undefined>;
   put(name: string, value: string): Promise<void>;
   delete(name: string): Promise<boolean>;
   names(prefix: string): Promise<string[]>;
@@ -74,10 +74,8 @@ interface State {
 export const createVault = (deps: VaultDeps): Vault => {
   const state: State = { held: undefined, opening: undefined, lastChange: Promise.resolve() };
   return {
-    resolve: async (name) => {
-      if (!deps.isEnabled()) return undefined;
-      return read(deps, state, (secrets) => secrets.get(name)?.toString('utf8'));
-    },
+    // At once once it is open: each model call asks.
+    resolve: (name) => (deps.isEnabled() ? read(deps, state, (secrets) => secrets.get(name)?.toString('utf8')) : undefined),
     put: async (name, value) => {
       if (!deps.isEnabled()) throw vaultErrors.disabled();
       check(name, value);
@@ -110,9 +108,13 @@ export const createVault = (deps: VaultDeps): Vault => {
 };
 
 /** Calls `look` in the same turn in which it takes the map: what is held may be swapped and wiped in any other. */
-const read = async <T>(deps: VaultDeps, state: State, look: (secrets: ReadonlyMap<string, Buffer>) => T): Promise<T> => {
-  if (!state.held) usable(await open(deps, state));
-  return look(state.held?.state === 'open' ? state.held.secrets : new Map());
+const read = <T>(deps: VaultDeps, state: State, look: (secrets: ReadonlyMap<string, Buffer>) => T): T | Promise<T> => {
+  const lookNow = (): T => look(state.held?.state === 'open' ? state.held.secrets : new Map());
+  if (state.held) return lookNow();
+  return open(deps, state).then((held) => {
+    usable(held);
+    return lookNow();
+  });
 };
 
 /** Many may ask at once; one reads the file. A vault that does not open is looked at anew by the next who asks: it may have been mended. */

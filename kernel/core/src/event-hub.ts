@@ -9,6 +9,7 @@ import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
 import { plainCopy } from './contracts/crossing.js';
 import { ContributionRegistry } from './contribution-registry.js';
 import { type Owner, runAs } from './owner.js';
+import { isThenable } from './thenable.js';
 
 type Listen = (data: unknown) => void | Promise<void>;
 
@@ -108,14 +109,16 @@ export class EventHub {
   async #deliver(owner: Owner, listener: Listener, queue: { waiting: unknown[]; busy: boolean }): Promise<void> {
     while (queue.waiting.length > 0) {
       const data = queue.waiting.shift();
-      const leave = owner.lifetime.enterAnyway(`event ${listener.event}`);
-      if (!leave) break;
+      const label = `event ${listener.event}`;
+      if (!owner.lifetime.countIn(label)) break;
       try {
-        await runAs(owner, () => listener.fn(this.#handed(owner, listener.event, data)));
+        const given = runAs(owner, () => listener.fn(this.#handed(owner, listener.event, data)));
+        // Most listeners are done at once.
+        if (isThenable(given)) await given;
       } catch (error) {
         this.#watch.failed(owner, listener.event, error);
       } finally {
-        leave();
+        owner.lifetime.leave(label);
       }
     }
     queue.busy = false;

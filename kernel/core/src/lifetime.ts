@@ -5,7 +5,8 @@
  *     While it drains, what it still finishes may open and close things.
  * L2  Disposers run newest first, one awaited after the other, each with its own budget.
  * L3  A disposer that fails or hangs is reported by its label; the rest still runs.
- * L4  `enter` keeps a lifetime from closing until its leave function is called; draining lets nobody in.
+ * L4  A hold keeps a lifetime from closing until it is left; draining lets nobody in. Doors that everybody goes through
+ *     count who is inside, by label, and leave with the same label.
  */
 import { setMaxListeners } from 'node:events';
 import type { Disposable } from '@svc/api';
@@ -31,11 +32,11 @@ export class Lifetime {
   readonly #disposeBudgetMs: number;
   readonly #abort = new AbortController();
   readonly #opened: Opened[] = [];
-  readonly #holds = new Map<number, string>();
+  readonly #holds = new Map<string, number>();
   readonly #idle: Array<() => void> = [];
   readonly #hurries = new Set<() => void>();
   #state: LifetimeState = 'open';
-  #nextHold = 1;
+  #held = 0;
 
   /** `disposeBudgetMs`: how long each disposer has. */
   constructor(name: string, disposeBudgetMs = DISPOSE_BUDGET_MS) {
@@ -80,12 +81,28 @@ export class Lifetime {
 
   /** For what was begun before draining and may still need to call back in. */
   enterAnyway(label: string): (() => void) | null {
-    if (this.#isOver) return null;
-    return this.#hold(label);
+    return this.#isOver ? null : this.#hold(label);
+  }
+
+  /** The same without a function to leave by: whoever was let in calls `leave` with this label, once. */
+  countIn(label: string): boolean {
+    if (this.#isOver) return false;
+    this.#holds.set(label, (this.#holds.get(label) ?? 0) + 1);
+    this.#held += 1;
+    return true;
+  }
+
+  leave(label: string): void {
+    const left = (this.#holds.get(label) ?? 0) - 1;
+    if (left > 0) this.#holds.set(label, left);
+    else this.#holds.delete(label);
+    this.#held -= 1;
+    if (this.#held > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   holds(): string[] {
-    return [...this.#holds.values()];
+    return [...this.#holds].flatMap(([label, count]) => Array.from({ length: count }, () => label));
   }
 
   labels(): string[] {
@@ -95,7 +112,7 @@ export class Lifetime {
   /** Lets nobody in any more and resolves with true when the last hold is gone, or with false after `ms`. */
   async drain(ms: number): Promise<boolean> {
     if (this.#state === 'open') this.#state = 'draining';
-    if (this.#holds.size === 0) return true;
+    if (this.#held === 0) return true;
     let isLate = false;
     let wake = (): void => undefined;
     const giveUp = (): void => {
@@ -105,7 +122,7 @@ export class Lifetime {
     const timer = setTimeout(giveUp, ms);
     this.#hurries.add(giveUp);
     // Whoever left may have come back in before this goes on: only an empty list of holds counts.
-    while (this.#holds.size > 0 && !isLate) {
+    while (this.#held > 0 && !isLate) {
       await new Promise<void>((resolve) => {
         wake = resolve;
         this.#idle.push(resolve);
@@ -113,7 +130,7 @@ export class Lifetime {
     }
     clearTimeout(timer);
     this.#hurries.delete(giveUp);
-    return this.#holds.size === 0;
+    return this.#held === 0;
   }
 
   /** Ends a drain that is going on as if its time were up. */
@@ -141,11 +158,11 @@ export class Lifetime {
   }
 
   #hold(label: string): () => void {
-    const id = this.#nextHold++;
-    this.#holds.set(id, label);
+    this.countIn(label);
+    let isIn = true;
     return () => {
-      if (!this.#holds.delete(id) || this.#holds.size > 0) return;
-      for (const resolve of this.#idle.splice(0)) resolve();
+      if (isIn) this.leave(label);
+      isIn = false;
     };
   }
 }

@@ -23,7 +23,9 @@ import {
 } from '@svc/api';
 import satisfies from 'semver/functions/satisfies.js';
 import { type ActorBook, createActorBook } from './contracts/actor-book.js';
+import { type Begun, Frames } from './frames.js';
 import { deadlineOf, type EndingCall, NEVER } from './hooks/call-control.js';
+import { isThenable } from './thenable.js';
 import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
 import { plainCopy } from './contracts/crossing.js';
@@ -62,6 +64,15 @@ interface Called {
   readonly count: number;
   /** What holds the provider while it works. */
   readonly label: string;
+  /** How a call ends that nobody gave an end of its own: made once for each provider. */
+  ending: Ending | undefined;
+}
+
+/** Lets go of a provider, and hands on what it answered. */
+interface Ending {
+  readonly row: Row;
+  readonly answered: <T>(value: T) => T;
+  readonly failed: (error: unknown) => never;
 }
 
 /** A call that can be made. */
@@ -69,7 +80,6 @@ interface Opened {
   readonly row: Row;
   readonly method: AnyMethodDecl;
   readonly fn: Method;
-  readonly leave: () => void;
   readonly options: CallOptions | undefined;
   readonly given: unknown[];
 }
@@ -148,8 +158,8 @@ export class ServiceRegistry {
     const methods: Record<string, Method> = {};
     const facade: Facade = { decl, key, caller: owner, isJudged: true, isForeign: true, isTrusted, methods, fits: undefined };
     for (const [name, method] of Object.entries(decl.methods)) {
-      const called: Called = { name, count: method.args.length, label: `service ${decl.name}.${name}` };
-      const call: Method = 'frame' in method ? (...args) => this.#stream(facade, called, args) : (...args) => this.#invoke(facade, called, args);
+      const called: Called = { name, count: method.args.length, label: `service ${decl.name}.${name}`, ending: undefined };
+      const call: Method = 'frame' in method ? (...args) => new Frames(() => this.#begin(facade, called, args)) : (...args) => this.#invoke(facade, called, args);
       // All consumers share the facade: none may put its own method in another's way.
       Object.defineProperty(methods, name, { value: call, enumerable: true });
     }
@@ -176,11 +186,10 @@ export class ServiceRegistry {
     if (facade.fits !== row) this.#fit(facade, row);
     if (!method) throw serviceGone(facade.decl, name);
     const given = this.#given(facade, name, method, args.slice(0, Math.min(count, method.args.length)));
-    const leave = row.owner.lifetime.enterAnyway(label);
-    if (!leave) throw serviceGone(facade.decl, name);
+    if (!row.owner.lifetime.countIn(label)) throw serviceGone(facade.decl, name);
     while (given.length < method.args.length) given.push(undefined);
     // Behind the declared arguments the type allows nothing else.
-    return { row, method, fn: fn as Method, leave, options: args[count] as CallOptions | undefined, given };
+    return { row, method, fn: fn as Method, options: args[count] as CallOptions | undefined, given };
   }
 
   /** The arguments as the provider gets them. */
@@ -202,52 +211,49 @@ export class ServiceRegistry {
     return this.#actors.handAll(schema, value);
   }
 
-  /** A message makes some twenty of these calls: one promise each, beside the method's own. */
+  /** A message makes some thirty of these calls: what is answered at once costs one promise, anything else one beside its own. */
   #invoke(facade: Facade, called: Called, args: readonly unknown[]): Promise<unknown> {
     const { name } = called;
     try {
-      const { row, method, fn, leave, options, given } = this.#open(facade, called, args);
+      const { row, method, fn, options, given } = this.#open(facade, called, args);
       const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
+      const ending = endingOf(called, row, control);
+      given.push(control ?? NEVER);
+      let result: unknown;
       try {
-        given.push(control ?? NEVER);
-        const result = runAs(row.owner, () => fn(...given));
-        // A promise comes back as it is; anything else, other thenables too, as a promise.
-        const held = leaveAfter(Promise.resolve(result), leave, control);
-        const answer = control ? control.race(held) : held;
-        return facade.isJudged && 'result' in method ? answer.then((value) => this.#judged(facade, name, method.result, value)) : answer;
+        result = runAs(row.owner, () => fn(...given));
       } catch (error) {
-        control?.end();
-        leave();
-        throw error;
+        return ending.failed(error);
       }
+      const isLooked = facade.isJudged && 'result' in method;
+      if (!isThenable(result)) {
+        const answer = ending.answered(result);
+        return Promise.resolve(isLooked ? this.#judged(facade, name, method.result, answer) : answer);
+      }
+      // A promise is listened to as it is, other thenables as a promise.
+      const held = Promise.resolve(result).then(ending.answered, ending.failed);
+      const answer = control ? control.race(held) : held;
+      return isLooked ? answer.then((value) => this.#judged(facade, name, method.result, value)) : answer;
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  async *#stream(facade: Facade, called: Called, args: readonly unknown[]): AsyncGenerator<unknown> {
+  /** A stream that was asked for its first frame. */
+  #begin(facade: Facade, called: Called, args: readonly unknown[]): Begun {
     const { name } = called;
-    const { row, method, fn, leave, options, given } = this.#open(facade, called, args);
+    const { row, method, fn, options, given } = this.#open(facade, called, args);
     const control = options === undefined ? undefined : deadlineOf(options, facade.decl, name);
-    // A generator goes on as whoever asks it for the next frame.
     const inside = <T>(step: () => T): T => runAs(row.owner, step);
-    let frames: AsyncIterator<unknown> | undefined;
+    const call: CallControl = control ?? NEVER;
+    const ending = endingOf(called, row, control);
     try {
-      const call: CallControl = control ?? NEVER;
       // What a streaming method gives is an async iterable: `ServiceMethods` says so.
       const source = inside(() => (fn(...given, call) as AsyncIterable<unknown>)[Symbol.asyncIterator]());
-      frames = source;
-      while (true) {
-        const asked = inside(() => source.next());
-        const next = await (control ? control.race(asked) : asked);
-        if (next.done) return;
-        yield facade.isJudged && 'frame' in method ? this.#judged(facade, name, method.frame, next.value) : next.value;
-      }
-    } finally {
-      const ended = leaveAfter(Promise.resolve(inside(() => frames?.return?.())), leave, control);
-      // A method that is late may never come to its end.
-      if (control?.isLate()) ended.catch(() => undefined);
-      else await ended;
+      const judged = facade.isJudged && 'frame' in method ? (value: unknown) => this.#judged(facade, name, method.frame, value) : undefined;
+      return { source, inside, control, judged, leave: () => ending.answered(undefined) };
+    } catch (error) {
+      return ending.failed(error);
     }
   }
 
@@ -281,19 +287,30 @@ export class ServiceRegistry {
 }
 
 /** The provider is held for as long as it works, also where nobody waits for it any more. */
-const leaveAfter = <T>(result: Promise<T>, leave: () => void, control: EndingCall | undefined): Promise<T> =>
-  result.then(
-    (value) => {
-      control?.end();
+const endingOf = (called: Called, row: Row, control: EndingCall | undefined): Ending => {
+  if (control) return makeEnding(called.label, row, control);
+  if (called.ending?.row !== row) called.ending = makeEnding(called.label, row, undefined);
+  return called.ending;
+};
+
+const makeEnding = (label: string, row: Row, control: EndingCall | undefined): Ending => {
+  const { lifetime } = row.owner;
+  const leave = (): void => {
+    control?.end();
+    lifetime.leave(label);
+  };
+  return {
+    row,
+    answered: (value) => {
       leave();
       return value;
     },
-    (error: unknown) => {
-      control?.end();
+    failed: (error) => {
       leave();
       throw error;
     },
-  );
+  };
+};
 
 const serviceGone = (decl: ServiceDecl, method: string): SvcError =>
   new SvcError('service_gone', `${decl.name}.${method} cannot be called now: no extension provides ${declaredAs(decl)}.`, {

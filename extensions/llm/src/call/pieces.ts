@@ -1,40 +1,64 @@
-/** Text that comes by calls and is taken by a loop. What was put while nobody took it is taken together. */
+/** What a call says while it goes on, for whoever takes it by a loop: text that was put while nobody took it is taken together, and at the end the answer. */
+import type { AnswerPiece, ModelAnswer } from '../contract.js';
 
 export interface Pieces {
   put(text: string): void;
-  end(): void;
-  taken(): AsyncGenerator<string>;
+  /** The text, then what `answer` comes to. `left` is called when the loop ends before that. */
+  taken(answer: Promise<ModelAnswer>, left: () => void): AsyncIterableIterator<AnswerPiece>;
 }
 
+type Piece = IteratorResult<AnswerPiece, undefined>;
+
+const DONE: Piece = Object.freeze({ done: true, value: undefined });
+
+/** Written out as an iterator: there is one for each message, and a generator costs several promises for each piece. */
 export const createPieces = (): Pieces => {
   let waiting = '';
+  let isAnswered = false;
   let isOver = false;
-  let wake: (() => void) | undefined;
-  const woken = (): void => {
-    wake?.();
+  let wake: ((piece: Piece | Promise<Piece>) => void) | undefined;
+  const takeText = (): Piece => {
+    const text = waiting;
+    waiting = '';
+    return { done: false, value: { text } };
+  };
+  const give = (next: () => Piece | Promise<Piece>): void => {
+    const waits = wake;
     wake = undefined;
+    waits?.(next());
+  };
+  const last = (answer: Promise<ModelAnswer>): Promise<Piece> => {
+    isOver = true;
+    return answer.then((whole) => ({ done: false, value: { answer: whole } }));
   };
   return {
     put: (text) => {
       waiting += text;
-      woken();
+      if (text !== '') give(takeText);
     },
-    end: () => {
-      isOver = true;
-      woken();
-    },
-    async *taken() {
-      for (;;) {
-        if (waiting !== '') {
-          const text = waiting;
-          waiting = '';
-          yield text;
-        } else if (isOver) return;
-        else
-          await new Promise<void>((resolve) => {
+    taken: (answer, left) => {
+      const ended = (): void => {
+        isAnswered = true;
+        give(() => last(answer));
+      };
+      answer.then(ended, ended);
+      const pieces: AsyncIterableIterator<AnswerPiece> = {
+        [Symbol.asyncIterator]: () => pieces,
+        next: () => {
+          if (waiting !== '') return Promise.resolve(takeText());
+          if (isOver) return Promise.resolve(DONE);
+          if (isAnswered) return last(answer);
+          return new Promise((resolve) => {
             wake = resolve;
           });
-      }
+        },
+        return: () => {
+          isOver = true;
+          if (!isAnswered) left();
+          return Promise.resolve(DONE);
+        },
+      };
+      return pieces;
     },
   };
 };

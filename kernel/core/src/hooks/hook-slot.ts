@@ -15,6 +15,7 @@ import { plainCopy } from '../contracts/crossing.js';
 import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { Owner } from '../owner.js';
 import { runAs } from '../owner.js';
+import { isThenable } from '../thenable.js';
 
 export interface Tap {
   readonly owner: Owner;
@@ -36,6 +37,7 @@ type Invoke = (args: readonly unknown[]) => unknown;
 type GatherRow = { owner: string; value?: unknown; error?: string };
 
 const SKIPPED = Symbol('skipped');
+const unlessSkipped = (answer: unknown): unknown => (answer === SKIPPED ? undefined : answer);
 
 /** The one status by which an area says that the fault is its own. */
 const INTERNAL_ERROR = 500;
@@ -105,10 +107,33 @@ export class HookSlot {
   #single(failed: (error: unknown) => unknown): Invoke | undefined {
     const [tap, another] = this.#taps;
     if (!tap || another) return undefined;
-    return this.#held(async ([subject]) => {
-      const answer = await this.#guarded(tap, [subject], failed);
-      return answer === SKIPPED ? undefined : answer;
-    });
+    const label = `hook ${this.hook.name}`;
+    const { lifetime } = tap.owner;
+    return ([subject]) => {
+      const isHeld = lifetime.countIn(label);
+      const leave = (): void => {
+        if (isHeld) lifetime.leave(label);
+      };
+      try {
+        const answer = this.#guarded(tap, [subject], failed);
+        if (answer instanceof Promise)
+          return answer.then(
+            (value) => {
+              leave();
+              return unlessSkipped(value);
+            },
+            (error: unknown) => {
+              leave();
+              throw error;
+            },
+          );
+        leave();
+        return Promise.resolve(unlessSkipped(answer));
+      } catch (error) {
+        leave();
+        return Promise.reject(error);
+      }
+    };
   }
 
   #veto(): Invoke {
@@ -195,16 +220,15 @@ export class HookSlot {
     const taps = this.#taps;
     const label = `hook ${this.hook.name}`;
     return async (args) => {
-      const leaves = taps.map((tap) => tap.owner.lifetime.enterAnyway(label));
+      const held = taps.map((tap) => tap.owner.lifetime).filter((lifetime) => lifetime.countIn(label));
       try {
         return await invoke(args);
       } finally {
-        for (const leave of leaves) leave?.();
+        for (const lifetime of held) lifetime.leave(label);
       }
     };
   }
 
-  /** Runs one tap as its owner within the budget; `failed` turns its fault into what the policy says. */
   /** A tap of another build gets a copy: what the others judge, and what happens then, stays what it was. */
   #handed(tap: Tap, args: readonly unknown[]): readonly unknown[] {
     if (!this.#judge.isForeign(tap.owner)) return args;
@@ -212,14 +236,48 @@ export class HookSlot {
     return [this.hook.subject, this.hook.context ?? this.hook.subject].slice(0, copies.length).map((schema, index) => this.#actors.handAll(schema, copies[index]));
   }
 
-  async #guarded(tap: Tap, args: readonly unknown[], failed: (error: unknown) => unknown): Promise<unknown> {
+  /** Runs one tap as its owner within the budget; `failed` turns its fault into what the policy says. A promise only where the tap answers with one. Throws, or rejects, what `failed` throws. */
+  #guarded(tap: Tap, args: readonly unknown[], failed: (error: unknown) => unknown): unknown {
     // Only who was stopped by force, or held up its own end too long, is gone in the middle of a call.
     if (isGone(tap)) return this.hook.policy === 'closed' ? failed(goneError(tap, this.hook.name)) : SKIPPED;
     const started = performance.now();
+    const control = new BudgetControl();
+    let given: unknown;
     try {
-      const control = new BudgetControl();
-      const given = runAs(tap.owner, () => (tap.fn as (...a: readonly unknown[]) => unknown)(...this.#handed(tap, args), control));
-      const result = isThenable(given) ? await withinBudget(given, control, this.hook.budgetMs, this.hook.name) : given;
+      given = runAs(tap.owner, () => (tap.fn as (...a: readonly unknown[]) => unknown)(...this.#handed(tap, args), control));
+    } catch (error) {
+      return this.#ended(tap, started, () => this.#faulty(tap, error, failed));
+    }
+    if (isThenable(given)) return this.#awaited(tap, given, control, failed, started);
+    return this.#ended(tap, started, () => this.#taken(tap, given, failed));
+  }
+
+  async #awaited(tap: Tap, given: PromiseLike<unknown>, control: BudgetControl, failed: (error: unknown) => unknown, started: number): Promise<unknown> {
+    let result: unknown;
+    try {
+      result = await withinBudget(given, control, this.hook.budgetMs, this.hook.name);
+    } catch (error) {
+      return this.#ended(tap, started, () => this.#faulty(tap, error, failed));
+    }
+    return this.#ended(tap, started, () => this.#taken(tap, result, failed));
+  }
+
+  #ended<T>(tap: Tap, started: number, take: () => T): T {
+    try {
+      return take();
+    } finally {
+      this.#watch.timing(tap.owner, this.hook.name, performance.now() - started);
+    }
+  }
+
+  #faulty(tap: Tap, error: unknown, failed: (error: unknown) => unknown): unknown {
+    if (isFault(error)) this.#watch.strike(tap.owner, this.hook.name, error);
+    return failed(error);
+  }
+
+  /** What the tap answered, if it may answer that. */
+  #taken(tap: Tap, result: unknown, failed: (error: unknown) => unknown): unknown {
+    try {
       if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.hook.name}; undefined means "no change"`);
       if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with something that neither denies nor suspends`);
       if (result === undefined || !this.#judge.isNeeded(tap.owner)) return result;
@@ -227,10 +285,7 @@ export class HookSlot {
       this.#judgeAnswer(tap, answer);
       return answer;
     } catch (error) {
-      if (isFault(error)) this.#watch.strike(tap.owner, this.hook.name, error);
-      return failed(error);
-    } finally {
-      this.#watch.timing(tap.owner, this.hook.name, performance.now() - started);
+      return this.#faulty(tap, error, failed);
     }
   }
 
@@ -262,23 +317,24 @@ class BudgetControl implements TapControl {
   }
 }
 
-async function withinBudget(result: PromiseLike<unknown>, control: BudgetControl, budgetMs: number, hook: string): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+const withinBudget = (result: PromiseLike<unknown>, control: BudgetControl, budgetMs: number, hook: string): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
       const error = new Error(`a tap of ${hook} did not answer within ${budgetMs} ms`);
       control.end(error);
       reject(error);
     }, budgetMs);
+    result.then(
+      (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([result, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> => typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 
 /** A tap that tells a caller what is wrong with the request. */
 const isRefusal = (error: unknown): error is SvcError => isSvcError(error) && error.status < 500;

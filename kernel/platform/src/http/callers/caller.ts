@@ -44,9 +44,9 @@ export const identifyAgain = async (hooks: CallerHooks, { decl }: Guarded, call:
 };
 
 /** Takes the cost from the caller's rate limit. Throws when there is not so much left. */
-export const charge = async (hooks: Pick<CallerHooks, 'admit'>, call: Call, req: IncomingMessage, routeId = NO_ROUTE, cost = REFUSAL_COST): Promise<void> => {
+export const charge = (hooks: Pick<CallerHooks, 'admit'>, call: Call, req: IncomingMessage, routeId = NO_ROUTE, cost = REFUSAL_COST): Promise<void> => {
   call.isCharged = true;
-  if (!hooks.admit.isEmpty()) refuse(await hooks.admit.call(admissionOf(call, req, routeId, cost)));
+  return hooks.admit.isEmpty() ? Promise.resolve() : hooks.admit.call(admissionOf(call, req, routeId, cost)).then(refuse);
 };
 
 /** What to answer to a call that is refused: the refusal, or, when it is one too many, just that. Never rejects. */
