@@ -15,10 +15,10 @@ export const anthropicBody = (target: DriverTarget, request: ModelRequest, adapt
       ...(request.temperature === undefined || adaptation.noTemperature || mayThink(request, adaptation) ? {} : { temperature: request.temperature }),
       stream: true,
     },
-    { messages: request.messages.map(messageText), ...(request.tools.length > 0 && !adaptation.noTools ? { tools: request.tools.map(toolText) } : {}) },
+    { messages: request.messages.map(messageText), ...(request.tools.length > 0 && !adaptation.noTools ? { tools: [toolsText(request.tools)] } : {}) },
   );
 
-const toolText = remembered(({ name, description, parameters }: ToolSchema) => JSON.stringify({ name, description, input_schema: parameters }));
+const toolsText = remembered((tools: readonly ToolSchema[]) => listText(tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }))));
 
 const messageText = remembered((message: ModelMessage) => listText(wireMessage(message)));
 

@@ -17,11 +17,11 @@ export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptati
     },
     {
       messages: [...(request.system === '' ? [] : [JSON.stringify({ role: 'system', content: request.system })]), ...request.messages.map(messageText)],
-      ...(request.tools.length > 0 && !adaptation.noTools ? { tools: request.tools.map(toolText) } : {}),
+      ...(request.tools.length > 0 && !adaptation.noTools ? { tools: [toolsText(request.tools)] } : {}),
     },
   );
 
-const toolText = remembered(({ name, description, parameters }: ToolSchema) => JSON.stringify({ type: 'function', function: { name, description, parameters } }));
+const toolsText = remembered((tools: readonly ToolSchema[]) => listText(tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }))));
 
 /** A message of ours is several of theirs where it holds results. */
 const messageText = remembered((message: ModelMessage) => listText(message.role === 'assistant' ? [assistantMessage(message)] : userMessages(message)));

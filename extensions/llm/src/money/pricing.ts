@@ -47,7 +47,7 @@ const measure = (request: ModelRequest, tokensOf: (size: Size) => number): numbe
     tokens += size.tokens + tokensOf(size);
   };
   for (const message of request.messages) add(sizeOfMessage(message));
-  for (const tool of request.tools) add(sizeOfTool(tool));
+  add(sizeOfTools(request.tools));
   return Math.ceil(tokens);
 };
 
@@ -59,7 +59,13 @@ const sizeOfMessage = remembered(({ parts }: ModelMessage): Size => {
   );
 });
 
-const sizeOfTool = remembered(({ name, description, parameters }: ToolSchema): Size => sizeOfTexts([name, description, JSON.stringify(parameters) ?? ''], MESSAGE_TOKENS));
+const sizeOfTools = remembered(
+  (tools: readonly ToolSchema[]): Size =>
+    sizeOfTexts(
+      tools.flatMap(({ name, description, parameters }) => [name, description, JSON.stringify(parameters) ?? '']),
+      tools.length * MESSAGE_TOKENS,
+    ),
+);
 
 const sizeOfTexts = (texts: readonly string[], tokens = 0): Size => {
   let chars = 0;

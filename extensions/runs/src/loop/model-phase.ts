@@ -85,7 +85,7 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
     fallbacks: manifest.fallback_models,
     system,
     messages,
-    tools: tools.map(schemaOf),
+    tools: schemasOf(tools),
     maxTokens,
     temperature: progress.input.temperature ?? manifest.model.temperature,
     ...thinkingOf(progress, aside?.history ?? progress.session),
@@ -93,12 +93,12 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
   };
 }
 
-/** One for each tool that the registry knows: what is made of it is kept beside it. */
-const schemas = new WeakMap<ToolInfo, ToolSchema>();
+/** One list for each that the registry gave: what is made of it is kept beside it. */
+const schemas = new WeakMap<readonly ToolInfo[], readonly ToolSchema[]>();
 
-const schemaOf = (tool: ToolInfo): ToolSchema => {
-  const known = schemas.get(tool) ?? Object.freeze({ name: tool.name, description: tool.description, parameters: tool.input_schema });
-  schemas.set(tool, known);
+const schemasOf = (tools: readonly ToolInfo[]): readonly ToolSchema[] => {
+  const known = schemas.get(tools) ?? Object.freeze(tools.map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema })));
+  if (Object.isFrozen(tools)) schemas.set(tools, known);
   return known;
 };
 

@@ -23,6 +23,7 @@ const TIMEOUT_MS = 30_000;
 const MODEL_IDLE_TIMEOUT_MS = 300_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
+const MAX_MODEL_URLS = 200;
 const POOL = { connections: 256, pipelining: 1, keepAliveTimeout: 30_000, keepAliveMaxTimeout: 600_000, headersTimeout: 0, bodyTimeout: 0 };
 const OWN_TO_AN_ORIGIN = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key'];
 
@@ -49,11 +50,13 @@ interface DoorState {
   readonly deps: FetchDoorDeps;
   undici: Promise<typeof import('undici')> | undefined;
   pool: Agent | undefined;
+  /** Where models were asked, by their text: few, and each asked again and again. */
+  readonly modelUrls: Map<string, URL>;
   closed: boolean;
 }
 
 export const createFetchDoor = (deps: FetchDoorDeps): FetchDoor => {
-  const state: DoorState = { deps, undici: undefined, pool: undefined, closed: false };
+  const state: DoorState = { deps, undici: undefined, pool: undefined, modelUrls: new Map(), closed: false };
   return {
     fetch: (url, init, resolve) => {
       if (state.closed) return Promise.reject(fetchErrors.closed());
@@ -72,7 +75,7 @@ const load = (state: DoorState): Promise<typeof import('undici')> => {
 };
 
 const fetchModel = async (state: DoorState, text: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse> => {
-  const url = parseUrl(text);
+  const url = modelUrl(state, text);
   if (!state.deps.isModelUrl(url)) throw fetchErrors.not_a_model(url.host);
   const headers = await requestHeaders(state, init, resolve);
   const undici = await load(state);
@@ -167,6 +170,15 @@ const parseUrl = (text: string): URL => {
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not http or https`);
   if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it holds a user name or password');
+  return url;
+};
+
+const modelUrl = (state: DoorState, text: string): URL => {
+  const known = state.modelUrls.get(text);
+  if (known) return known;
+  const url = parseUrl(text);
+  if (state.modelUrls.size >= MAX_MODEL_URLS) state.modelUrls.clear();
+  state.modelUrls.set(text, url);
   return url;
 };
 
