@@ -3,10 +3,10 @@ import { bundleProgram } from '../build/bundler.mjs';
 import { inRoot } from '../build/paths.mjs';
 import { startNode } from './processes.mjs';
 
-/** Runs tools/bench/programs/<name>.mjs and resolves with the JSON it prints. */
+/** Runs tools/bench/programs/in-process/<name>.mjs and resolves with the JSON it prints. */
 export const runProgram = async (name, input, nodeArgs = []) => {
   const outdir = `dist/bench/${name}`;
-  await bundleProgram({ entry: `tools/bench/programs/${name}.mjs`, outdir });
+  await bundleProgram({ entry: `tools/bench/programs/in-process/${name}.mjs`, outdir });
   const child = startNode([...nodeArgs, inRoot(outdir, `${name}.js`), JSON.stringify(input)]);
   const result = JSON.parse(await child.line());
   await child.ended;

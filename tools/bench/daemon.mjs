@@ -11,7 +11,10 @@ import { startNode } from './processes.mjs';
 const READY_WAIT_MS = 30_000;
 const POLL_MS = 5;
 
-const configText = (providerUrl) => `[api]
+/** Providers that speak the wire of chat completions: the default one, and one more for what a single one does not take. */
+const PROVIDERS = ['openai', 'groq'];
+
+const configText = (providerUrls) => `[api]
 rate_limit_per_second = 100000
 
 [default_model]
@@ -19,8 +22,7 @@ provider = "openai"
 model = "gpt-4o"
 
 [provider_urls]
-openai = "${providerUrl}/v1"
-`;
+${providerUrls.map((url, index) => `${PROVIDERS[index]} = "${url}/v1"\n`).join('')}`;
 
 export const freePort = () =>
   new Promise((resolve, reject) => {
@@ -32,30 +34,37 @@ export const freePort = () =>
     });
   });
 
-export const startProvider = async () => {
-  const child = startNode([inRoot('fixtures/providers/instant.mjs')]);
-  return { url: `http://127.0.0.1:${await child.line()}`, stop: child.stop };
+/** A program that prints its port: a provider, a floor. */
+export const startServer = async (file, args = []) => {
+  const child = startNode([inRoot(file), ...args]);
+  return { url: `http://127.0.0.1:${await child.line()}`, pid: child.pid, stop: child.stop };
 };
 
-/** A home that daemons of one measurement share, one after the other. */
-export const makeHome = async (providerUrl) => {
+export const startProvider = () => startServer('fixtures/providers/instant.mjs');
+
+/** A home that daemons of one measurement share, one after the other. With a second url there is a second provider, `groq`. */
+export const makeHome = async (...providerUrls) => {
   const home = await mkdtemp(path.join(tmpdir(), 'svc-bench-'));
-  await writeFile(path.join(home, 'config.toml'), configText(providerUrl));
-  return { home, env: { SVC_HOME: home, OPENAI_API_KEY: 'sk-bench', SVC_API_KEY: '', SVC_CONFIG: '' }, remove: () => rm(home, { recursive: true, force: true }) };
+  await writeFile(path.join(home, 'config.toml'), configText(providerUrls));
+  const keys = { OPENAI_API_KEY: 'sk-bench', GROQ_API_KEY: providerUrls.length > 1 ? 'sk-bench' : '' };
+  return { home, env: { SVC_HOME: home, ...keys, SVC_API_KEY: '', SVC_CONFIG: '' }, remove: () => rm(home, { recursive: true, force: true }) };
 };
 
 /** Starts the built daemon and resolves as soon as /api/ready answers 200; `readyMs` is counted from the start of the process. */
-export const startDaemon = async ({ home, env }, nodeArgs = []) => {
+export const startDaemon = (home, { nodeArgs = [], dist = inRoot('dist') } = {}) => startByDoor(home, [...nodeArgs, path.join(dist, 'daemon/main.js')]);
+
+/** The same by another way to start it: `node args`, which may end before the daemon does. */
+export const startByDoor = async ({ home, env }, args, cwd) => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const begun = performance.now();
-  const child = startNode([...nodeArgs, inRoot('dist/daemon/main.js')], { env: { ...env, SVC_PORT: String(port) } });
-  const isGone = child.ended.then(() => true);
+  const child = startNode(args, { env: { ...env, SVC_PORT: String(port) }, cwd });
+  const failed = child.ended.then((code) => code !== 0);
   while (!(await isReady(url))) {
     if (performance.now() - begun > READY_WAIT_MS) throw new Error(`the daemon in ${home} is not ready after ${READY_WAIT_MS / 1_000} s`);
-    if (await Promise.race([isGone, sleep(POLL_MS, false)])) throw new Error(`the daemon in ${home} ended at once`);
+    if (await Promise.race([failed, sleep(POLL_MS, false)])) throw new Error(`the daemon in ${home} ended at once`);
   }
-  return { url, port, pid: child.pid, begun, readyMs: performance.now() - begun, stop: child.stop };
+  return { url, port, pid: child.pid, begun, readyMs: performance.now() - begun, stop: child.stop, ended: child.ended };
 };
 
 const isReady = async (url) => {
@@ -69,8 +78,8 @@ const isReady = async (url) => {
 };
 
 /** One JSON call; throws on anything but 2xx. */
-export const call = async (url, method, where, body) => {
-  const response = await fetch(url + where, { method, headers: { 'content-type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+export const call = async (url, method, where, body, headers = {}) => {
+  const response = await fetch(url + where, { method, headers: { 'content-type': 'application/json', ...headers }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${where} answered ${response.status}: ${text.slice(0, 300)}`);
   return text === '' ? undefined : JSON.parse(text);
@@ -99,10 +108,10 @@ export const recordModelCall = async () => {
   return bodies.at(-1);
 };
 
-/** Agents with plain answers, one per client. */
-export const makeAgents = async (url, count) => {
+/** Agents with plain answers, one per client; `fieldsOf` says what else of the request differs from one to the next. */
+export const makeAgents = async (url, count, fieldsOf = () => ({})) => {
   const made = [];
-  for (let index = 0; index < count; index += 1) made.push((await call(url, 'POST', '/api/agents', { name: `bench-${index}` })).agent_id);
+  for (let index = 0; index < count; index += 1) made.push((await call(url, 'POST', '/api/agents', { name: `bench-${index}`, ...fieldsOf(index) })).agent_id);
   return made;
 };
 

@@ -3,9 +3,9 @@ import { inRoot } from '../build/paths.mjs';
 import { percentile } from './figures.mjs';
 import { cpuMs, startNode } from './processes.mjs';
 
-/** `server` is {url, pid}. Rejects when any request failed. */
-export const loadWindow = async (server, paths, seconds) => {
-  const client = startNode([inRoot('tools/bench/programs/load-client.mjs'), JSON.stringify({ origin: server.url, paths, seconds })]);
+/** `server` is {url, pid}; `request` is {method, headers} of what is no message. Rejects when any request failed. */
+export const loadWindow = async (server, paths, seconds, request = {}) => {
+  const client = startNode([inRoot('tools/bench/programs/clients/load-client.mjs'), JSON.stringify({ origin: server.url, paths, seconds, ...request })]);
   // It has begun its sessions, which is not what is measured.
   await client.line();
   const before = cpuMs(server.pid);

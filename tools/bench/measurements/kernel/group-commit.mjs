@@ -1,6 +1,6 @@
 /** How many rows a second become durable when many writers each wait for their own. */
-import { runProgram } from '../bundle.mjs';
-import { median, perSecond } from '../figures.mjs';
+import { runProgram } from '../../bundle.mjs';
+import { median, perSecond } from '../../figures.mjs';
 
 const WRITERS = 64;
 const TARGET = 15_000;

@@ -1,8 +1,8 @@
 /** What a thousand reloads of an area leave on the heap. */
-import { inRoot } from '../../build/paths.mjs';
-import { runProgram } from '../bundle.mjs';
-import { makeHome } from '../daemon.mjs';
-import { megabytes } from '../figures.mjs';
+import { inRoot } from '../../../build/paths.mjs';
+import { runProgram } from '../../bundle.mjs';
+import { makeHome } from '../../daemon.mjs';
+import { megabytes } from '../../figures.mjs';
 
 const AREA = 'runs';
 const TARGET_BYTES = 2 * 1_048_576;

@@ -1,8 +1,8 @@
 /** What the daemon occupies while nobody asks anything of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeAgents, makeHome, say, startDaemon, startProvider } from '../daemon.mjs';
-import { median, megabytes } from '../figures.mjs';
-import { pssBytes } from '../processes.mjs';
+import { makeAgents, makeHome, say, startDaemon, startProvider } from '../../daemon.mjs';
+import { median, megabytes } from '../../figures.mjs';
+import { pssBytes } from '../../processes.mjs';
 
 const STARTS = 3;
 const SETTLE_MS = 3_000;

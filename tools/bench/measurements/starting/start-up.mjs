@@ -1,7 +1,7 @@
 /** From the start of the process to ready, and to the first answer, beside `node -e 0`: in turn, so that both meet the same machine. */
-import { call, makeAgents, makeHome, say, startDaemon, startProvider } from '../daemon.mjs';
-import { median, milliseconds, times } from '../figures.mjs';
-import { timeOfNode } from '../processes.mjs';
+import { call, makeAgents, makeHome, say, startDaemon, startProvider } from '../../daemon.mjs';
+import { median, milliseconds, times } from '../../figures.mjs';
+import { timeOfNode } from '../../processes.mjs';
 
 /** Runs in the journal that the recovery scan has to look through. */
 const EARLIER_MESSAGES = 20;

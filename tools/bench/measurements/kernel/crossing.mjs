@@ -1,6 +1,7 @@
 /** What a call costs that crosses the gate between two areas, against one that does not. */
-import { runProgram } from '../bundle.mjs';
-import { median, round, times } from '../figures.mjs';
+import { runProgram } from '../../bundle.mjs';
+import { median, round } from '../../figures.mjs';
+import { against } from '../../ratios.mjs';
 
 /** A message makes some twenty of these calls, and costs about a millisecond in all. */
 const LIMIT_NS = 3_000;
@@ -14,7 +15,7 @@ export const run = async ({ isQuick }) => {
       what,
       value: `${Math.round(ns)} ns`,
       floor: `${round(plain, 0)} ns`,
-      ratio: times(ns / plain),
+      ...against(values, raw.plain, 'lower'),
       target: `≤ ${LIMIT_NS} ns`,
       met: ns <= LIMIT_NS,
       method: `median of ${values.length} rounds, an awaited call with an actor and an id; floor: the function itself`,

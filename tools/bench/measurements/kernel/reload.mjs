@@ -1,6 +1,6 @@
 /** Every area is reloaded while clients send blocking and streamed messages: none may fail, no stream may be cut. */
 import { Client } from 'undici';
-import { call, makeAgents, makeHome, startDaemon, startProvider } from '../daemon.mjs';
+import { call, makeAgents, makeHome, startDaemon, startProvider } from '../../daemon.mjs';
 
 const BLOCKING = 4;
 const STREAMING = 4;

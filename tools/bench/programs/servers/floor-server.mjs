@@ -3,11 +3,13 @@
  * with undici, stores the answer durably, and replies. Every insert of one turn of the event loop shares one commit.
  *
  * The body of the model call is what the product sends: the file holds one, of which only the messages are changed.
+ * Each path has one talk, kept in memory, until a message names another session. Asked for a tool, it knows the time.
  *
  *   node floor-server.mjs <database file> <provider url> <file of a model call's body>     prints its port
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { json, text } from 'node:stream/consumers';
 import sqlite3 from 'sqlite3';
 import { Pool } from 'undici';
 
@@ -36,44 +38,64 @@ const pump = () => {
   });
 };
 
-const store = (kind, text) =>
+const store = (kind, body) =>
   new Promise((resolve, reject) => {
-    waiting.push({ row: { kind, text }, resolve, reject });
+    waiting.push({ row: { kind, text: body }, resolve, reject });
     if (writing) return;
     writing = true;
     setImmediate(pump);
   });
 
-const bodyOf = async (stream) => {
-  const chunks = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
+/** The text of an OpenAI event stream, and the tool calls in it; the calls come whole. */
+const readAnswer = (events) => {
+  const said = { text: '', calls: [] };
+  for (const line of events.split('\n')) {
+    if (!line.startsWith('data: {')) continue;
+    const delta = JSON.parse(line.slice(6)).choices[0]?.delta;
+    said.text += delta?.content ?? '';
+    for (const { id, type, function: asked } of delta?.tool_calls ?? []) said.calls.push({ id, type, function: asked });
+  }
+  return said;
 };
 
-/** The text of an OpenAI event stream. */
-const textOf = (events) => {
-  let text = '';
-  for (const line of events.split('\n')) if (line.startsWith('data: {')) text += JSON.parse(line.slice(6)).choices[0]?.delta?.content ?? '';
-  return text;
-};
-
-const answer = async (request) => {
-  const { message } = JSON.parse(await bodyOf(request));
-  await store('user', message);
+const think = async (messages) => {
   const { body } = await upstream.request({
     path: '/v1/chat/completions',
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer none' },
-    body: JSON.stringify({ ...modelCall, messages: [...modelCall.messages.slice(0, -1), { role: 'user', content: message }] }),
+    body: JSON.stringify({ ...modelCall, messages: [...modelCall.messages.slice(0, -1), ...messages] }),
   });
-  const text = textOf(await bodyOf(body));
-  await store('assistant', text);
-  return JSON.stringify({ response: text });
+  return readAnswer(await text(body));
+};
+
+const talks = new Map();
+const talkOf = (path, session) => {
+  if (talks.get(path)?.session !== session) talks.set(path, { session, messages: [] });
+  return talks.get(path).messages;
+};
+
+const keep = (talk, message) => {
+  talk.push(message);
+  return store(message.role, JSON.stringify(message));
+};
+
+const answer = async (request) => {
+  const { message, session_id } = await json(request);
+  const talk = talkOf(request.url, session_id);
+  await keep(talk, { role: 'user', content: message });
+  let said = await think(talk);
+  while (said.calls.length > 0) {
+    await keep(talk, { role: 'assistant', content: null, tool_calls: said.calls });
+    for (const call of said.calls) await keep(talk, { role: 'tool', tool_call_id: call.id, content: JSON.stringify({ utc: new Date().toISOString(), unix_ms: Date.now(), weekday: 'Sunday' }) });
+    said = await think(talk);
+  }
+  await keep(talk, { role: 'assistant', content: said.text });
+  return JSON.stringify({ response: said.text });
 };
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   answer(request).then(
-    (text) => response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text),
+    (reply) => response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(reply) }).end(reply),
     (error) => response.writeHead(500).end(String(error)),
   );
 });

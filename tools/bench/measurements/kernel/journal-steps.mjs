@@ -1,6 +1,6 @@
 /** How many steps of runs the journal keeps in a second. */
-import { runProgram } from '../bundle.mjs';
-import { median, perSecond } from '../figures.mjs';
+import { runProgram } from '../../bundle.mjs';
+import { median, perSecond } from '../../figures.mjs';
 
 const CLIENTS = 32;
 const STEPS = 10;

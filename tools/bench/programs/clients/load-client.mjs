@@ -3,7 +3,8 @@
  *
  *   node load-client.mjs '{"origin": "http://…", "paths": ["/…", …], "seconds": 4}'     one client per path
  *
- * Each begins a new session after ten messages: what grows with a conversation is not what is measured.
+ * It posts messages, or with "method": "GET" asks for the paths; "headers" go with either.
+ * Each client that talks begins a new session after ten messages: what grows with a conversation is not what is measured.
  *
  * Prints {requests, failures, seconds, latencies}; the latencies are in milliseconds, at most 20,000 of them.
  */
@@ -12,21 +13,19 @@ import { Client } from 'undici';
 
 const SESSION_MESSAGES = 10;
 const MAX_LATENCIES = 20_000;
-const { origin, paths, seconds } = JSON.parse(process.argv[2]);
+const { origin, paths, seconds, method = 'POST', headers: more = {} } = JSON.parse(process.argv[2]);
 const message = 'Say hello to the bench, please.';
-const headers = { 'content-type': 'application/json' };
+const headers = { 'content-type': 'application/json', ...more };
 
-/** A session has to be there before a message names it: they are begun before the clock runs, and used again when all were. */
+/** A session of an agent has to be there before a message names it: they are begun before the clock runs, and used again when all were. */
 const SESSIONS = 30;
 const begin = async (path) => {
+  const ids = Array.from({ length: method === 'POST' ? SESSIONS : 0 }, () => randomUUID());
+  if (!path.startsWith('/api/agents/')) return ids;
   const client = new Client(origin);
-  const agent = path.replace(/\/message.*$/, '');
-  const ids = [];
-  for (let made = 0; made < (agent.startsWith('/api/agents/') ? SESSIONS : 0); made += 1) {
-    const id = randomUUID();
-    const response = await client.request({ path: `${agent}/sessions`, method: 'POST', headers, body: JSON.stringify({ session_id: id, activate: false }) });
+  for (const id of ids) {
+    const response = await client.request({ path: path.replace(/\/message.*$/, '/sessions'), method: 'POST', headers, body: JSON.stringify({ session_id: id, activate: false }) });
     await response.body.dump();
-    ids.push(id);
   }
   await client.close();
   return ids;
@@ -41,12 +40,12 @@ const endMs = begun + seconds * 1_000;
 
 const loop = async (path, index) => {
   const client = new Client(origin);
-  let body = '';
+  let body;
   for (let count = 0; performance.now() < endMs; count += 1) {
-    if (count % SESSION_MESSAGES === 0) body = JSON.stringify({ message, session_id: sessions[index][(count / SESSION_MESSAGES) % SESSIONS] });
+    if (method === 'POST' && count % SESSION_MESSAGES === 0) body = JSON.stringify({ message, session_id: sessions[index][(count / SESSION_MESSAGES) % SESSIONS] });
     const sent = performance.now();
     try {
-      const response = await client.request({ path, method: 'POST', headers, body });
+      const response = await client.request({ path, method, headers, body });
       await response.body.dump();
       seen.requests += 1;
       if (response.statusCode !== 200) seen.failures += 1;

@@ -2,8 +2,8 @@
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
-import { makeAgents, makeHome, startDaemon } from '../daemon.mjs';
-import { milliseconds, percentile } from '../figures.mjs';
+import { makeAgents, makeHome, startDaemon } from '../../daemon.mjs';
+import { milliseconds, percentile } from '../../figures.mjs';
 
 const CLIENTS = 4;
 const LIMIT_MS = 5;

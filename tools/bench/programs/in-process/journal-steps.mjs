@@ -8,7 +8,7 @@ const { clients, steps, windows, seconds } = JSON.parse(process.argv[2]);
 const { storage, clock, close } = await openBenchStorage();
 await storage.migrate(journalOwner, journalMigrations);
 const ids = systemIds();
-const journal = createJournal({ db: storage.dbFor(journalOwner), clock, ids, log, instanceId: ids.uuid(), soleWriter: true });
+const journal = createJournal({ db: storage.dbFor(journalOwner), nowSql: storage.nowSql, clock, ids, log, instanceId: ids.uuid(), soleWriter: true });
 const actor = { id: 'bench', role: 'owner', ownerId: 'bench' };
 
 const specOf = (run, seq) => ({ seq, kind: 'tool', key: `${run.id}:${seq}`, replay: 'safe', intent: { tool: 'nothing', digest: 'bench' } });
