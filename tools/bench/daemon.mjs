@@ -24,14 +24,21 @@ model = "gpt-4o"
 [provider_urls]
 ${providerUrls.map((url, index) => `${PROVIDERS[index]} = "${url}/v1"\n`).join('')}`;
 
-export const freePort = () =>
-  new Promise((resolve, reject) => {
+/** Below what Linux gives to outgoing connections: one that asks again and again for a port where nobody listens yet can be given that very port, and holds it. */
+const PORTS = { first: 20_000, count: 12_000 };
+
+const freePort = async () => {
+  for (;;) {
+    const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
+    if (await isFree(port)) return port;
+  }
+};
+
+const isFree = (port) =>
+  new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 
 /** A program that prints its port: a provider, a floor. */
@@ -42,10 +49,10 @@ export const startServer = async (file, args = []) => {
 
 export const startProvider = () => startServer('fixtures/providers/instant.mjs');
 
-/** A home that daemons of one measurement share, one after the other. With a second url there is a second provider, `groq`. */
+/** A home that daemons of one measurement share, one after the other. With a second url there is a second provider, `groq`; without any, the home is empty. */
 export const makeHome = async (...providerUrls) => {
   const home = await mkdtemp(path.join(tmpdir(), 'svc-bench-'));
-  await writeFile(path.join(home, 'config.toml'), configText(providerUrls));
+  if (providerUrls.length > 0) await writeFile(path.join(home, 'config.toml'), configText(providerUrls));
   const keys = { OPENAI_API_KEY: 'sk-bench', GROQ_API_KEY: providerUrls.length > 1 ? 'sk-bench' : '' };
   return { home, env: { SVC_HOME: home, ...keys, SVC_API_KEY: '', SVC_CONFIG: '' }, remove: () => rm(home, { recursive: true, force: true }) };
 };
