@@ -59,8 +59,8 @@ export const run = async ({ isQuick }) => {
     const rowOf = (what, seen, method) => ratioRow({ what, product: seen.full, floor: seen.empty, show: milliseconds, better: 'lower', limit: LIMIT, method });
     return {
       rows: [
-        rowOf(`one client, p50, beside ${beside}`, p50, `median of ${plan.windows} windows of ${plan.seconds} s, runs with a tool call; floor: the same daemon on an empty database, in turn`),
-        rowOf(`process start to ready, ${beside}`, ready, `median of ${plan.starts} starts; floor: on an empty database, in turn`),
+        rowOf('one client, p50, in a full database', p50, `${beside}; median of ${plan.windows} windows of ${plan.seconds} s, runs with a tool call; floor: the same daemon on an empty database, in turn`),
+        rowOf('process start to ready, with a full database', ready, `${beside}; median of ${plan.starts} starts; floor: on an empty database, in turn`),
       ],
       raw: { rows, p50, ready },
     };

@@ -50,7 +50,7 @@ export const run = async ({ isQuick }) => {
       show: megabytes,
       better: 'lower',
       limit,
-      method: `PSS, median of ${plan.starts} starts; ${plan.loadSeconds} s of ${CLIENTS} clients; floor: idle before it`,
+      method: `PSS, median of ${plan.starts} starts; ${plan.loadSeconds} s of ${CLIENTS} clients, rest of ${plan.restMs / 1_000} s; floor: idle before it`,
     });
-  return { rows: [rowOf('memory right after load', 'after'), rowOf(`memory after load and ${plan.restMs / 1_000} s of rest`, 'rested', LIMIT)], raw };
+  return { rows: [rowOf('memory right after load', 'after'), rowOf('memory after load and a rest', 'rested', LIMIT)], raw };
 };
