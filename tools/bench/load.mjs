@@ -21,3 +21,17 @@ export const loadWindow = async (server, paths, seconds, request = {}) => {
     p99: percentile(result.latencies, 99),
   };
 };
+
+/**
+ * Windows of load on several servers in turn, after each has compiled what it runs. `servers` is {<name>: {server, paths}};
+ * resolves with {<name>: [window, …]}.
+ */
+export const loadInTurn = async (servers, { windows, seconds, warmUpSeconds }, request = {}) => {
+  const seen = Object.fromEntries(Object.keys(servers).map((name) => [name, []]));
+  for (const { server, paths } of Object.values(servers)) await loadWindow(server, paths, warmUpSeconds, request);
+  for (let index = 0; index < windows; index += 1) for (const [name, { server, paths }] of Object.entries(servers)) seen[name].push(await loadWindow(server, paths, seconds, request));
+  return seen;
+};
+
+/** One figure of all windows: {<name>: [value, …]}. */
+export const figureOf = (seen, field) => Object.fromEntries(Object.entries(seen).map(([name, windows]) => [name, windows.map((window) => window[field])]));

@@ -6,7 +6,8 @@ const COLUMNS = [
   ['floor', (row) => row.floor ?? ''],
   ['ratio', (row) => row.ratio ?? ''],
   ['target', (row) => row.target],
-  ['', (row) => (row.met ? 'met' : 'MISSED')],
+  // Without a target there is nothing to meet; what could not be measured is missed.
+  ['', (row) => (!row.met ? 'MISSED' : row.target === '' ? '' : 'met')],
   ['method', (row) => row.method],
 ];
 

@@ -2,11 +2,10 @@
 import { makeAgents, makeHome, say, startDaemon, startServer } from '../../daemon.mjs';
 import { milliseconds } from '../../figures.mjs';
 import { fillRuns } from '../../fill.mjs';
-import { loadWindow } from '../../load.mjs';
+import { figureOf, loadInTurn } from '../../load.mjs';
 import { ratioRow } from '../../ratios.mjs';
 
 const LIMIT = 1.1;
-const WARM_UP_SECONDS = 4;
 const FULL = { agents: 1_000, sessions: 100_000 };
 const QUICK = { agents: 1_000, sessions: 10_000 };
 
@@ -36,15 +35,8 @@ const startBoth = async (full, empty, rounds) => {
   return ready;
 };
 
-const sayToBoth = async (servers, paths, { windows, seconds }) => {
-  const p50 = { full: [], empty: [] };
-  for (const [name, server] of Object.entries(servers)) await loadWindow(server, [paths[name]], WARM_UP_SECONDS);
-  for (let index = 0; index < windows; index += 1) for (const [name, server] of Object.entries(servers)) p50[name].push((await loadWindow(server, [paths[name]], seconds)).p50);
-  return p50;
-};
-
 export const run = async ({ isQuick }) => {
-  const plan = isQuick ? { ...QUICK, windows: 7, seconds: 2, starts: 7 } : { ...FULL, windows: 11, seconds: 4, starts: 11 };
+  const plan = { warmUpSeconds: 4, ...(isQuick ? { ...QUICK, windows: 15, seconds: 1, starts: 9 } : { ...FULL, windows: 25, seconds: 2, starts: 15 }) };
   const provider = await startServer('tools/bench/programs/servers/tool-provider.mjs');
   const [empty, full] = [await makeHome(provider.url), await makeHome(provider.url)];
   const daemons = [];
@@ -52,17 +44,20 @@ export const run = async ({ isQuick }) => {
     const paths = { empty: await furnish(empty), full: await furnish(full) };
     const rows = await fillRuns(full.home, paths.full.split('/')[3], plan);
     const ready = await startBoth(full, empty, plan.starts);
-    const servers = { empty: await startDaemon(empty), full: await startDaemon(full) };
-    daemons.push(...Object.values(servers));
-    const p50 = await sayToBoth(servers, paths, plan);
+    daemons.push(await startDaemon(empty), await startDaemon(full));
+    const windows = await loadInTurn({ empty: { server: daemons[0], paths: [paths.empty] }, full: { server: daemons[1], paths: [paths.full] } }, plan);
     const beside = `${rows.runs.toLocaleString('en')} runs, ${rows.entries.toLocaleString('en')} entries`;
     const rowOf = (what, seen, method) => ratioRow({ what, product: seen.full, floor: seen.empty, show: milliseconds, better: 'lower', limit: LIMIT, method });
     return {
       rows: [
-        rowOf('one client, p50, in a full database', p50, `${beside}; median of ${plan.windows} windows of ${plan.seconds} s, runs with a tool call; floor: the same daemon on an empty database, in turn`),
+        rowOf(
+          'one client, p50, in a full database',
+          figureOf(windows, 'p50'),
+          `${beside}; median of ${plan.windows} windows of ${plan.seconds} s, runs with a tool call; floor: the same daemon on an empty database, in turn`,
+        ),
         rowOf('process start to ready, with a full database', ready, `${beside}; median of ${plan.starts} starts; floor: on an empty database, in turn`),
       ],
-      raw: { rows, p50, ready },
+      raw: { rows, windows, ready },
     };
   } finally {
     for (const daemon of daemons) await daemon.stop();

@@ -4,14 +4,13 @@ import { call, makeAgents, makeHome, startDaemon, startProvider } from '../../da
 import { median, megabytes, perSecond, round } from '../../figures.mjs';
 import { fillAgents } from '../../fill.mjs';
 import { floorPaths, startFloor } from '../../floor.mjs';
-import { loadWindow } from '../../load.mjs';
+import { figureOf, loadInTurn } from '../../load.mjs';
 import { pssBytes } from '../../processes.mjs';
 import { against, ratioRow } from '../../ratios.mjs';
 
 const IDLE = 10_000;
 const BUSY = 100;
 const SETTLE_MS = 3_000;
-const WARM_UP_SECONDS = 6;
 const LIMIT_BYTES = 30 * 1_048_576;
 
 const restedBytes = async (home, agents) => {
@@ -37,18 +36,11 @@ const withAgents = async (home, count) => {
   }
 };
 
-const talkToMany = async (home, agents, floor, { windows, seconds }) => {
+const talkToMany = async (home, agents, floor, plan) => {
   const daemon = await startDaemon(home);
-  const paths = agents.map((id) => `/api/agents/${id}/message`);
-  const seen = { floor: [], product: [] };
   try {
-    await loadWindow(floor, floorPaths(BUSY), WARM_UP_SECONDS / 2);
-    await loadWindow(daemon, paths, WARM_UP_SECONDS);
-    for (let index = 0; index < windows; index += 1) {
-      seen.floor.push(await loadWindow(floor, floorPaths(BUSY), seconds));
-      seen.product.push(await loadWindow(daemon, paths, seconds));
-    }
-    return seen;
+    const servers = { floor: { server: floor, paths: floorPaths(BUSY) }, product: { server: daemon, paths: agents.map((id) => `/api/agents/${id}/message`) } };
+    return await loadInTurn(servers, plan);
   } finally {
     await daemon.stop();
   }
@@ -56,7 +48,6 @@ const talkToMany = async (home, agents, floor, { windows, seconds }) => {
 
 const rowsOf = ({ empty, full }, talks, plan) => {
   const more = median(full) - median(empty);
-  const of = (field) => ({ product: talks.product.map((window) => window[field]), floor: talks.floor.map((window) => window[field]) });
   const method = `median of ${plan.windows} windows of ${plan.seconds} s in turn, beside ${IDLE.toLocaleString('en')} idle agents`;
   return [
     {
@@ -68,13 +59,13 @@ const rowsOf = ({ empty, full }, talks, plan) => {
       met: more <= LIMIT_BYTES,
       method: `PSS ${SETTLE_MS / 1_000} s after ready, beyond that of an empty daemon (floor); median of ${plan.starts} starts in turn`,
     },
-    ratioRow({ what: `CPU per message, ${BUSY} busy agents`, ...of('cpuMsPerRequest'), show: (ms) => `${round(ms)} ms`, better: 'lower', limit: 4, method }),
-    ratioRow({ what: `messages of ${BUSY} busy agents`, ...of('rate'), show: perSecond, better: 'higher', limit: 0.3, method }),
+    ratioRow({ what: `CPU per message, ${BUSY} busy agents`, ...figureOf(talks, 'cpuMsPerRequest'), show: (ms) => `${round(ms)} ms`, better: 'lower', limit: 4, method }),
+    ratioRow({ what: `messages of ${BUSY} busy agents`, ...figureOf(talks, 'rate'), show: perSecond, better: 'higher', limit: 0.3, method }),
   ];
 };
 
 export const run = async ({ isQuick }) => {
-  const plan = isQuick ? { starts: 3, windows: 3, seconds: 2 } : { starts: 5, windows: 5, seconds: 5 };
+  const plan = { warmUpSeconds: 6, ...(isQuick ? { starts: 3, windows: 5, seconds: 2 } : { starts: 5, windows: 5, seconds: 5 }) };
   const provider = await startProvider();
   const [none, many] = [await makeHome(provider.url), await makeHome(provider.url)];
   const floor = await startFloor(provider.url);

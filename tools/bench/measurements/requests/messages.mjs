@@ -2,12 +2,13 @@
 import { call, makeAgents, makeHome, say, startDaemon, startProvider } from '../../daemon.mjs';
 import { median, milliseconds, perSecond, round } from '../../figures.mjs';
 import { floorPaths, startFloor } from '../../floor.mjs';
-import { loadWindow } from '../../load.mjs';
+import { figureOf, loadWindow } from '../../load.mjs';
 import { ratioRow } from '../../ratios.mjs';
 
 const CLIENTS = 32;
 const COUNTED_MESSAGES = 50;
 const WARM_UP_SECONDS = 8;
+const P99_LIMIT_MS = 200;
 
 const batchesOf = async (daemon) => (await call(daemon.url, 'GET', '/api/status')).svc_storage_batches;
 
@@ -38,22 +39,29 @@ const gather = async (daemon, floor, agents, { windows, seconds }) => {
   return seen;
 };
 
-const of = (windows, field) => windows.map((window) => window[field]);
-
 const rowsOf = (seen, waits, method) => {
-  const p99 = median(of(seen.product, 'p99'));
-  const pair = (field) => ({ product: of(seen.product, field), floor: of(seen.floor, field), method });
+  const { floor, product, floorOne, productOne } = seen;
+  const p99 = figureOf({ floor, product }, 'p99');
+  const isLate = median(p99.product) > P99_LIMIT_MS;
   return [
-    ratioRow({ what: 'CPU per blocking message', ...pair('cpuMsPerRequest'), show: (ms) => `${round(ms)} ms`, better: 'lower', limit: 4, target: '≤ 4 ×, better ≤ 3 ×' }),
+    ratioRow({
+      what: 'CPU per blocking message',
+      ...figureOf({ floor, product }, 'cpuMsPerRequest'),
+      method,
+      show: (ms) => `${round(ms)} ms`,
+      better: 'lower',
+      limit: 4,
+      target: '≤ 4 ×, better ≤ 3 ×',
+    }),
     { what: 'durable waits per plain message', value: String(round(waits)), target: '2', met: waits <= 2, method: `batches of the writer, median of ${COUNTED_MESSAGES} messages of one client` },
-    ratioRow({ what: `blocking messages, ${CLIENTS} clients`, ...pair('rate'), show: perSecond, better: 'higher', limit: 0.3 }),
-    { what: 'their p99', value: milliseconds(p99), floor: milliseconds(median(of(seen.floor, 'p99'))), target: '≤ 200 ms', met: p99 <= 200, method },
-    ratioRow({ what: 'one client, p50', product: of(seen.productOne, 'p50'), floor: of(seen.floorOne, 'p50'), show: milliseconds, better: 'lower', limit: 3, method: `${method}, half as long` }),
+    ratioRow({ what: `blocking messages, ${CLIENTS} clients`, ...figureOf({ floor, product }, 'rate'), method, show: perSecond, better: 'higher', limit: 0.3 }),
+    { what: 'their p99', value: milliseconds(median(p99.product)), floor: milliseconds(median(p99.floor)), target: `≤ ${P99_LIMIT_MS} ms`, met: !isLate, method },
+    ratioRow({ what: 'one client, p50', ...figureOf({ floor: floorOne, product: productOne }, 'p50'), show: milliseconds, better: 'lower', limit: 3, method: `${method}, half as long` }),
   ];
 };
 
 export const run = async ({ isQuick }) => {
-  const plan = isQuick ? { windows: 3, seconds: 2 } : { windows: 5, seconds: 5 };
+  const plan = isQuick ? { windows: 5, seconds: 2 } : { windows: 5, seconds: 5 };
   const provider = await startProvider();
   const home = await makeHome(provider.url);
   const floor = await startFloor(provider.url);
