@@ -65,7 +65,7 @@ const rowsOf = ({ empty, full }, talks, plan) => {
 };
 
 export const run = async ({ isQuick }) => {
-  const plan = { warmUpSeconds: 6, ...(isQuick ? { starts: 3, windows: 5, seconds: 2 } : { starts: 5, windows: 5, seconds: 5 }) };
+  const plan = { warmUpSeconds: 6, windows: 5, ...(isQuick ? { starts: 3, seconds: 2 } : { starts: 5, seconds: 5 }) };
   const provider = await startProvider();
   const [none, many] = [await makeHome(provider.url), await makeHome(provider.url)];
   const floor = await startFloor(provider.url);

@@ -19,7 +19,7 @@ const withAgent = async (home) => {
 };
 
 export const run = async ({ isQuick }) => {
-  const plan = { warmUpSeconds: 3, ...(isQuick ? { windows: 5, seconds: 2 } : { windows: 5, seconds: 5 }) };
+  const plan = { warmUpSeconds: 3, windows: 5, seconds: isQuick ? 2 : 5 };
   const home = await makeHome('http://127.0.0.1:9');
   const path = await withAgent(home);
   const daemon = await startDaemon({ ...home, env: { ...home.env, SVC_API_KEY: KEY } });

@@ -61,7 +61,7 @@ const rowsOf = (seen, waits, method) => {
 };
 
 export const run = async ({ isQuick }) => {
-  const plan = isQuick ? { windows: 5, seconds: 2 } : { windows: 5, seconds: 5 };
+  const plan = { windows: 5, seconds: isQuick ? 2 : 5 };
   const provider = await startProvider();
   const home = await makeHome(provider.url);
   const floor = await startFloor(provider.url);

@@ -8,7 +8,7 @@ import { ratioRow } from '../../ratios.mjs';
 const CLIENTS = 32;
 
 export const run = async ({ isQuick }) => {
-  const plan = { warmUpSeconds: 6, ...(isQuick ? { windows: 5, seconds: 2 } : { windows: 5, seconds: 5 }) };
+  const plan = { warmUpSeconds: 6, windows: 5, seconds: isQuick ? 2 : 5 };
   const provider = await startServer('tools/bench/programs/servers/tool-provider.mjs');
   const home = await makeHome(provider.url);
   const floor = await startFloor(provider.url);
