@@ -8,6 +8,6 @@ export type Action = <A extends unknown[]>(work: (cli: Cli, ...args: A) => Outco
 export interface CommandModule {
   /** Adds the command and its options to the program. */
   define(program: Command, action: Action): void;
-  /** The same without a parser, for a command that has no arguments or options of its own (`isPlain`). */
-  direct?(cli: Cli): Outcome;
+  /** The same without a parser, with those of its `plain` options that were given. */
+  direct?(cli: Cli, options: ReadonlySet<string>): Outcome;
 }

@@ -3,9 +3,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createCli } from './cli.js';
 import { COMMANDS } from './command-table.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
+import type { ExitCode } from './exit-codes.js';
 import { Failure, failureJson } from './failure.js';
 import type { GlobalFlags } from './settings.js';
+import { leaveWithReader } from './terminal/reader.js';
 import { createTerminal } from './terminal/terminal.js';
 import { typed } from './typed-command.js';
 
@@ -15,15 +16,15 @@ const FLAGS_WITH_VALUE = new Set(['--home', '--port']);
 /** This bundle is dist/cli/main.js. */
 const distDir = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
-const run = async (words: readonly string[]): Promise<ExitCode> => {
-  const argv = helpAsOption(words);
+const run = async (given: readonly string[]): Promise<ExitCode> => {
+  const argv = helpAsOption(given);
   const name = commandName(argv);
   const entry = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name];
-  const flags = entry?.isPlain === true ? plainFlags(argv) : undefined;
+  const words = entry?.plain && plainWords(argv, entry.plain);
   // `svc status` is typed most: without the parser it costs little more than an empty Node.
-  if (entry !== undefined && flags !== undefined) {
+  if (entry !== undefined && words !== undefined) {
     const { direct } = await entry.load();
-    if (direct !== undefined) return direct(createCli(flags, distDir));
+    if (direct !== undefined) return direct(createCli(words.flags, distDir), words.options);
   }
   const { runProgram } = await import('./program.js');
   return runProgram(argv, entry, distDir);
@@ -49,9 +50,10 @@ const commandName = (argv: readonly string[]): string | undefined => {
   return undefined;
 };
 
-/** The global flags, when there is nothing else but one command; undefined leaves it to the parser. */
-const plainFlags = (argv: readonly string[]): GlobalFlags | undefined => {
+/** The global flags and the command's `own` options, when there is nothing else but one command; undefined leaves it to the parser. */
+const plainWords = (argv: readonly string[], own: readonly string[]): { flags: GlobalFlags; options: ReadonlySet<string> } | undefined => {
   const flags: GlobalFlags = {};
+  const options = new Set<string>();
   let names = 0;
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index];
@@ -59,9 +61,10 @@ const plainFlags = (argv: readonly string[]): GlobalFlags | undefined => {
     else if (word === '--yes' || word === '-y') flags.yes = true;
     else if (word === '--no-color') flags.color = false;
     else if ((word === '--home' || word === '--port') && argv[index + 1] !== undefined) flags[word === '--home' ? 'home' : 'port'] = argv[++index] ?? '';
+    else if (word !== undefined && own.includes(word)) options.add(word);
     else if (word?.startsWith('-') || ++names > 1) return undefined;
   }
-  return flags;
+  return { flags, options };
 };
 
 /** Prints what went wrong, once: to stderr for a person, as the one JSON value under --json. */
@@ -89,10 +92,6 @@ const firstFrame = (error: Error): string | undefined =>
     .find((line) => line.trim().startsWith('at '))
     ?.trim();
 
-// A reader that closes early (`svc logs | head`) is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(EXIT.ok);
-  throw error;
-});
+leaveWithReader();
 const argv = process.argv.slice(2);
 process.exitCode = await run(argv).catch((error: unknown) => complain(argv, error));

@@ -1,6 +1,6 @@
 /** The CLI with the real daemon: a whole day of an operator. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
@@ -103,6 +103,21 @@ describe('svc with the real daemon', function () {
     child.kill('SIGTERM');
     expect((await end).code).to.equal(0);
     expect((await bench.run(['status'])).code).to.equal(3);
+  });
+
+  it('in the foreground is the daemon itself: its flags hold, a reader that leaves does not end it, and a refused start fails', async () => {
+    const home = path.join(bench.home, 'other');
+    const child = bench.start(['start', '--foreground', '--home', home]);
+    const end = ended(child);
+    while (!existsSync(path.join(home, 'daemon.json'))) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(JSON.parse(readFileSync(path.join(home, 'daemon.json'), 'utf8'))).to.include({ pid: child.pid });
+    child.stdout.destroy();
+    expect((await bench.run(['config', 'reload', '--home', home])).code).to.equal(0);
+    expect((await bench.run(['start', '--foreground', '--home', home])).stdout).to.contain('already running');
+    expect(await bench.run(['start', '--foreground'])).to.satisfy(({ code, stderr }: { code: number; stderr: string }) => code === 1 && stderr.includes('another program'));
+    expect((await bench.run(['status', '--home', home])).code).to.equal(0);
+    child.kill('SIGTERM');
+    expect((await end).code).to.equal(0);
   });
 });
 

@@ -103,12 +103,12 @@ describe('the environment of the daemon', function () {
     const { providers } = (await (await get('/api/providers')).json()) as { providers: Array<{ name: string; auth_status: string }> };
     expect(providers.find((one) => one.name === 'openai')?.auth_status).to.equal('configured');
   };
-  const parentOf = (pid: number): number => Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
   for (const [door, args] of [
     ['directly, as a service does', [DAEMON]],
     ['directly, in the foreground', [DAEMON, '--foreground']],
     ['by npm start', [join(ROOT, 'tools/start.mjs')]],
+    ['by svc start --foreground', [CLI, 'start', '--foreground']],
   ] as const)
     it(`holds no secret when started ${door}; it is the same process, and its signals and exit code are its own`, async () => {
       const one = run(args);
@@ -119,16 +119,6 @@ describe('the environment of the daemon', function () {
       one.child.kill('SIGTERM');
       expect(await one.ended).to.deep.equal({ code: 0, signal: null });
     });
-
-  it('holds no secret when started by svc start --foreground, nor does the command that waits for it', async () => {
-    const one = run([CLI, 'start', '--foreground']);
-    const pid = await ready(one);
-    expect(parentOf(pid)).to.equal(one.child.pid);
-    for (const each of [pid, parentOf(pid)]) expectClean(each);
-    await expectInForce();
-    one.child.kill('SIGTERM');
-    expect((await one.ended).code).to.equal(0);
-  });
 
   it('holds no secret when started by svc start', async () => {
     const one = run([CLI, 'start']);

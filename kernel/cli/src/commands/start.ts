@@ -1,9 +1,10 @@
-/** `svc start`: in the background by default, and back only when the daemon is ready or has said why not. */
+/** `svc start`: in the background by default, and back only when the daemon is ready or has said why not; in the foreground this process becomes the daemon. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { isTable } from '@svc/api';
-import { handOver, takeEnvironment } from '@svc/platform/config/environment/own-environment';
+import { handOver } from '@svc/platform/config/environment/own-environment';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import { hasPlainKey } from '@svc/platform/config/file/stored-key';
 import type { Command } from 'commander';
@@ -14,8 +15,14 @@ import { lookAtDaemon } from '../daemon/daemon-status.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { type Progress, progress } from '../terminal/progress.js';
+import { stayWithoutReader } from '../terminal/reader.js';
 import { isAlive } from '../settings.js';
 import { exitOf, statusFacts } from './status.js';
+
+/** Of dist/daemon/main.js: resolves when the daemon is ready, and ends the process when it cannot be. */
+interface DaemonProgram {
+  main(argv: readonly string[]): Promise<void>;
+}
 
 const READY_WAIT_MS = 60_000;
 const POLL_MS = 40;
@@ -28,6 +35,9 @@ export const define = (program: Command, action: Action): void => {
     .option('--foreground', 'stay attached: its log goes to this terminal and to the daily file; Ctrl-C stops it')
     .action(action((cli, flags: { foreground?: boolean }) => start(cli, flags.foreground === true)));
 };
+
+/** Found by the command table. */
+export const direct = (cli: Cli, options: ReadonlySet<string>): Outcome => start(cli, options.has('--foreground'));
 
 const start = async (cli: Cli, isForeground: boolean): Outcome => {
   const running = await runningUrl(cli);
@@ -54,19 +64,17 @@ const isReady = async (url: string): Promise<boolean> => {
   }
 };
 
-const foreground = (cli: Cli, entry: string): Outcome => {
-  // This process stays as long as the daemon does: it shows no secrets either.
-  takeEnvironment();
-  const given = handOver(cli.settings.env);
-  const child = spawn(process.execPath, [entry, '--foreground'], { env: given.env, stdio: ['inherit', 'inherit', 'inherit', ...given.pipes] });
-  given.send(child);
-  // The terminal sends Ctrl-C to both; the daemon decides when it is done. A plain `kill` of this process is passed on.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => void child.kill('SIGTERM'));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code, signal) => resolve(code === 0 ? EXIT.ok : signal === 'SIGINT' || code === EXIT.interrupted ? EXIT.interrupted : EXIT.failed));
+/** Nothing of the command stays but how its exit codes read: environment, signals, streams and errors are the daemon's from here on. */
+const foreground = async (cli: Cli, entry: string): Outcome => {
+  // What the flags say, where the daemon looks for it. The rest stands there already, and its secrets are taken out by the daemon.
+  for (const name of ['SVC_HOME', 'SVC_PORT'] as const) if (cli.settings.env[name] !== undefined) process.env[name] = cli.settings.env[name];
+  stayWithoutReader();
+  process.on('exit', (code) => {
+    if (code !== EXIT.ok && code !== EXIT.interrupted) process.exitCode = EXIT.failed;
   });
+  const daemon: DaemonProgram = await import(pathToFileURL(entry).href);
+  await daemon.main(['--foreground']);
+  return EXIT.ok; // it is ready; its end is its own
 };
 
 const background = async (cli: Cli, entry: string): Outcome => {
