@@ -10,9 +10,14 @@ const problem = () => platformProblem() ?? nodeProblem() ?? (existsSync(new URL(
 
 /** True when the daemon can be started from dist/. */
 const ensureBuilt = async () => {
-  const { build, staleTargets } = await import('./build/index.mjs');
-  const stale = staleTargets();
-  if (stale.length === 0) return true;
+  const { isStanding, keepStanding, lookAt } = await import('./build/standing.mjs');
+  if (isStanding()) return true;
+  const { build, recordedFiles, staleTargets } = await import('./build/index.mjs');
+  const look = lookAt(recordedFiles());
+  if (staleTargets().length === 0) {
+    keepStanding(look);
+    return true;
+  }
   const { reportFailures, summary } = await import('./build/report.mjs');
   const { failures, built, ms } = await build();
   reportFailures(failures);

@@ -1,7 +1,7 @@
 /**
  * Builds what is stale.
  *
- * `staleTargets` loads nothing heavy: `npm start` asks it each time. The bundler comes in by
+ * `staleTargets` loads nothing heavy: `npm start` asks it when it cannot tell at a glance (standing.mjs). The bundler comes in by
  * dynamic import, only when there is work. A target that fails leaves the others alone: it is reported,
  * and (an extension) left out of release.json.
  */
@@ -37,6 +37,12 @@ export const staleTargets = (options) => {
   const record = readRecord(toolFingerprint());
   const stale = wanted.filter((target) => !isFresh(record, target)).map((target) => target.name);
   return stale.length || isReleaseFresh(record, all) ? stale : ['release'];
+};
+
+/** Every file on which the answer of `staleTargets` rests, as far as something was built. */
+export const recordedFiles = () => {
+  const { targets } = readRecord(toolFingerprint());
+  return [...plan().wanted, RELEASE].flatMap(({ name }) => (targets[name] ? [...Object.keys(targets[name].inputs), ...targets[name].products] : []));
 };
 
 /** Parts of our own that the build runs; `bundle` makes the file when it is stale. */
