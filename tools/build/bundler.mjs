@@ -47,6 +47,14 @@ const withoutMimeTables = {
   },
 };
 
+/** Packages that stand in files of their own beside the program are required from there. */
+const packagesApart = (names) => ({
+  name: 'packages-apart',
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^(${names.join('|')})$`) }, ({ path: name }) => ({ path: `./${name}.cjs`, external: true }));
+  },
+});
+
 const isEsModule = (file) => file.endsWith('.mjs') || /^\s*export\s*(?:[{*]|\s\w)/m.test(readFileSync(file, 'utf8'));
 
 /**
@@ -106,6 +114,14 @@ const wholeOptions = (target) => ({
   outfile: `${target.outdir}/${path.basename(target.whole, '.ts')}.cjs`,
   format: 'cjs',
   external: LEFT_OUTSIDE,
+  plugins: [packagesApart(target.apart), ...PROGRAM_PLUGINS],
+});
+
+const apartOptions = (target, name) => ({
+  ...wholeOptions(target),
+  entryPoints: undefined,
+  stdin: { contents: `module.exports = require('${name}');`, resolveDir: ROOT },
+  outfile: `${target.outdir}/${name}.cjs`,
   plugins: PROGRAM_PLUGINS,
 });
 
@@ -151,7 +167,8 @@ const run = async (options) => {
 
 const joined = (parts) => ({ inputs: parts.flatMap((part) => part.inputs), outputs: parts.flatMap((part) => part.outputs) });
 
-export const bundleProgram = async (target) => joined(await Promise.all([run(moduleOptions(target)), ...(target.whole ? [run(wholeOptions(target))] : [])]));
+export const bundleProgram = async (target) =>
+  joined(await Promise.all([run(moduleOptions(target)), ...(target.whole ? [wholeOptions(target), ...target.apart.map((name) => apartOptions(target, name))].map(run) : [])]));
 export const bundleTests = (target) => run(testOptions(target));
 
 /** Worker functions are named by the manifest; `dist/workers/dedupe.js` there is `src/workers/dedupe.ts` here. */

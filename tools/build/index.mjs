@@ -74,7 +74,7 @@ const buildOne = (target, bundler, tools) => {
 
 const productsOf = (target) => {
   if (target.kind === 'extension') return [`${target.outdir}/index.js`];
-  if (target.kind === 'program') return [`${target.outdir}/main.js`, ...(target.whole ? [`${target.outdir}/program.cjs`] : [])];
+  if (target.kind === 'program') return [`${target.outdir}/main.js`, ...(target.whole ? ['program', ...target.apart].map((name) => `${target.outdir}/${name}.cjs`) : [])];
   return target.entries.map((entry) => `dist/test/${entry.replace(/\.ts$/, '.js')}`);
 };
 

@@ -1,8 +1,8 @@
 /** The door of the daemon's process: loads the program, compiled at an earlier start where there was one, and runs it. */
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createCodeCache } from '@svc/core/code-cache';
+import { type CodeCache, createCodeCache } from '@svc/core/code-cache';
 import type * as Program from './program.js';
 
 const mainFile = fileURLToPath(import.meta.url);
@@ -17,11 +17,24 @@ export const { startElsewhere } = program;
 export const main = (argv: readonly string[]): Promise<void> => program.main(argv, { mainFile, releaseFile: join(dist, 'release.json'), code });
 
 function loadProgram(file: string): typeof Program {
-  const require = createRequire(file);
-  if (!code) return require(file);
-  const module: { exports: unknown } = { exports: {} };
-  code.compile(file)(module.exports, require, module, file, folder);
-  return module.exports as typeof Program; // the build made it from that file
+  return (code ? compiled(code) : createRequire(file))(file) as typeof Program; // the build made it from that file
+}
+
+/** Requires files of this folder through the code cache, each once, and the rest as Node does: packages that a start does not need stand beside the program. */
+function compiled(code: CodeCache): (name: string) => unknown {
+  const outside = createRequire(mainFile);
+  const loaded = new Map<string, { exports: unknown }>();
+  const required = (name: string): unknown => {
+    if (!name.endsWith('.cjs')) return outside(name);
+    const file = resolve(folder, name);
+    const known = loaded.get(file);
+    if (known) return known.exports;
+    const module: { exports: unknown } = { exports: {} };
+    loaded.set(file, module);
+    code.compile(file)(module.exports, required, module, file, folder);
+    return module.exports;
+  };
+  return required;
 }
 
 if (process.argv[1] === mainFile) await main(process.argv.slice(2));
