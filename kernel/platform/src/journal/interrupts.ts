@@ -4,7 +4,7 @@ import { isSvcError } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
 import type { JournalParts } from './journal-parts.js';
 import type { JournalSignal } from './journal-signals.js';
-import { interruptOf, type RunRow } from './rows/run-rows.js';
+import { interruptOf, type RunRow, UNFINISHED } from './rows/run-rows.js';
 
 /** At once where the run is held here; else in its row, which its holder reads when it is told to, or with its next beat. */
 export const interrupt = async (parts: JournalParts, runId: string, reason: Error): Promise<boolean> => {
@@ -23,7 +23,9 @@ export const interrupt = async (parts: JournalParts, runId: string, reason: Erro
 /** Aborts the runs held here whose rows say so. */
 export const hearInterrupts = async ({ db, held, instanceId, tables }: JournalParts): Promise<void> => {
   if (held.all().length === 0) return;
-  const rows = await db.read<Pick<RunRow, 'id' | 'interrupt'>>(`SELECT id, interrupt FROM ${tables.runs} WHERE lease_owner = ? AND status = 'running' AND interrupt IS NOT NULL`, [instanceId]);
+  const rows = await db.read<Pick<RunRow, 'id' | 'interrupt'>>(`SELECT id, interrupt FROM ${tables.runs} WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ? AND interrupt IS NOT NULL`, [
+    instanceId,
+  ]);
   for (const row of rows) {
     const why = interruptOf(row);
     if (why) held.interrupt(row.id, why);

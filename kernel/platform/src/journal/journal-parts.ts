@@ -7,11 +7,15 @@ import { createHeldRuns, type HeldRuns } from './leases/held-runs.js';
 import { createLaneBook, type LaneBook } from './leases/lane-book.js';
 import { createReadySignals, type ReadySignals } from './ready-signals.js';
 import type { Lease } from './rows/opening-writes.js';
+import { UNFINISHED } from './rows/run-rows.js';
 import { createRunWrites, type RunWrites, type Tables } from './rows/run-writes.js';
 import { createWakeTimer, type WakeTimer } from './wake-timer.js';
 
 const DEFAULT_LEASE_MS = 30_000;
 const POSITIONS_PER_MS = 1_000;
+
+/** The first position that a run can have that arrives at this time. */
+export const positionAt = (ms: number): number => ms * POSITIONS_PER_MS;
 
 export interface JournalOptions {
   /** Made for `journalOwner`, with `journalMigrations` applied. */
@@ -99,7 +103,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
     owed: new Map(),
     newLease: () => ({ owner: instanceId, ms: leaseMs }),
     nextPosition() {
-      lastPosition = Math.max(clock.now() * POSITIONS_PER_MS, lastPosition + 1);
+      lastPosition = Math.max(positionAt(clock.now()), lastPosition + 1);
       return lastPosition;
     },
     ready() {
@@ -121,7 +125,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
 export const loadLanes = async (db: Db, tables: Tables, lanes: LaneBook): Promise<number> => {
   const known = lanes.members();
   const rows = await db.read<{ id: string; lane: string; kind: string; status: string; position: number }>(
-    `SELECT id, lane, kind, status, position FROM ${tables.runs} WHERE lane IS NOT NULL AND status IN ('queued', 'running', 'waiting')`,
+    `SELECT id, lane, kind, status, position FROM ${tables.runs} WHERE ${UNFINISHED} AND lane IS NOT NULL`,
   );
   const open = new Set(rows.map(({ id }) => id));
   // What was known before the rows were read and is not among them has ended, here or elsewhere.

@@ -6,7 +6,7 @@ import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, own
 import { conflictOf } from '../storage/contract/errors.js';
 import { claimRuns } from './leases/claims.js';
 import { journalErrors } from './errors.js';
-import { createParts, type JournalOptions, type JournalParts } from './journal-parts.js';
+import { createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
 import { hearSignals, interrupt } from './interrupts.js';
 import { releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
@@ -162,7 +162,9 @@ const cancel = async (parts: JournalParts, actor: Actor, runId: string, why: Run
 };
 
 const prune = async (parts: JournalParts, beforeIso: string, limit: number): Promise<number> => {
-  const where = { status: ['done', 'failed', 'cancelled'], updated_at: { lt: isoOf(beforeIso) } };
+  const before = isoOf(beforeIso);
+  // What changed last before then arrived before then, and those that arrived first are found by an index.
+  const where = { status: ['done', 'failed', 'cancelled'], updated_at: { lt: before }, position: { lt: positionAt(Date.parse(before)) } };
   const old = await parts.db.select<{ id: string }>({ from: 'runs', columns: ['id'], where, limit: Math.min(limit, MAX_PRUNED) });
   await parts.db.commit(old.flatMap(({ id }) => parts.writes.forget(id)));
   return old.length;

@@ -58,8 +58,9 @@ export const createWakeTimer = (deps: WakeTimerDeps): WakeTimer => {
 /** Signals the kinds of what is due and gives the time of the next wait. */
 const signalDue = async ({ db, runs, clock, signals }: WakeTimerDeps): Promise<string | undefined> => {
   const now = clock.iso();
-  const due = await db.read<{ kind: string }>(`SELECT DISTINCT kind FROM ${runs} WHERE status = 'waiting' AND wait_until <= ?`, [now]);
-  for (const { kind } of due) signals.fire(kind);
+  // Not DISTINCT: for that SQLite would read an index of all runs, ended ones too.
+  const due = await db.read<{ kind: string }>(`SELECT kind FROM ${runs} WHERE status = 'waiting' AND wait_until <= ?`, [now]);
+  for (const kind of new Set(due.map((run) => run.kind))) signals.fire(kind);
   const next = await db.readOne<{ at: string | null }>(`SELECT min(wait_until) AS at FROM ${runs} WHERE status = 'waiting' AND wait_until > ?`, [now]);
   return next?.at ?? undefined;
 };

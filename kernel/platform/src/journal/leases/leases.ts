@@ -3,6 +3,7 @@ import type { LeasedRun } from '@svc/api';
 import { conflictOf } from '../../storage/contract/errors.js';
 import { hearInterrupts } from '../interrupts.js';
 import { type JournalParts, loadLanes } from '../journal-parts.js';
+import { UNFINISHED } from '../rows/run-rows.js';
 
 /** Renews all leases of this process with one statement, three times per lease. */
 export const startHeartbeat = (parts: JournalParts): (() => void) => {
@@ -42,7 +43,7 @@ const renew = async (parts: JournalParts): Promise<void> => {
   if (held.length === 0) return;
   await parts.db.commit([parts.writes.renew(parts.newLease())]);
   if (parts.soleWriter) return;
-  const rows = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE lease_owner = ? AND status = 'running'`, [parts.instanceId]);
+  const rows = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ?`, [parts.instanceId]);
   const kept = new Set(rows.map(({ id }) => id));
   for (const run of held) if (!kept.has(run.id)) parts.held.lose(run);
 };

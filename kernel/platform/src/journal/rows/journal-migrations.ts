@@ -74,4 +74,13 @@ export const journalMigrations: readonly Migration[] = [
       m.addColumn('runs', 'interrupt', { kind: 'json' });
     },
   },
+  {
+    name: '0003_unfinished',
+    up: (m) => {
+      // A start reads what is unfinished, however many runs have ended.
+      m.createIndex('runs', ['status'], { where: "status IN ('queued', 'running', 'waiting')" });
+      // The oldest first, for those that sweep; the newest first, for those that list.
+      m.createIndex('runs', ['position']);
+    },
+  },
 ];

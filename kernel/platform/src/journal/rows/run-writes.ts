@@ -1,7 +1,7 @@
 /** Every write of the journal, sealed. Those under a lease name its fencing token and expect the row (J4). */
 import type { Advance, Db, Finish, LeasedRun, RunError, StepOutcome, StepSpec, Write } from '@svc/api';
 import { createOpeningWrites, type Lease, sealed } from './opening-writes.js';
-import { toJson } from './run-rows.js';
+import { toJson, UNFINISHED } from './run-rows.js';
 
 export interface Tables {
   readonly runs: string;
@@ -85,7 +85,7 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => s
 
   renew: (lease: Lease): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET lease_until = ${nowSql()} + ? WHERE lease_owner = ? AND status = 'running'`,
+      sql: `UPDATE ${runs} SET lease_until = ${nowSql()} + ? WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ?`,
       args: [lease.ms, lease.owner],
     }),
 

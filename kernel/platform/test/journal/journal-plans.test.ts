@@ -1,0 +1,79 @@
+/** However many runs have ended, a start and a beat read the unfinished. Plans are SQLite's; PostgreSQL chooses by what it has counted. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Db, Logger } from '@svc/api';
+import { expect } from 'chai';
+import sqlite3 from 'sqlite3';
+import { virtualClock } from '../../src/clock/clock.js';
+import { systemIds } from '../../src/clock/ids.js';
+import { createJournal } from '../../src/journal/journal.js';
+import { journalMigrations, journalOwner } from '../../src/journal/rows/journal-migrations.js';
+import { openSqlite } from '../../src/storage/sqlite/sqlite-connection.js';
+import { openStorage } from '../../src/storage/storage.js';
+import { alice } from './journal-rig.js';
+
+const LEASE_MS = 30_000;
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('the journal on SQLite asks', () => {
+  let home: string;
+  let asked: Set<string>;
+  const prepare = sqlite3.Database.prototype.prepare;
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'svc-plans-'));
+    asked = new Set();
+    sqlite3.Database.prototype.prepare = function (this: sqlite3.Database, sql: string, ...rest: never[]) {
+      asked.add(sql);
+      return prepare.call(this, sql, ...rest);
+    };
+  });
+  afterEach(() => {
+    sqlite3.Database.prototype.prepare = prepare;
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  /** A life of the journal: its start, claims, waits, beats and a sweep. Several may be alive, so that it asks what replicas ask, too. */
+  const live = async (): Promise<void> => {
+    const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
+    const storage = await openStorage({ file: join(home, 'svc.db'), clock, now: clock.now, log: silent, onEvents: () => undefined });
+    await storage.migrate(journalOwner, journalMigrations);
+    const real = storage.dbFor(journalOwner);
+    const db: Db = {
+      ...real,
+      sql: (text, args, options) => {
+        asked.add(text);
+        return real.sql(text, args, options);
+      },
+    };
+    const journal = createJournal({ db, nowSql: storage.nowSql, clock, ids: systemIds(), log: silent, instanceId: 'life-1', leaseMs: LEASE_MS, soleWriter: false });
+    const { leased } = await journal.open({ kind: 'agent', actor: alice, input: 1, lane: 'lane' });
+    await journal.open({ kind: 'agent', actor: alice, input: 2, lane: 'lane' });
+    expect(leased).to.not.equal(undefined);
+    await journal.claim('agent', 5);
+    await clock.advance(LEASE_MS / 3);
+    while (![...asked].some((sql) => sql.includes('interrupt IS NOT NULL'))) await real.read('SELECT 1');
+    await journal.prune(clock.iso(), 10);
+    await journal.close();
+    await storage.close();
+  };
+
+  it('only for what is unfinished, due or old enough to be swept', async () => {
+    await live();
+    const connection = await openSqlite({ file: join(home, 'svc.db'), readOnly: true, maxStatements: 100 });
+    const plans: string[] = [];
+    for (const sql of asked) {
+      if (!/journal__runs/.test(sql) || !/^\s*(SELECT|UPDATE|DELETE|INSERT)/.test(sql)) continue;
+      const steps = await connection.all(`EXPLAIN QUERY PLAN ${sql}`, []);
+      for (const { detail } of steps) plans.push(`${String(detail)}   of   ${sql.replace(/\s+/g, ' ')}`);
+    }
+    await connection.close();
+    const touching = plans.filter((plan) => /^(SCAN|SEARCH) (journal__runs|r|o)\b/.test(plan));
+    const found = touching.filter((plan) => !/^SEARCH .*(\w+=\?|wait_until_idx \(wait_until[<>]\?\)|position_idx \(position<\?\))/.test(plan));
+    expect(found).to.deep.equal([]);
+    expect(touching.filter((plan) => plan.includes('journal__runs_status_idx'))).to.have.length.of.at.least(3);
+    expect(touching.filter((plan) => / o USING .*\(lane=\? AND status=\?/.test(plan))).to.have.length(2);
+    expect(touching.filter((plan) => plan.includes('(kind=?)') || plan.includes('(lane=?)'))).to.deep.equal([]);
+  });
+});
