@@ -88,15 +88,15 @@ const packagesOutside = {
 const SMALLER = { minifyWhitespace: true, minifySyntax: true };
 const PROGRAM_PLUGINS = [withoutDialects, withoutMimeTables, namedDynamicImports];
 
-const moduleOptions = (target) => ({
+const moduleOptions = (target, entry) => ({
   ...COMMON,
   ...SMALLER,
-  entryPoints: [target.entry],
+  entryPoints: [entry],
   outdir: target.outdir,
   format: 'esm',
   splitting: true,
   chunkNames: '[name]-[hash]',
-  external: LEFT_OUTSIDE,
+  external: [...LEFT_OUTSIDE, ...(target.alone ?? []).map((other) => `./${path.basename(other, '.ts')}.js`)],
   plugins: PROGRAM_PLUGINS,
   banner: { js: REQUIRE },
 });
@@ -168,7 +168,12 @@ const run = async (options) => {
 const joined = (parts) => ({ inputs: parts.flatMap((part) => part.inputs), outputs: parts.flatMap((part) => part.outputs) });
 
 export const bundleProgram = async (target) =>
-  joined(await Promise.all([run(moduleOptions(target)), ...(target.whole ? [wholeOptions(target), ...target.apart.map((name) => apartOptions(target, name))].map(run) : [])]));
+  joined(
+    await Promise.all([
+      ...[target.entry, ...(target.alone ?? [])].map((entry) => run(moduleOptions(target, entry))),
+      ...(target.whole ? [wholeOptions(target), ...target.apart.map((name) => apartOptions(target, name))].map(run) : []),
+    ]),
+  );
 export const bundleTests = (target) => run(testOptions(target));
 
 /** Worker functions are named by the manifest; `dist/workers/dedupe.js` there is `src/workers/dedupe.ts` here. */

@@ -74,7 +74,11 @@ const buildOne = (target, bundler, tools) => {
 
 const productsOf = (target) => {
   if (target.kind === 'extension') return [`${target.outdir}/index.js`];
-  if (target.kind === 'program') return [`${target.outdir}/main.js`, ...(target.whole ? ['program', ...target.apart].map((name) => `${target.outdir}/${name}.cjs`) : [])];
+  if (target.kind === 'program')
+    return [
+      ...[target.entry, ...(target.alone ?? [])].map((entry) => `${target.outdir}/${path.basename(entry, '.ts')}.js`),
+      ...(target.whole ? ['program', ...target.apart].map((name) => `${target.outdir}/${name}.cjs`) : []),
+    ];
   return target.entries.map((entry) => `dist/test/${entry.replace(/\.ts$/, '.js')}`);
 };
 

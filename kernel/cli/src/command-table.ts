@@ -4,17 +4,15 @@ import type { CommandModule } from './command.js';
 export interface CommandEntry {
   readonly usage: string;
   readonly summary: string;
-  /** Its own options that need no parser, none of which takes a value; absent for a command that takes arguments too. */
-  readonly plain?: readonly string[];
   /** Has subcommands, so that `help` may stand for one. */
   readonly isGroup?: boolean;
   load(): Promise<CommandModule>;
 }
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
-  start: { plain: ['--foreground'], usage: 'start [--foreground]', summary: 'start the daemon in the background', load: () => import('./commands/start.js') },
-  stop: { plain: [], usage: 'stop', summary: 'stop the daemon in order', load: () => import('./commands/stop.js') },
-  status: { plain: [], usage: 'status', summary: 'is it running, where, with which model', load: () => import('./commands/status.js') },
+  start: { usage: 'start [--foreground]', summary: 'start the daemon in the background', load: () => import('./commands/start.js') },
+  stop: { usage: 'stop', summary: 'stop the daemon in order', load: () => import('./commands/stop.js') },
+  status: { usage: 'status', summary: 'is it running, where, with which model', load: () => import('./commands/status.js') },
   chat: { usage: 'chat [AGENT]', summary: 'talk with an agent', load: () => import('./commands/chat.js') },
   message: { usage: 'message AGENT TEXT…', summary: 'send one message, print the answer', load: () => import('./commands/message.js') },
   agent: { isGroup: true, usage: 'agent list|spawn|kill', summary: 'the agents', load: () => import('./commands/agent.js') },
@@ -23,6 +21,6 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   key: { isGroup: true, usage: 'key hash|new [--write]', summary: 'the key of this daemon, kept as its hash', load: () => import('./commands/key.js') },
   ext: { isGroup: true, usage: 'ext list|info|enable|disable|…', summary: 'the extensions: every area of the daemon is one', load: () => import('./commands/ext.js') },
   config: { isGroup: true, usage: 'config check|path|reload', summary: 'the settings in config.toml', load: () => import('./commands/config.js') },
-  doctor: { plain: [], usage: 'doctor', summary: 'what is wrong here, and what mends it', load: () => import('./commands/doctor.js') },
+  doctor: { usage: 'doctor', summary: 'what is wrong here, and what mends it', load: () => import('./commands/doctor.js') },
   logs: { usage: 'logs [-f] [--request ID]', summary: 'what the daemon wrote down', load: () => import('./commands/logs.js') },
 };

@@ -8,6 +8,4 @@ export type Action = <A extends unknown[]>(work: (cli: Cli, ...args: A) => Outco
 export interface CommandModule {
   /** Adds the command and its options to the program. */
   define(program: Command, action: Action): void;
-  /** The same without a parser, with those of its `plain` options that were given. */
-  direct?(cli: Cli, options: ReadonlySet<string>): Outcome;
 }

@@ -5,6 +5,7 @@ import type { Action } from './command.js';
 import { COMMANDS, type CommandEntry } from './command-table.js';
 import { EXIT, EXIT_CODES_TEXT, type ExitCode } from './exit-codes.js';
 import { usageFailure } from './failure.js';
+import { told } from './terminal/complaint.js';
 import { wrap } from './terminal/layout.js';
 import type { GlobalFlags } from './settings.js';
 
@@ -12,8 +13,39 @@ const VERSION = '0.1.0';
 const DEFAULT_COLUMNS = 80;
 const ENVIRONMENT_LINE = 'Environment: SVC_HOME, SVC_PORT, SVC_CONFIG, SVC_API_KEY, NO_COLOR';
 
-/** Runs the command that `argv` names. Throws a Failure for wrong usage as for anything else. */
-export const runProgram = async (argv: readonly string[], entry: CommandEntry | undefined, distDir: string): Promise<ExitCode> => {
+/** Flags that take the next argument, skipped when looking for the command's name. */
+const FLAGS_WITH_VALUE = new Set(['--home', '--port']);
+
+/** Runs the command that the arguments name. */
+export const runProgram = (given: readonly string[], distDir: string): Promise<ExitCode> =>
+  told({ json: given.includes('--json'), color: !given.includes('--no-color') }, () => {
+    const argv = helpAsOption(given);
+    const name = commandName(argv);
+    return run(argv, name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name], distDir);
+  });
+
+/** `svc help`, `svc help agent kill` and `svc agent help kill` are other ways to write `--help`. */
+const helpAsOption = (argv: readonly string[]): readonly string[] => {
+  const first = commandName(argv);
+  const at = argv.indexOf(first === 'help' || first === undefined ? 'help' : first) + (first === 'help' ? 0 : 1);
+  if (argv[at] !== 'help' || (first !== 'help' && COMMANDS[first ?? '']?.isGroup !== true)) return argv;
+  const rest = [...argv.slice(0, at), ...argv.slice(at + 1)];
+  const asked = commandName(rest);
+  // Help for what is not there is a typing error.
+  return asked === undefined || Object.hasOwn(COMMANDS, asked) ? [...rest, '--help'] : rest;
+};
+
+const commandName = (argv: readonly string[]): string | undefined => {
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] ?? '';
+    if (!word.startsWith('-')) return word;
+    if (FLAGS_WITH_VALUE.has(word)) index++;
+  }
+  return undefined;
+};
+
+/** Throws a Failure for wrong usage as for anything else. */
+const run = async (argv: readonly string[], entry: CommandEntry | undefined, distDir: string): Promise<ExitCode> => {
   const program = createProgram();
   let exit: ExitCode = EXIT.ok;
   const action: Action =

@@ -23,9 +23,6 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli, flags: { fix?: boolean; acceptDatabase?: boolean }) => (flags.acceptDatabase ? acceptDatabase(cli) : doctor(cli, flags.fix === true))));
 };
 
-/** Found by the command table. */
-export const direct = (cli: Cli): Outcome => doctor(cli);
-
 const doctor = async (cli: Cli, isFix = false): Outcome => {
   const fixed = isFix ? await fix(cli) : [];
   const daemon = await daemonChecks(cli);

@@ -36,10 +36,7 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli, flags: { foreground?: boolean }) => start(cli, flags.foreground === true)));
 };
 
-/** Found by the command table. */
-export const direct = (cli: Cli, options: ReadonlySet<string>): Outcome => start(cli, options.has('--foreground'));
-
-const start = async (cli: Cli, isForeground: boolean): Outcome => {
+export const start = async (cli: Cli, isForeground: boolean): Outcome => {
   const running = await runningUrl(cli);
   if (running !== undefined) return report(cli, running, 'svc is already running');
   const entry = path.join(cli.distDir, 'daemon', 'main.js');

@@ -14,10 +14,7 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli) => status(cli)));
 };
 
-/** Found by the command table. */
-export const direct = (cli: Cli): Outcome => status(cli);
-
-const status = async (cli: Cli): Outcome => {
+export const status = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
   const found = await lookAtDaemon(cli, daemon);
   const file = cli.settings.daemonFile();

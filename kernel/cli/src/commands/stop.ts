@@ -18,10 +18,7 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli) => stop(cli)));
 };
 
-/** Found by the command table. */
-export const direct = (cli: Cli): Outcome => stop(cli);
-
-const stop = async (cli: Cli): Outcome => {
+export const stop = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
   const pid = cli.settings.daemonFile()?.pid;
   try {

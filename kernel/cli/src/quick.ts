@@ -1,0 +1,28 @@
+/** The commands that are typed most, bundled as one file (main.ts says why): what it imports, each of them loads. */
+import { type Cli, createCli, type Outcome } from './cli.js';
+import { start } from './commands/start.js';
+import { status } from './commands/status.js';
+import { stop } from './commands/stop.js';
+import type { ExitCode } from './exit-codes.js';
+import type { GlobalFlags } from './settings.js';
+import { told } from './terminal/complaint.js';
+
+export interface QuickWords {
+  readonly name: string;
+  readonly flags: GlobalFlags;
+  /** Of the command's own. */
+  readonly options: ReadonlySet<string>;
+}
+
+const COMMANDS: Readonly<Record<string, (cli: Cli, options: ReadonlySet<string>) => Outcome>> = {
+  start: (cli, options) => start(cli, options.has('--foreground')),
+  status,
+  stop,
+};
+
+export const runQuick = ({ name, flags, options }: QuickWords, distDir: string): Promise<ExitCode> =>
+  told(flags, async () => {
+    const command = COMMANDS[name];
+    if (command === undefined) throw new TypeError(`${name} is no quick command`); // main.ts asks for no other
+    return command(createCli(flags, distDir), options);
+  });
