@@ -47,6 +47,19 @@ const withoutMimeTables = {
   },
 };
 
+/**
+ * undici's index loads all it has, and what of it is web (fetch, cookies, sockets, mocks) loads Node's own copy of it
+ * too: two thirds of its start. The fetch door asks for `request`, `Agent` and `buildConnector`; the rest is left out.
+ */
+const NOT_ASKED_FOR = /^\.\/lib\/(web|mock)\//;
+const withoutWebOfUndici = {
+  name: 'without-web-of-undici',
+  setup(build) {
+    build.onResolve({ filter: NOT_ASKED_FOR }, ({ importer, path: name }) => (/[\\/]undici[\\/]index\.js$/.test(importer) ? { path: name, namespace: 'left-out' } : undefined));
+    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = new Proxy({}, { get: () => class LeftOutOfTheBuild {} });', loader: 'js' }));
+  },
+};
+
 /** Packages that stand in files of their own beside the program are required from there. */
 const packagesApart = (names) => ({
   name: 'packages-apart',
@@ -86,7 +99,7 @@ const packagesOutside = {
 
 /** What is not there need not be read at each start; the source maps know the rest. */
 const SMALLER = { minifyWhitespace: true, minifySyntax: true };
-const PROGRAM_PLUGINS = [withoutDialects, withoutMimeTables, namedDynamicImports];
+const PROGRAM_PLUGINS = [withoutDialects, withoutMimeTables, withoutWebOfUndici, namedDynamicImports];
 
 const moduleOptions = (target, entry) => ({
   ...COMMON,
