@@ -25,7 +25,7 @@ interface DaemonProgram {
 }
 
 const READY_WAIT_MS = 60_000;
-const POLL_MS = 40;
+const POLL_MS = 5;
 const SHOWN_ERROR_LINES = 8;
 
 export const define = (program: Command, action: Action): void => {
