@@ -49,7 +49,7 @@ const withoutMimeTables = {
 
 /**
  * undici's index loads all it has, and what of it is web (fetch, cookies, sockets, mocks) loads Node's own copy of it
- * too: two thirds of its start. The fetch door asks for `request`, `Agent` and `buildConnector`; the rest is left out.
+ * too: two thirds of its start. The fetch door asks for `Agent` and `buildConnector`; the rest is left out.
  */
 const NOT_ASKED_FOR = /^\.\/lib\/(web|mock)\//;
 const withoutWebOfUndici = {
