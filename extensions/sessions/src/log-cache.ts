@@ -11,9 +11,9 @@ import { createProjection, type GrowingProjection } from './projection.js';
 import { markOf, type SessionRow } from './store.js';
 
 /** Each letter is kept up to twice, here and as the text that drivers send. */
-const MAX_CHARS = 24_000_000;
-/** What an entry takes beside its text. */
-const ENTRY_CHARS = 400;
+const MAX_CHARS = 32_000_000;
+/** What an entry takes beside its text: the objects of the entry, of its message, and of what is remembered of both. */
+const ENTRY_CHARS = 1_200;
 const REST_MS = 30_000;
 /** What another process did to a session, beside adding to its log, is seen after this long. */
 const TRUSTED_MS = 15_000;

@@ -15,9 +15,9 @@ describe('the logs that are kept in memory', () => {
 
   it('are so many letters at most: the one written longest ago goes first', () => {
     const cache = createLogCache(clock, 10_000);
-    for (const id of ['one', 'two', 'three']) cache.extend(refOf(id), [said('x'.repeat(2_600))], AT);
+    for (const id of ['one', 'two', 'three']) cache.extend(refOf(id), [said('x'.repeat(1_000))], AT);
     cache.extend(refOf('one', 1), [said('again')], AT);
-    cache.extend(refOf('four'), [said('x'.repeat(2_600))], AT);
+    cache.extend(refOf('four'), [said('x'.repeat(1_000))], AT);
 
     expect(['one', 'two', 'three', 'four'].map((id) => cache.get(id, id === 'one' ? 2 : 1) !== undefined)).to.deep.equal([true, false, true, true]);
   });
@@ -36,11 +36,11 @@ describe('the logs that are kept in memory', () => {
   it('give their room back: one that is forgotten takes none', () => {
     const cache = createLogCache(clock, 10_000);
     for (let round = 0; round < 20; round++) {
-      cache.extend(refOf('big'), [said('x'.repeat(8_000))], AT);
+      cache.extend(refOf('big'), [said('x'.repeat(6_000))], AT);
       cache.forget('big');
     }
-    cache.extend(refOf('one'), [said('x'.repeat(4_000))], AT);
-    cache.extend(refOf('two'), [said('x'.repeat(4_000))], AT);
+    cache.extend(refOf('one'), [said('x'.repeat(3_000))], AT);
+    cache.extend(refOf('two'), [said('x'.repeat(3_000))], AT);
 
     expect([cache.get('one', 1), cache.get('two', 1)].map((log) => log?.entries.length)).to.deep.equal([1, 1]);
   });

@@ -31,6 +31,22 @@ describe('streams', () => {
     for (let n = 1; n <= count; n++) streams.publish(TestFrames, RUN, 'n', n);
   };
 
+  it('keeps so many bytes of what has ended, the newest, and counts one that begins again no more', () => {
+    const small = createStreams({ clock, maxEndedBytes: 3_000 });
+    const end = (name: string): void => {
+      small.open(TestFrames, name);
+      small.publish(TestFrames, name, 'done', 'x'.repeat(1_200));
+    };
+    for (const name of ['one', 'two', 'three']) end(name);
+    expect(['one', 'two', 'three'].map((name) => small.here(name)?.ended)).to.deep.equal([undefined, true, true]);
+    for (let attempt = 2; attempt < 30; attempt++) {
+      small.open(TestFrames, 'three', { attempt });
+      small.publish(TestFrames, 'three', 'done', 'x'.repeat(1_200));
+    }
+    expect(['two', 'three'].map((name) => small.here(name)?.ended)).to.deep.equal([true, true]);
+    small.close();
+  });
+
   it('numbers frames <topic>.<attempt>.<seq>', () => {
     streams.open(TestFrames, RUN, { attempt: 3, startSeq: 40 });
     publishNumbers(1);

@@ -2,6 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Daemon } from '../boot.js';
+import { watchMemory } from './memory-rest.js';
 
 export type StopProcess = (reason: string, code: number) => void;
 
@@ -35,6 +36,7 @@ export function guardProcess(daemon: Daemon, stop: StopProcess): void {
   process.on('uncaughtException', caught);
   process.on('unhandledRejection', caught);
   watchLoop(daemon);
+  watchMemory(daemon.log.logger('kernel'));
 }
 
 /** Whether the terminal that this process was started at is still there. */

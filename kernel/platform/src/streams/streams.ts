@@ -24,6 +24,7 @@ const DEFAULT_MAX_FRAMES = 4_096;
 const DEFAULT_MAX_BYTES = 1_048_576;
 const DEFAULT_MAX_TOPICS = 2_000;
 const DEFAULT_KEEP_ENDED_MS = 5 * 60_000;
+const DEFAULT_MAX_ENDED_BYTES = 8 * 1_048_576;
 const NOTHING = Buffer.alloc(0);
 
 export interface StreamsOptions {
@@ -35,6 +36,8 @@ export interface StreamsOptions {
   readonly maxTopics?: number;
   /** How long an ended topic can still be read from its ring. */
   readonly keepEndedMs?: number;
+  /** What ended topics may hold together; what their runs said stands in rows. */
+  readonly maxEndedBytes?: number;
 }
 
 export interface StreamsStats {
@@ -79,6 +82,8 @@ export const createStreams = (options: StreamsOptions): Topics & StreamsAdmin =>
     keepEndedMs: options.keepEndedMs ?? DEFAULT_KEEP_ENDED_MS,
     topics,
     ended: new Map(),
+    endedBytes: 0,
+    maxEndedBytes: options.maxEndedBytes ?? DEFAULT_MAX_ENDED_BYTES,
     flusher: new Flusher(),
     texts: new WeakMap(),
     lateFrames: 0,

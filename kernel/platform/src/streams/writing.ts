@@ -2,7 +2,7 @@
 import { type FramesDecl, type TopicHere, type TopicOptions, type TopicState, declaredAs } from '@svc/api';
 import { placeOf } from './cursor.js';
 import { streamErrors } from './errors.js';
-import { drop, end, find, type KnownTopics, sweep } from './known-topics.js';
+import { drop, end, find, type KnownTopics, sweep, unend } from './known-topics.js';
 import { type FrameDraft, Topic } from './topic.js';
 
 export const stateOf = ({ attempt, seq, final }: Topic): TopicState => ({ attempt, seq, ended: final !== undefined });
@@ -38,7 +38,7 @@ export function open(state: KnownTopics, format: FramesDecl, name: string, optio
   const goesOn = topic.attempt === attempt && !topic.final;
   if (!goesOn) {
     state.flusher.forget(topic);
-    state.ended.delete(name);
+    unend(state, topic);
     topic.restart(attempt, startSeq, reached ?? null);
   }
   // Others can only follow an earlier attempt, or what was followed here.
