@@ -4,10 +4,9 @@ import { Llm } from '@svc/ext-llm/contract';
 import { Models } from '@svc/ext-models/contract';
 import { Providers } from '@svc/ext-providers/contract';
 import { RunStarted } from '@svc/ext-runs/contract';
-import { type Actor, type ExtensionContext, KernelReady, StoragePurge, defineExtension } from '@svc/api';
+import { type Actor, type ExtensionContext, KernelReady, StoragePurge, defineExtension, keepRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
-import { createAgentCache } from './agent-cache.js';
-import { AgentChanged, AgentKilled, AgentReview, AgentSpawning, Agents, type SpawnRequest } from './contract.js';
+import { type Agent, AgentChanged, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, type SpawnRequest } from './contract.js';
 import * as contract from './contract.js';
 import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './shown/last-active.js';
@@ -25,7 +24,8 @@ export default defineExtension({
   migrations: [init],
   activate(ctx) {
     const store = createStore(ctx.db);
-    const cache = createAgentCache(ctx.clock);
+    const cache = keepRows<Agent | undefined>(ctx.clock);
+    const children = keepRows<readonly string[]>(ctx.clock);
     const spawning = ctx.hooks.define(AgentSpawning);
     const review = ctx.hooks.define(AgentReview);
     const about = { providers: ctx.services.optional(Providers), models: ctx.services.optional(Models), llm: ctx.services.optional(Llm) };
@@ -56,6 +56,7 @@ export default defineExtension({
       ...about,
       agents,
       store,
+      children,
       lastActive,
       clock: ctx.clock,
       sessions: ctx.services.optional(Sessions),
@@ -71,6 +72,7 @@ export default defineExtension({
     });
     ctx.events.on(AgentChanged, ({ agentId }) => cache.changed(agentId));
     ctx.events.on(AgentKilled, ({ agentId }) => cache.changed(agentId));
+    for (const changed of [AgentSpawned, AgentChanged, AgentKilled]) ctx.events.on(changed, () => children.clear());
   },
   start: (ctx) => ensureFirstAgent({ store: createStore(ctx.db), ids: ctx.ids, clock: ctx.clock, events: ctx.events }),
 });

@@ -4,8 +4,7 @@
  * A5  An agent of somebody else looks like one that does not exist.
  * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
  */
-import { type Actor, type Events, type Logger, type ServiceMethods, type Write, isSvcError, seesAll } from '@svc/api';
-import type { AgentCache } from './agent-cache.js';
+import { type Actor, type Events, type KeptRows, type Logger, type ServiceMethods, type Write, isSvcError, seesAll } from '@svc/api';
 import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService, type ModelChoice } from './contract.js';
 import { agentErrors } from './errors.js';
 import { spawnAgent, type SpawnDeps, type Spawned } from './spawning.js';
@@ -14,7 +13,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const MAX_LISTED = 1_000;
 
 export interface AgentsDeps extends SpawnDeps {
-  readonly cache: AgentCache;
+  readonly cache: KeptRows<Agent | undefined>;
   /** Erases what every area holds of the agent. */
   purge(agentId: string): Promise<unknown>;
   readonly modelsOf: AgentsService['modelsOf'];

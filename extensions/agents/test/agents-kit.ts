@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Actor, actorOf, type Events, type Logger, type Verdict } from '@svc/api';
+import { type Actor, actorOf, type Events, keepRows, type Logger, type Verdict } from '@svc/api';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { systemIds } from '@svc/platform/clock/ids';
 import { virtualClock } from '@svc/platform/clock/clock';
@@ -10,7 +10,6 @@ import { createJournal } from '@svc/platform/journal/journal';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
-import { createAgentCache } from '../src/agent-cache.js';
 import { type AgentsDeps, createAgentsService } from '../src/service.js';
 import { createStore } from '../src/store.js';
 
@@ -65,7 +64,7 @@ export const openAgents = async () => {
   const deps: AgentsDeps = {
     journal,
     store: createStore(storage.dbFor(tables)),
-    cache: createAgentCache(clock),
+    cache: keepRows(clock),
     spawning,
     review,
     providers,

@@ -3,7 +3,7 @@ import * as contract from './contract.js';
 import { Agents } from '@svc/ext-agents/contract';
 import { Models } from '@svc/ext-models/contract';
 import { ProviderChanged, Providers } from '@svc/ext-providers/contract';
-import { ConfigChanged, MetricsCollect, defineExtension } from '@svc/api';
+import { ConfigChanged, MetricsCollect, defineExtension, keepRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
@@ -47,6 +47,7 @@ export default defineExtension({
       ids: ctx.ids,
       log: ctx.log,
       counters,
+      spent: keepRows<number>(ctx.clock),
     });
     ctx.services.provide(Llm, llm);
     ctx.hooks.tap(MetricsCollect, () => [

@@ -1,5 +1,5 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
-import type { Actor, ConfigHandle, Clock, Events, Ids, Logger, Write } from '@svc/api';
+import { type Actor, type ConfigHandle, type Clock, type Events, type Ids, type KeptRows, type Logger, seesAll, type Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
 import { LlmSection } from './config.js';
@@ -28,6 +28,8 @@ export interface LlmDeps {
   log: Logger;
   /** Counts calls for metrics. */
   counters: CallCounters;
+  /** Micro-dollars of the last day, by agent, as whoever sees all sees them. */
+  spent: KeptRows<number>;
 }
 
 export interface CallCounters {
@@ -50,7 +52,11 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined }),
   stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
   count: async (text) => estimateTokens(text),
-  spending: (actor, agentIds, since) => deps.store.spending(actor, agentIds, since),
+  spending: async (actor, agentIds, since) => {
+    const [agentId, another] = agentIds;
+    if (agentId === undefined || another !== undefined || !seesAll(actor)) return deps.store.spending(actor, agentIds, since);
+    return { [agentId]: await deps.spent.read(agentId, async () => (await deps.store.spending(actor, agentIds, since))[agentId] ?? 0) };
+  },
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
 
@@ -120,6 +126,7 @@ const usedBy = (bills: readonly Bill[]): Need => {
 };
 
 const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult, isLimited: boolean): Promise<ModelAnswer> => {
+  deps.spent.willChange(context.agentId);
   const rows = deps.store.insert(result.bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? result.attempts : [])));
   // Other processes keep a ledger of the agent too.
   const settle = isLimited && rows.length > 0 ? [...rows, deps.events.event(LlmUsed, { agentId: context.agentId, by: deps.self })] : rows;

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Actor, CallOptions, Clock, Db, SecretRef, Service } from '@svc/api';
+import { type Actor, type CallOptions, type Clock, type Db, keepRows, type SecretRef, type Service } from '@svc/api';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import type { Agent, AgentLimits, AgentsService } from '@svc/ext-agents/contract';
@@ -113,6 +113,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     providers,
     drivers,
     store,
+    spent: keepRows(clock),
     config: {
       get: () => ({ request_timeout_secs: 5, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000, ...options.config }) as never,
       onChange: () => ({ dispose: () => undefined }),

@@ -66,18 +66,23 @@ interface State {
   chosenAt: number;
   /** Keys that a provider refused since they were set; at most one entry per provider. */
   readonly refused: Set<string>;
+  /** The last list, and what it was made of. */
+  shown: { readonly of: Snapshot; readonly beside: unknown; readonly list: readonly ProviderRecord[] } | undefined;
 }
 
 export const createProvidersService = (deps: ProvidersDeps): ProvidersControl => {
-  const state: State = { snapshot: undefined, snapshotAt: 0, chosen: undefined, chosenAt: 0, refused: new Set() };
+  const state: State = { snapshot: undefined, snapshotAt: 0, chosen: undefined, chosenAt: 0, refused: new Set(), shown: undefined };
   const changed = (name: string): void => {
     forget(state);
     deps.events.publish(ProviderChanged, { name });
   };
   return {
-    list: async () => [...(await current(deps, state)).records.values()].map((record) => withLocal(record, deps.local)),
+    list: async () => shown(deps, state, await current(deps, state)),
     get: async (name) => (await current(deps, state)).records.get(name),
-    usable: async () => [...(await current(deps, state)).records.values()].filter((record) => canBeAsked(withLocal(record, deps.local))).map(({ name }) => name),
+    usable: async () =>
+      shown(deps, state, await current(deps, state))
+        .filter(canBeAsked)
+        .map(({ name }) => name),
     defaultModel: () => defaultModel(deps, state),
     shownDefault: () => shownDefault(deps, state),
     fallbacks: () => fallbacks(deps, state),
@@ -200,6 +205,14 @@ const lookFor = async (secrets: Secrets, secret: SecretRef): Promise<{ place: Aw
 const ABLE: ReadonlySet<ProviderRecord['auth_status']> = new Set(['configured', 'no_key_needed', 'auto_detected']);
 
 const canBeAsked = (record: ProviderRecord): boolean => record.wire !== 'unsupported' && ABLE.has(record.auth_status);
+
+const shown = ({ local }: Pick<ProvidersDeps, 'local'>, state: State, snapshot: Snapshot): readonly ProviderRecord[] => {
+  const beside = local.known();
+  if (state.shown?.of === snapshot && state.shown.beside === beside) return state.shown.list;
+  const list = Object.freeze([...snapshot.records.values()].map((record) => withLocal(record, local)));
+  state.shown = { of: snapshot, beside, list };
+  return list;
+};
 
 /** For a server on this machine the list says whether it answers, where somebody has looked. */
 const withLocal = (record: ProviderRecord, local: LocalServers): ProviderRecord => {

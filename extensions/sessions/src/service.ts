@@ -5,8 +5,8 @@
  * S5  A session belongs to one agent and one owner; who may not see it does not find it.
  * S7  A session that a caller names is there; only the agent's current one may be empty.
  */
-import { type Actor, type Clock, type Ids, seesAll } from '@svc/api';
-import type { Compacted, Entry, EntryDraft, SessionRef, SessionsService } from './contract.js';
+import { type Actor, type Clock, type Ids, keepRows, seesAll } from '@svc/api';
+import type { Compacted, Entry, EntryDraft, SessionCount, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import { createLogCache, type KeptLog, type LogCache } from './log-cache.js';
 import { createProjection } from './projection.js';
@@ -24,34 +24,47 @@ export interface SessionsDeps {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Entries read for one projection; older ones are beyond any model's window. */
 const MAX_PROJECTED_ENTRIES = 4_000;
+const NO_SESSIONS: SessionCount = { all: 0, recent: 0 };
 
 /** `forget` drops what is kept in memory of a session, `rest` what nobody used for a while. */
 export const createSessionsService = (deps: SessionsDeps): SessionsService & Pick<LogCache, 'forget' | 'rest'> => {
   const logs = createLogCache(deps.clock);
+  const counted = keepRows<SessionCount>(deps.clock);
   return {
     forget: logs.forget,
     rest: logs.rest,
     named: (actor, agent, sessionId) => named(deps, logs, actor, agent, sessionId),
     ensure: (actor, agentId, sessionId, options) => ensure(deps, logs, actor, agentId, sessionId, options?.again ?? false),
     create: async (actor, agentId, options = {}) => {
+      counted.willChange(agentId);
       const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
       return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() })] };
     },
-    counts: (actor, agentIds, since) => deps.store.counts(actor, agentIds, since),
+    counts: async (actor, agentIds, since) => {
+      const [agentId, another] = agentIds;
+      if (agentId === undefined || another !== undefined || !seesAll(actor)) return deps.store.counts(actor, agentIds, since);
+      return { [agentId]: await counted.read(agentId, async () => (await deps.store.counts(actor, agentIds, since))[agentId] ?? NO_SESSIONS) };
+    },
     total: (actor) => deps.store.total(actor),
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     agentOf: (sessionId) => deps.store.agentOf(sessionId),
     setThinking: async (actor, ref, isOn) => {
       logs.touched(own(actor, ref).id);
+      counted.willChange(ref.agentId);
       return [deps.store.insertSession({ ...own(actor, ref), label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn)];
     },
     discard: async (actor, sessionId) => {
       if (!seesAll(actor)) await find(deps, actor, sessionId);
       logs.forget(sessionId);
+      counted.clear();
       return deps.store.discard(sessionId);
     },
     compact: async (actor, agent, sessionId) => deps.compactNow(await named(deps, logs, actor, agent, sessionId)),
-    append: async (actor, ref, drafts) => append(deps, logs, own(actor, ref), drafts),
+    append: async (actor, ref, drafts) => {
+      // Only a session's first entry changes how many there are.
+      if (ref.seq === 0) counted.willChange(ref.agentId);
+      return append(deps, logs, own(actor, ref), drafts);
+    },
     project: async (actor, ref, { budgetTokens, maxMessages, staged = [], aside }) => {
       const said = await loadStaged(deps, logs, own(actor, ref), staged);
       const log = aside?.history ? unkept([...(await loadLog(deps, logs, own(actor, aside.history))).entries, ...said.entries]) : said;

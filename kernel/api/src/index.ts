@@ -23,6 +23,7 @@ export * from './manifest/host-pattern.js';
 export * from './http/http.js';
 export * from './http/http-file.js';
 export * from './journal.js';
+export * from './kept-rows.js';
 export * from './kernel-hooks.js';
 export * from './manifest/manifest.js';
 export * from './text/nearest.js';

@@ -1,21 +1,20 @@
-/** Agents kept in memory, of which another process may change any. */
+/** Rows kept in memory, of which another process may change any. */
 import { virtualClock, type VirtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
-import { type AgentCache, createAgentCache } from '../src/agent-cache.js';
-import type { Agent } from '../src/contract.js';
+import { type KeptRows, keepRows } from '../src/kept-rows.js';
 
-describe('the agents that are kept in memory', () => {
+describe('rows that are kept in memory', () => {
   let clock: VirtualClock;
-  let cache: AgentCache;
+  let cache: KeptRows<{ id: string }>;
   let reads: number;
 
   beforeEach(() => {
     clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
-    cache = createAgentCache(clock);
+    cache = keepRows<{ id: string }>(clock);
     reads = 0;
   });
 
-  const agent = { id: 'a' } as Agent; // nothing else is read
+  const agent = { id: 'a' };
   const get = async (): Promise<void> => {
     if (cache.get('a')) return;
     await cache.load('a', async () => {
