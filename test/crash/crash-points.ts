@@ -96,6 +96,15 @@ const verbOf = (write: Write): string[] => {
 const crashingResponse = (points: CrashPoints, purpose: string, response: FetchResponse): FetchResponse => ({
   ...response,
   body: pieces(points, purpose, response.body),
+  each: async (take) => {
+    let isFirst = true;
+    await response.each((piece) => {
+      take(piece);
+      if (isFirst) points.reach(`within fetch ${purpose} body`);
+      isFirst = false;
+    });
+    points.reach(`after fetch ${purpose} body`);
+  },
   text: () => around(points, `fetch ${purpose} text`, () => response.text()),
   json: () => around(points, `fetch ${purpose} json`, () => response.json()),
   cancel: () => response.cancel(),

@@ -4,7 +4,7 @@ import { asTyped, commandName } from '@svc/platform/config/command-name';
 import { renderBanner } from './banner.js';
 import { takeEnvironment } from '@svc/platform/config/environment/own-environment';
 import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
-import { guardProcess } from './process/process-guard.js';
+import { guardProcess, noteSignals } from './process/process-guard.js';
 import { startElsewhere } from './process/start-elsewhere.js';
 
 export { startElsewhere };
@@ -38,6 +38,7 @@ async function run(argv: readonly string[], env: BootOptions['env'], { releaseFi
   const foreground = argv.includes('--foreground');
   const state: { daemon?: Daemon } = {};
   const stop = (reason: string, code: number): void => void stopProcess(state.daemon, reason, code);
+  const early = noteSignals();
   const daemon = await bootDaemon({
     env,
     releaseFile,
@@ -47,6 +48,9 @@ async function run(argv: readonly string[], env: BootOptions['env'], { releaseFi
   });
   state.daemon = daemon;
   guardProcess(daemon, stop);
+  early.forget();
+  const asked = early.asked();
+  if (asked !== undefined) return stop(asked, 0);
   setTimeout(() => void code?.keep(), KEEP_CODE_AFTER_MS).unref();
   daemon.log.logger('kernel').info('ready', { url: daemon.url, ms: Math.round(performance.now() - begun) });
   if (foreground) process.stdout.write(await bannerOf(daemon, Math.round(performance.now() - begun)));

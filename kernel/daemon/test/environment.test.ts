@@ -120,6 +120,18 @@ describe('the environment of the daemon', function () {
       expect(await one.ended).to.deep.equal({ code: 0, signal: null });
     });
 
+  it('that is told to stop while it starts stops in order, and leaves no lock', async () => {
+    for (const waitMs of [60, 120, 180, 240]) {
+      const one = run([DAEMON]);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      one.child.kill('SIGTERM');
+      const { code, signal } = await one.ended;
+      // Before it has read its own program nobody listens.
+      if (signal === null) expect(code, `after ${waitMs} ms`).to.equal(0);
+      if (signal === null) expect(existsSync(join(home, 'daemon.lock'))).to.equal(false);
+    }
+  });
+
   it('holds no secret when started by svc start', async () => {
     const one = run([CLI, 'start']);
     const pid = await ready(one);

@@ -7,14 +7,31 @@ import { watchMemory } from './memory-rest.js';
 export type StopProcess = (reason: string, code: number) => void;
 
 const EXIT_BROKEN = 70;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const STALL_MS = 250;
 const LOOK_EVERY_MS = 5_000;
 const NANOS_PER_MS = 1_000_000;
 
+/** What asks a daemon to stop that is still starting: it is stopped in order once it stands. A second one ends the process at once. */
+export function noteSignals(): { readonly asked: () => string | undefined; forget(): void } {
+  let asked: string | undefined;
+  const note = (signal: string): void => {
+    if (asked !== undefined) process.exit(EXIT_BROKEN);
+    asked = signal;
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, note);
+  return {
+    asked: () => asked,
+    forget: () => {
+      for (const signal of STOP_SIGNALS) process.off(signal, note);
+    },
+  };
+}
+
 /** SIGHUP reloads the settings, or ends the daemon when it comes because its terminal was closed; a second SIGINT or SIGTERM ends the process at once. */
 export function guardProcess(daemon: Daemon, stop: StopProcess): void {
   let asked = 0;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of STOP_SIGNALS) {
     process.on(signal, () => {
       asked += 1;
       if (asked > 1) process.exit(EXIT_BROKEN);
