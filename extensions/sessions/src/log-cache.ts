@@ -80,6 +80,8 @@ export const createLogCache = (clock: Pick<Clock, 'mono'>, maxChars = MAX_CHARS)
       return known?.seq === seq ? known : undefined;
     },
     compare: (row) => {
+      // One in which nothing was said yet is kept as it stands: its first message asks twice.
+      if (row.seq === 0 && !logs.has(row.id)) keep(row.id, { ...begun(), mark: row.mark, chars: ENTRY_CHARS });
       const known = logs.get(row.id);
       if (!known) return;
       if (known.mark === row.mark) known.place = { agentId: row.agentId, ownerId: row.ownerId, thinking: row.thinking, untilMs: clock.mono() + TRUSTED_MS };

@@ -212,4 +212,19 @@ describe('what sessions keep in memory', () => {
 
     expect(reads).to.deep.equal([ref.id]);
   });
+
+  it('say where a session stands in which nothing was said yet, once it was looked at', async () => {
+    const service = open();
+    const { ref, writes } = await service.create(owner, AGENT);
+    await db.commit(writes);
+    await service.named(owner, { id: AGENT, sessionId: 'another' }, ref.id);
+    looks = 0;
+    const first = await add(service, await service.ensure(owner, AGENT, ref.id), said('first'));
+    const second = await add(service, await service.ensure(owner, AGENT, ref.id), said('second'));
+
+    expect({ looks, seqs: [first.seq, second.seq], reads }).to.deep.equal({ looks: 0, seqs: [1, 2], reads: [] });
+    expect(await project(service, second))
+      .to.contain('first')
+      .and.to.contain('second');
+  });
 });
