@@ -18,7 +18,7 @@ const EARLIER_MESSAGES = 20;
 /** What was compiled is kept three seconds after a start. */
 const COMPILED_KEPT_MS = 4_000;
 const READY_LIMIT = 3;
-const ANSWERED_LIMIT = 6;
+const ANSWERED_LIMIT = 4.5;
 const GONE_POLL_MS = 20;
 /** Of dist/, what no release holds. */
 const NOT_RELEASED = ['compiled', 'test', 'bench', 'mutation'].map((name) => path.join(DIST, name));
