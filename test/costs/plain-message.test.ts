@@ -103,8 +103,12 @@ describe('a plain message', function () {
       await say();
       each.push(await counted());
     }
-    // Now and then a timer of the daemon falls into a message: what half of them cost at most is what one costs.
-    const usual = (name: keyof Counts): number | undefined => each.map((one) => one[name]).sort((a, b) => a - b)[MESSAGES / 2];
+    // Now and then a timer falls into a message, or an answer comes in two packets: what most of them cost is what one costs.
+    const usual = (name: keyof Counts): number | undefined => {
+      const times = new Map<number, number>();
+      for (const one of each) times.set(one[name], (times.get(one[name]) ?? 0) + 1);
+      return [...times].sort(([, a], [, b]) => b - a)[0]?.[0];
+    };
 
     expect(Object.fromEntries(Object.keys(COSTS).map((name) => [name, usual(name as keyof Counts)]))).to.deep.equal(COSTS);
   });
