@@ -42,7 +42,9 @@ describeOnEngines('messages while areas are reloaded', () => {
     await load.stop();
 
     expect(load.problems).to.deep.equal([]);
-    const asked = svc.model.requests.map((request) => lastText(request.body.messages));
+    // A talk that has grown past eighty messages is summarised as well: that is asked by nobody here.
+    const messages = svc.model.requests.filter(({ body }) => !JSON.stringify(body).includes('Summarise the conversation'));
+    const asked = messages.map((request) => lastText(request.body.messages));
     expect([...asked].sort()).to.deep.equal([...load.sent].sort());
     expect(await remains(svc)).to.deep.equal([]);
   });
