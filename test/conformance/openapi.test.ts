@@ -38,16 +38,17 @@ const successesOf = (operation: Document): Array<{ schema: Document }> =>
   Object.entries(operation.responses as Record<string, Document>).flatMap(([status, answer]) => (/^2\d\d$/.test(status) ? (Object.values(answer.content ?? {}) as Array<{ schema: Document }>) : []));
 
 /** Where a schema says nothing of what stands there. */
-const openPlaces = (schema: Document, at = ''): string[] => {
-  if (schema.$ref || schema.const !== undefined || schema.enum) return [];
+const openPlaces = (document: Document, schema: Document, at = ''): string[] => {
+  if (schema.$ref) return openPlaces(document, document.components.schemas[schema.$ref.split('/').at(-1)], at);
+  if (schema.const !== undefined || schema.enum) return [];
   const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf;
-  if (choices) return choices.flatMap((one: Document) => openPlaces(one, at));
-  if (schema.type === 'array') return openPlaces(schema.items ?? {}, `${at}[]`);
+  if (choices) return choices.flatMap((one: Document) => openPlaces(document, one, at));
+  if (schema.type === 'array') return openPlaces(document, schema.items ?? {}, `${at}[]`);
   if (schema.type !== undefined && schema.type !== 'object') return [];
   const inner = (name: string) => (at === '' ? name : `${at}.${name}`);
   const { properties = {}, patternProperties = {} } = schema;
   const places = [...Object.entries(properties).map(([name, one]) => [name, one]), ...Object.values(patternProperties).map((one) => ['*', one])] as Array<[string, Document]>;
-  return places.length === 0 ? [at] : places.flatMap(([name, one]) => openPlaces(one, inner(name)));
+  return places.length === 0 ? [at] : places.flatMap(([name, one]) => openPlaces(document, one, inner(name)));
 };
 
 const eventsOf = (text: string): Array<{ event: string; id: string; data: unknown }> =>
@@ -110,8 +111,22 @@ describe('openapi.json', () => {
     });
 
     it('names the fields of every answer that is a success, but for those that have no fixed ones', () => {
-      const open = operationsOf(document).flatMap(({ operation }) => successesOf(operation).flatMap(({ schema }) => openPlaces(schema).map((place) => `${operation.operationId}: ${place}`)));
+      const open = operationsOf(document).flatMap(({ operation }) => successesOf(operation).flatMap(({ schema }) => openPlaces(document, schema).map((place) => `${operation.operationId}: ${place}`)));
       expect([...new Set(open)].sort()).to.deep.equal(Object.keys(WITHOUT_FIXED_FIELDS).sort());
+    });
+
+    it('shows bodies that the operation takes, three of each that people write', () => {
+      const judge = new Ajv2020({ strict: false });
+      addFormats.default(judge);
+      judge.addSchema({ $id: 'openapi', components: document.components });
+      const local = (schema: Document): Document => JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/'));
+      for (const { operation } of operationsOf(document)) {
+        const { schema, examples = {} } = operation.requestBody?.content['application/json'] ?? {};
+        if (!schema) continue;
+        const fits = judge.compile(local(schema));
+        for (const { summary, value } of Object.values(examples as Record<string, Document>))
+          expect(fits(value), `${operation.operationId}: ${summary}: ${judge.errorsText(fits.errors)}`).to.equal(true);
+      }
     });
 
     it('tells of each body that it may be wrong, too large, or of another type', () => {

@@ -40,7 +40,7 @@ export interface AgentStore {
   all(actor: Actor, limit: number): Promise<Agent[]>;
   terminated(): Promise<Agent[]>;
   /** Living agents below these that the actor may see, by parent; the oldest first. */
-  children(actor: Actor, parentIds: readonly string[]): Promise<Map<string, string[]>>;
+  children(actor: Actor, parentIds: readonly string[]): Promise<Record<string, readonly string[]>>;
   countChildren(parentId: string): Promise<number>;
   hasMark(name: string): Promise<boolean>;
   insert(agent: Agent): Write;
@@ -90,13 +90,17 @@ export const createStore = (db: Db): AgentStore => {
   };
 };
 
-const children = async (db: Db, actor: Actor, parentIds: readonly string[]): Promise<Map<string, string[]>> => {
+const children = async (db: Db, actor: Actor, parentIds: readonly string[]): Promise<Record<string, readonly string[]>> => {
   const order = [{ column: 'created_at' }, { column: 'id' }];
   const reads = idGroups(parentIds).map((group) =>
     db.select<{ id: string; parent_id: string }>({ from: 'agents', columns: ['id', 'parent_id'], where: { ...LIVING, parent_id: group }, actor, order }),
   );
-  const below = new Map<string, string[]>();
-  for (const { id, parent_id } of (await Promise.all(reads)).flat()) below.set(parent_id, [...(below.get(parent_id) ?? []), id]);
+  const below: Record<string, string[]> = {};
+  for (const { id, parent_id } of (await Promise.all(reads)).flat()) {
+    const listed = below[parent_id] ?? [];
+    listed.push(id);
+    below[parent_id] = listed;
+  }
   return below;
 };
 

@@ -51,7 +51,7 @@ const Extension = Type.Object(
     startedAt: Nullable(Type.String()),
     startMs: Nullable(Type.Number()),
   },
-  { $id: 'Extension' },
+  { 'x-name': 'Extension' },
 );
 const Node = Type.Object({ id: Type.String(), state: OneOf(STATES), needs: Names, uses: Names, waitsFor: Names });
 const Plan = Type.Object({

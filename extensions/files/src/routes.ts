@@ -14,7 +14,7 @@ const File = Type.Object(
     kind: OneOf(['workspace', 'identity']),
     modified_at: Type.String(),
   },
-  { $id: 'WorkspaceFile' },
+  { 'x-name': 'WorkspaceFile' },
 );
 
 export const fileRoutes = (agents: AgentsService, files: FilesService): RouteDecl[] => [

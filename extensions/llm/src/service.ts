@@ -1,5 +1,5 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
-import { type Actor, type ConfigHandle, type Clock, type Events, type Ids, type KeptRows, type Logger, seesAll, type Write } from '@svc/api';
+import { type Actor, type ConfigHandle, type Clock, type Events, type Ids, type KeptRows, type Logger, readOneKept, type Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
 import { LlmSection } from './config.js';
@@ -52,11 +52,7 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined }),
   stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
   count: async (text) => estimateTokens(text),
-  spending: async (actor, agentIds, since) => {
-    const [agentId, another] = agentIds;
-    if (agentId === undefined || another !== undefined || !seesAll(actor)) return deps.store.spending(actor, agentIds, since);
-    return { [agentId]: await deps.spent.read(agentId, async () => (await deps.store.spending(actor, agentIds, since))[agentId] ?? 0) };
-  },
+  spending: (actor, agentIds, since) => readOneKept(deps.spent, actor, agentIds, 0, () => deps.store.spending(actor, agentIds, since)),
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
 

@@ -27,7 +27,7 @@ export const Model = Type.Object(
     source: OneOf(['builtin', 'catalog'], { description: '`builtin` is part of the daemon, `catalog` stands in the shipped list' }),
     wire_id: Type.Optional(Type.String({ description: 'What the provider itself calls it, where that differs from id' })),
   },
-  { $id: 'CatalogModel' },
+  { 'x-name': 'CatalogModel' },
 );
 
 export interface ModelSurroundings {

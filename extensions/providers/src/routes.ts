@@ -26,7 +26,7 @@ const Default = Type.Object(
     chosen_at: Nullable(Type.String(), { description: 'When it was chosen and kept' }),
     problem: Nullable(Type.String(), { description: 'Why it cannot answer at the moment' }),
   },
-  { $id: 'DefaultModel' },
+  { 'x-name': 'DefaultModel' },
 );
 
 const Name = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64 }) });

@@ -29,7 +29,7 @@ const fields = {
   error_message: Type.Optional(Type.String({ description: 'Why nobody can tell whether there is a key' })),
 };
 
-export const Provider = Type.Object(fields, { $id: 'Provider' });
+export const Provider = Type.Object(fields, { 'x-name': 'Provider' });
 
 const ProviderModel = Type.Object({
   id: Type.String(),

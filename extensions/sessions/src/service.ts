@@ -5,7 +5,7 @@
  * S5  A session belongs to one agent and one owner; who may not see it does not find it.
  * S7  A session that a caller names is there; only the agent's current one may be empty.
  */
-import { type Actor, type Clock, type Ids, keepRows, seesAll } from '@svc/api';
+import { type Actor, type Clock, type Ids, keepRows, readOneKept, seesAll } from '@svc/api';
 import type { Compacted, Entry, EntryDraft, SessionCount, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import { createLogCache, type KeptLog, type LogCache } from './log-cache.js';
@@ -40,11 +40,7 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & Pic
       const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
       return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() })] };
     },
-    counts: async (actor, agentIds, since) => {
-      const [agentId, another] = agentIds;
-      if (agentId === undefined || another !== undefined || !seesAll(actor)) return deps.store.counts(actor, agentIds, since);
-      return { [agentId]: await counted.read(agentId, async () => (await deps.store.counts(actor, agentIds, since))[agentId] ?? NO_SESSIONS) };
-    },
+    counts: (actor, agentIds, since) => readOneKept(counted, actor, agentIds, NO_SESSIONS, () => deps.store.counts(actor, agentIds, since)),
     total: (actor) => deps.store.total(actor),
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     agentOf: (sessionId) => deps.store.agentOf(sessionId),

@@ -11,7 +11,7 @@ const Tool = Type.Object(
     replay: OneOf(['safe', 'keyed', 'never'], { description: 'What a restart does with a call whose outcome is not known' }),
     parallel: Type.Boolean(),
   },
-  { $id: 'ToolInfo' },
+  { 'x-name': 'ToolInfo' },
 );
 
 export const toolRoutes = (tools: ToolsService): RouteDecl[] => [

@@ -7,6 +7,7 @@
  * Another process announces its changes too, but what it says can be lost on the way, or is not said at all: so nothing
  * is kept for longer than a few seconds.
  */
+import { type Actor, seesAll } from './actor.js';
 import type { Clock } from './doors.js';
 
 const MAX_KEPT = 500;
@@ -76,6 +77,13 @@ export const keepRows = <T>(clock: Pick<Clock, 'mono'>): KeptRows<T> => {
       kept.clear();
     },
   };
+};
+
+/** What is kept is of one id, as whoever sees all sees it: that is read through `kept`, everything else by `load`. `none` is what an id without rows has. */
+export const readOneKept = async <T>(kept: KeptRows<T>, actor: Actor, ids: readonly string[], none: T, load: () => Promise<Record<string, T>>): Promise<Record<string, T>> => {
+  const [id, another] = ids;
+  if (id === undefined || another !== undefined || !seesAll(actor)) return load();
+  return { [id]: await kept.read(id, async () => (await load())[id] ?? none) };
 };
 
 /** A Map keeps the order of insertion: its first key is the oldest. */

@@ -1,5 +1,5 @@
 /** What a list says of each agent: its own row, and what providers, llm and sessions know of it. What nobody knows is null. */
-import { type Actor, type Clock, type KeptRows, Nullable, OneOf, type OptionalHandle, seesAll, Type, Uuid } from '@svc/api';
+import { type Actor, type Clock, type KeptRows, Nullable, OneOf, type OptionalHandle, readOneKept, Type, Uuid } from '@svc/api';
 import type { ProviderRecord } from '@svc/ext-providers/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Agent, ModelChoice } from '../contract.js';
@@ -65,7 +65,8 @@ export const summariesOf = async (deps: SummaryDeps, actor: Actor, agents: reado
     deps.providers.value?.usable(),
     deps.sessions.value?.counts(actor, ids, since),
     deps.llm.value?.spending(actor, ids, since),
-    childrenOf(deps, actor, ids),
+    // A page that shows one agent asks again and again.
+    readOneKept(deps.children, actor, ids, [], () => deps.store.children(actor, ids)),
   ]);
   const byName = new Map(records.map((record) => [record.name, record]));
   return Promise.all(
@@ -79,17 +80,10 @@ export const summariesOf = async (deps: SummaryDeps, actor: Actor, agents: reado
         session_count: sessions?.all ?? null,
         sessions_24h: sessions?.recent ?? null,
         cost_24h: spending ? (spending[agent.id] ?? 0) / MICROS_PER_USD : null,
-        children: [...(children.get(agent.id) ?? [])],
+        children: [...(children[agent.id] ?? [])],
       };
     }),
   );
-};
-
-/** A page that shows one agent asks again and again. */
-const childrenOf = async ({ store, children }: Pick<SummaryDeps, 'store' | 'children'>, actor: Actor, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const [id, another] = ids;
-  if (id === undefined || another !== undefined || !seesAll(actor)) return store.children(actor, ids);
-  return new Map([[id, await children.read(id, async () => (await store.children(actor, ids)).get(id) ?? [])]]);
 };
 
 const own = (agent: Agent, activeSince: string | undefined) => {

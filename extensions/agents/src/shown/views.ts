@@ -59,7 +59,7 @@ export const AgentDetail = Type.Object(
     autonomous: Type.Object({ max_iterations: Type.Integer(), unwatched: Type.Optional(OneOf(['finish', 'cancel'])) }),
     kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys of the manifest that only describe, or wait for their area' }),
   },
-  { $id: 'AgentDetail' },
+  { 'x-name': 'AgentDetail' },
 );
 
 /** As `[capabilities]` has them: those of areas beside the interface's own. */

@@ -83,7 +83,12 @@ export interface RouteDecl {
   readonly method: Method;
   /** `/api/agents/{id}`; `{*rest}` takes the remainder of the path. */
   readonly path: string;
+  /** A few words, as a list of operations shows them. */
   readonly summary: string;
+  /** What a person should know before the first call, in Markdown: what it does and does not do, what else it changes. */
+  readonly description?: string;
+  /** Bodies that a person could send, by what they are for; each fits `body`. Three of an operation that people write. */
+  readonly examples?: Readonly<Record<string, unknown>>;
   readonly auth: AuthRule;
   /**
    * The same `Idempotency-Key` with the same body gets the same answer, and the effect happens once: the handler commits

@@ -1,4 +1,8 @@
-/** The shapes that many areas share. One TypeBox value is the validator, the static type and the OpenAPI schema. */
+/**
+ * The shapes that many areas share. One TypeBox value is the validator, the static type and the OpenAPI schema.
+ * The option `x-name` (CamelCase) lists a schema in the document under that name, and gives a type of that name to clients
+ * that are made from it.
+ */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 
 export type { Static, TObject, TSchema } from '@sinclair/typebox';
@@ -21,7 +25,7 @@ export const ErrorBody = Type.Object(
     request_id: Type.Optional(Type.String()),
     details: Type.Optional(Type.Unknown()),
   },
-  { $id: 'ErrorBody' },
+  { 'x-name': 'ErrorBody' },
 );
 export type ErrorBody = Static<typeof ErrorBody>;
 

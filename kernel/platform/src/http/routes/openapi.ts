@@ -25,7 +25,6 @@ interface Described {
   readonly content?: Json;
 }
 
-const ERROR = { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } };
 const REASONS: Readonly<Record<number, string>> = {
   400: 'The request is not what this call takes',
   401: 'The API key is missing or wrong',
@@ -59,6 +58,8 @@ export const createApiDescriber = (routes: () => RouteTable<RouteDecl>, sockets:
 
 function describe(info: ApiInfo, routes: ReadonlyArray<Row<RouteDecl>>, sockets: ReadonlyArray<Row<SocketDecl>>): Json {
   const paths: Record<string, Json> = {};
+  const schemas: NamedSchemas = {};
+  const plain = plainWith(schemas);
   // One name for paths that differ only in what they call their parameters.
   const named = new Map<string, readonly string[]>();
   const all: ReadonlyArray<Row<RouteDecl> | Row<SocketDecl>> = [...sockets, ...routes];
@@ -66,7 +67,7 @@ function describe(info: ApiInfo, routes: ReadonlyArray<Row<RouteDecl>>, sockets:
     const own = parameterNames(row);
     const names = named.get(row.pattern.shape) ?? own;
     named.set(row.pattern.shape, names);
-    const operation = 'handler' in row.decl ? routeOperation(row.decl, row.owner.id, own, names) : socketOperation(row.decl, row.owner.id, own, names);
+    const operation = 'handler' in row.decl ? routeOperation(plain, row.decl, row.owner.id, own, names) : socketOperation(plain, row.decl, row.owner.id, own, names);
     const path = writtenPath(row, names);
     const item = paths[path] ?? {};
     // A route at a socket's path answers the same GET; the route says more.
@@ -80,31 +81,35 @@ function describe(info: ApiInfo, routes: ReadonlyArray<Row<RouteDecl>>, sockets:
     security: [],
     paths,
     components: {
-      ...(Object.keys(paths).length > 0 ? { schemas: { ErrorBody: plain(ErrorBody) } } : {}),
+      ...(Object.keys(schemas).length > 0 ? { schemas } : {}),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
   };
 }
 
-function routeOperation(decl: RouteDecl, owner: string, own: readonly string[], names: readonly string[]): Json {
-  const parameters = [...pathParameters(decl.params, own, names), ...queryParameters(decl.query)];
+function routeOperation(plain: Plain, decl: RouteDecl, owner: string, own: readonly string[], names: readonly string[]): Json {
+  const parameters = [...pathParameters(plain, decl.params, own, names), ...queryParameters(plain, decl.query)];
   return {
     ...common(decl, owner, parameters),
-    ...(decl.body ? { requestBody: { required: decl.bodyRule !== 'optional', content: { 'application/json': { schema: plain(decl.body) } } } } : {}),
+    ...(decl.body ? { requestBody: { required: decl.bodyRule !== 'optional', content: { 'application/json': { schema: plain(decl.body), ...examplesOf(decl) } } } } : {}),
     ...(decl.rawBody || decl.streamBody ? { requestBody: { content: { 'application/octet-stream': { schema: {} } } } } : {}),
-    responses: responsesOf(decl),
+    responses: responsesOf(plain, decl),
   };
 }
 
-function socketOperation(decl: SocketDecl, owner: string, own: readonly string[], names: readonly string[]): Json {
+const examplesOf = ({ examples }: RouteDecl): Json =>
+  examples ? { examples: Object.fromEntries(Object.entries(examples).map(([summary, value], index) => [`example${index + 1}`, { summary, value }])) } : {};
+
+function socketOperation(plain: Plain, decl: SocketDecl, owner: string, own: readonly string[], names: readonly string[]): Json {
   const responses: Json = { 101: { description: 'Switching to WebSocket' }, '2XX': { description: 'Never answered: the connection becomes a WebSocket' } };
-  for (const status of [400, ...bearerOnly(decl), 404, 426, ...ALWAYS]) responses[status] = failure(status);
-  return { ...common(decl, owner, pathParameters(decl.params, own, names)), responses };
+  for (const status of [400, ...bearerOnly(decl), 404, 426, ...ALWAYS]) responses[status] = failure(plain, status);
+  return { ...common(decl, owner, pathParameters(plain, decl.params, own, names)), responses };
 }
 
 const common = (decl: RouteDecl | SocketDecl, owner: string, parameters: Json[]): Json => ({
   operationId: decl.id,
   summary: decl.summary,
+  ...('description' in decl && decl.description ? { description: decl.description } : {}),
   tags: [owner],
   security: decl.auth === 'bearer' ? [{ bearer: [] }] : [],
   ...(parameters.length > 0 ? { parameters } : {}),
@@ -115,37 +120,37 @@ const ALWAYS = [403, 406, 429, 500, 503];
 const ofBody = (decl: RouteDecl): number[] => (decl.body ? [400, 408, 413, 415] : decl.rawBody || decl.streamBody ? [400, 408, 413] : []);
 const bearerOnly = (decl: RouteDecl | SocketDecl): number[] => (decl.auth === 'bearer' ? [401] : []);
 
-function responsesOf(decl: RouteDecl): Json {
+function responsesOf(plain: Plain, decl: RouteDecl): Json {
   const responses: Json = {};
   for (const [status, declared] of Object.entries(decl.responses)) {
-    const answer = success(Number(status), declared);
-    responses[status] = decl.streamed && status === '200' ? orStreamed(answer, decl.streamed) : answer;
+    const answer = success(plain, Number(status), declared);
+    responses[status] = decl.streamed && status === '200' ? orStreamed(plain, answer, decl.streamed) : answer;
   }
   const takesInput = decl.params !== undefined || decl.query !== undefined;
   const usual = [...(takesInput ? [400] : []), ...ofBody(decl), ...bearerOnly(decl), ...(decl.path.includes('{') ? [404] : []), ...ALWAYS];
-  for (const status of usual) responses[status] ??= failure(status);
+  for (const status of usual) responses[status] ??= failure(plain, status);
   return responses;
 }
 
-const orStreamed = ({ description, content }: Described, streamed: MediaAnswer): Described => ({
+const orStreamed = (plain: Plain, { description, content }: Described, streamed: MediaAnswer): Described => ({
   description: `${description}; or ${streamed.description}`,
-  content: { ...content, ...mediaOf(streamed) },
+  content: { ...content, ...mediaOf(plain, streamed) },
 });
 
-function success(status: number, declared: RouteDecl['responses'][number]): Described {
-  if (isMedia(declared)) return { description: declared.description, content: mediaOf(declared) };
+function success(plain: Plain, status: number, declared: RouteDecl['responses'][number]): Described {
+  if (isMedia(declared)) return { description: declared.description, content: mediaOf(plain, declared) };
   const schema = declared;
   const description = schema.description ?? REASONS[status] ?? (status < 300 ? 'Success' : 'Refused');
   if (status === 204 || status === 304) return { description };
-  return { description, content: schema.$id === 'ErrorBody' ? ERROR : { 'application/json': { schema: plain(schema) } } };
+  return { description, content: { 'application/json': { schema: plain(schema) } } };
 }
 
 const isMedia = (declared: TSchema | MediaAnswer): declared is MediaAnswer => 'contentType' in declared;
 
-const mediaOf = ({ contentType, events }: MediaAnswer): Json => ({ [contentType]: { schema: events ? streamOf(events) : { type: 'string' } } });
+const mediaOf = (plain: Plain, { contentType, events }: MediaAnswer): Json => ({ [contentType]: { schema: events ? streamOf(plain, events) : { type: 'string' } } });
 
 /** A stream as the list of its events, which is how OpenAPI 3.2 reads sequential media types; 3.1 has no word for it. */
-const streamOf = (events: Readonly<Record<string, TSchema>>): Json => {
+const streamOf = (plain: Plain, events: Readonly<Record<string, TSchema>>): Json => {
   const [first, ...others] = Object.entries(events).map(([name, data]) => ({
     type: 'object',
     required: [...(name === '' ? [] : ['event']), 'data'],
@@ -158,17 +163,17 @@ const streamOf = (events: Readonly<Record<string, TSchema>>): Json => {
   };
 };
 
-const failure = (status: number): Json => ({ description: REASONS[status] ?? 'Refused', content: ERROR });
+const failure = (plain: Plain, status: number): Json => ({ description: REASONS[status] ?? 'Refused', content: { 'application/json': { schema: plain(ErrorBody) } } });
 
 /** The parameters of the path under the names that the document uses for it. */
-function pathParameters(schema: TObject | undefined, own: readonly string[], names: readonly string[]): Json[] {
+function pathParameters(plain: Plain, schema: TObject | undefined, own: readonly string[], names: readonly string[]): Json[] {
   return names.map((name, index) => {
     const declared = schema?.properties[own[index] ?? name];
     return { name, in: 'path', required: true, schema: declared ? plain(declared) : { type: 'string' } };
   });
 }
 
-function queryParameters(schema: TObject | undefined): Json[] {
+function queryParameters(plain: Plain, schema: TObject | undefined): Json[] {
   const { properties, required = [] } = schema ?? { properties: {} };
   return Object.entries(properties).map(([name, declared]) => ({
     name,
@@ -186,14 +191,28 @@ const writtenPath = (row: Row<RouteDecl> | Row<SocketDecl>, names: readonly stri
   return `/${row.pattern.segments.map((segment) => (segment.kind === 'literal' ? segment.text : `{${names[next++]}}`)).join('/')}`;
 };
 
-/** A schema as plain JSON, with the shared error body as a reference and without ids, which would open scopes of their own. */
-function plain(schema: TSchema): Json {
-  const isShared = schema !== ErrorBody;
-  return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
-    if (!isTable(value)) return value;
-    if (isShared && value.$id === 'ErrorBody') return { $ref: '#/components/schemas/ErrorBody' };
-    // What the handler judges itself is documented like what the validator does.
-    const { $id: _dropped, 'x-format': format, ...rest } = value;
-    return format === undefined ? rest : { ...rest, format };
-  }) as Json; // a schema is a JSON object
-}
+type NamedSchemas = Record<string, Json>;
+type Plain = (schema: TSchema) => Json;
+
+/** Makes schemas plain JSON. One that has a name is listed once and referred to; ids are left out, since they would open scopes of their own. */
+const plainWith = (named: NamedSchemas): Plain => {
+  // Many places show the same few schemas.
+  const texts = new Map<string, string>();
+  const refer = (name: string, schema: Json): Json => {
+    const text = JSON.stringify(schema);
+    const known = texts.get(name);
+    // Two areas may mean two things by one name: then the second stands where it is used.
+    if (known !== undefined && known !== text) return schema;
+    texts.set(name, text);
+    named[name] ??= schema;
+    return { $ref: `#/components/schemas/${name}` };
+  };
+  return (schema) =>
+    JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+      if (!isTable(value)) return value;
+      // What the handler judges itself is documented like what the validator does.
+      const { $id: _dropped, 'x-format': format, 'x-name': name, ...rest } = value;
+      const bare = format === undefined ? rest : { ...rest, format };
+      return typeof name === 'string' ? refer(name, bare) : bare;
+    }) as Json; // a schema is a JSON object
+};
