@@ -12,6 +12,7 @@ import type { TableDecl } from './declare/table.js';
 import type { ConfigDecl, WorkerDecl } from './declare/work.js';
 import type { Connection, RouteDecl, SocketDecl } from './http/http.js';
 import type { Journal } from './journal.js';
+import type { Metric } from './kernel-hooks.js';
 import type { Schemas } from './schema/check.js';
 import type { TSchema } from './schema/schema.js';
 import type { Db, Migration } from './storage.js';
@@ -68,6 +69,26 @@ export interface ExtensionPlan {
   readonly back: string | null;
 }
 
+/** A line of the daemon's log, without the values of secrets. */
+export interface LoggedLine {
+  /** Grows by one with each line of this process. */
+  readonly seq: number;
+  readonly timestamp: string;
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  /** The area that speaks. */
+  readonly target: string;
+  readonly message: string;
+  readonly request_id?: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface LogView {
+  /** The newest `count` lines, oldest first; 2,000 are kept. */
+  recent(count: number): readonly LoggedLine[];
+  /** Until it is disposed of; what it throws ends it. */
+  follow(fn: (line: LoggedLine) => void): Disposable;
+}
+
 /** What the grant `kernel:tools` shows of the kernel. */
 export interface ToolsView {
   tools(): ReadonlyArray<{ readonly owner: string; readonly bundled: boolean; readonly tool: AnyTool }>;
@@ -90,6 +111,9 @@ export interface KernelView extends ToolsView {
   routes(): ReadonlyArray<{ readonly id: string; readonly method: string; readonly path: string; readonly owner: string; readonly auth: string; readonly socket: boolean }>;
   configProblems(): ReadonlyArray<{ readonly file: string; readonly line: number | null; readonly key: string; readonly message: string; readonly severity: 'error' | 'warning' | 'notice' }>;
   facts(): Readonly<Record<string, unknown>>;
+  /** What the kernel counts of itself. */
+  metrics(): readonly Metric[];
+  readonly log: LogView;
   shutdown(reason: string): void;
 }
 

@@ -102,13 +102,16 @@ export const Probe = Type.Object({ name: Type.String(), status: OneOf(['ok', 'wa
 export type Probe = Plain<typeof Probe>;
 export const HealthProbe = defineGather('health.probe', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: Probe });
 
-export const Metric = Type.Object({
-  name: Type.String(),
-  help: Type.String(),
-  type: OneOf(['gauge', 'counter']),
-  value: Type.Number(),
-  labels: Type.Optional(Type.Record(Type.String(), Type.String())),
+const MetricHead = { name: Type.String(), help: Type.String({ description: 'For a person who reads it on a dashboard' }), labels: Type.Optional(Type.Record(Type.String(), Type.String())) };
+export const Histogram = Type.Object({
+  ...MetricHead,
+  type: Type.Literal('histogram'),
+  buckets: Type.Array(Type.Object({ le: Type.Number(), count: Type.Number() }), { description: 'Rising upper ends, each with how many there were up to it' }),
+  sum: Type.Number(),
+  count: Type.Number(),
 });
+export type Histogram = Plain<typeof Histogram>;
+export const Metric = Type.Union([Type.Object({ ...MetricHead, type: OneOf(['gauge', 'counter']), value: Type.Number() }), Histogram]);
 export type Metric = Plain<typeof Metric>;
 export const MetricsCollect = defineGather('metrics.collect', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: Type.Array(Metric) });
 

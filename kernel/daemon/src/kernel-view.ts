@@ -4,9 +4,10 @@ import { hostname } from 'node:os';
 import type { AnyTool, KernelView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import { withConsequences } from './choices/consequences.js';
+import { answerMetrics, kernelMetrics } from './kernel-metrics.js';
 import type { PlatformParts } from './platform-parts.js';
 
-export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'storage' | 'streams'> {
+export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'log' | 'storage' | 'streams'> {
   readonly version: string;
   readonly startedAt: string;
   readonly presetName: string;
@@ -47,6 +48,8 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   tools: () => parts.tools.active().map(({ owner, value }) => ({ owner: owner.id, bundled: parts.installed.get(owner.id)?.bundled ?? false, tool: value })),
   configProblems: () => parts.config.problems().map(({ file, line, key, message, severity }) => ({ file, line, key, message, severity })),
   facts: () => factsOf(parts),
+  metrics: () => [...kernelMetrics(parts), ...answerMetrics(parts)],
+  log: { recent: (count) => parts.log.recent(count), follow: (fn) => parts.log.follow(fn) },
   shutdown: parts.shutdown,
 });
 
@@ -66,9 +69,6 @@ function graphOf(parts: KernelViewParts): ReturnType<KernelView['graph']> {
 
 function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
   const { host, port } = parts.address();
-  const writes = parts.storage.stats();
-  const streams = parts.streams.stats();
-  const http = parts.http.stats();
   return {
     home_dir: parts.home.home,
     data_dir: parts.home.dataDir,
@@ -84,16 +84,6 @@ function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
     arch: process.arch,
     pid: process.pid,
     rss_bytes: process.memoryUsage.rss(),
-    svc_http_requests_total: http.requests,
-    svc_http_in_flight: http.inFlight,
-    svc_http_connections_open: http.connections,
-    svc_http_connections_refused_total: http.refusedConnections,
-    svc_sockets_open: http.openSockets,
-    svc_streams_open: http.openStreams,
-    svc_stream_topics: streams.topics,
-    svc_stream_followers: streams.followers,
-    ...Object.fromEntries(
-      Object.entries(writes).flatMap(([name, value]) => (typeof value === 'number' ? [[`svc_storage_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`, value]] : [])),
-    ),
+    ...Object.fromEntries(kernelMetrics(parts).flatMap((metric) => ('value' in metric ? [[metric.name, metric.value]] : []))),
   };
 }

@@ -36,5 +36,9 @@ const toolsOnly = (view: KernelView, refuse: () => never): KernelView =>
     routes: refuse,
     configProblems: refuse,
     facts: refuse,
+    metrics: refuse,
+    get log() {
+      return refuse();
+    },
     shutdown: refuse,
   });

@@ -2,7 +2,7 @@
  * The HTTP face of the daemon: opens the port, hands over to koa when it is loaded, keeps
  * the tables of routes and sockets, and ends without cutting what it answers.
  */
-import type { Clock, Connection, HookHandle, Ids, Logger, RouteDecl, SocketDecl, SocketUpgrade } from '@svc/api';
+import type { Clock, Connection, Histogram, HookHandle, Ids, Logger, RouteDecl, SocketDecl, SocketUpgrade } from '@svc/api';
 import { ContributionRegistry } from '@svc/core';
 import type { Once } from './idempotency.js';
 import type { Projections } from '../streams/projections.js';
@@ -14,6 +14,7 @@ import { isProxy } from './callers/client-address.js';
 import { CLOSE } from './connections/connection.js';
 import { createEarlyListener } from './connections/early-listener.js';
 import { httpErrors } from './errors.js';
+import { createRequestFigures, type RequestFigures } from './request-figures.js';
 import { createFollowers } from './replies/follow-reply.js';
 import { createWrongKeys, type Gate } from './callers/gate.js';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
@@ -55,6 +56,8 @@ export interface HttpStats {
   readonly inFlight: number;
   readonly connections: number;
   readonly refusedConnections: number;
+  readonly durations: Pick<Histogram, 'buckets' | 'sum' | 'count'>;
+  readonly answers: Readonly<Record<string, number>>;
 }
 
 export interface Http {
@@ -91,6 +94,7 @@ interface Parts {
   application: Application | undefined;
   requests: number;
   inFlight: number;
+  readonly figures: RequestFigures;
   /** Resolves when the port and every connection are closed; set when accepting stops. */
   closed: Promise<void> | undefined;
 }
@@ -108,6 +112,7 @@ export const createHttp = (options: HttpOptions): Http => {
     application: undefined,
     requests: 0,
     inFlight: 0,
+    figures: createRequestFigures(),
     closed: undefined,
   };
   const routes = routeRegistry(parts);
@@ -150,6 +155,8 @@ export const createHttp = (options: HttpOptions): Http => {
       inFlight: parts.inFlight,
       connections: parts.early.connections().open,
       refusedConnections: parts.early.connections().refused,
+      durations: parts.figures.durations(),
+      answers: parts.figures.answers(),
     }),
   };
 };
@@ -200,8 +207,10 @@ async function attach(parts: Parts): Promise<void> {
   parts.early.handOver((req, res) => {
     parts.requests++;
     parts.inFlight++;
+    const since = options.clock.mono();
     res.once('close', () => {
       parts.inFlight--;
+      parts.figures.ended(res.statusCode, options.clock.mono() - since);
     });
     application.request(req, res);
   }, application.sockets.upgrade);
