@@ -4,7 +4,7 @@ import { Llm } from '@svc/ext-llm/contract';
 import { Models } from '@svc/ext-models/contract';
 import { Providers } from '@svc/ext-providers/contract';
 import { RunStarted } from '@svc/ext-runs/contract';
-import { type Actor, type ExtensionContext, KernelReady, StoragePurge, defineExtension, keepRows } from '@svc/api';
+import { type Actor, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, keepRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { type Agent, AgentChanged, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, type SpawnRequest } from './contract.js';
 import * as contract from './contract.js';
@@ -67,6 +67,7 @@ export default defineExtension({
     ctx.routes.add(...agentRoutes(surface));
     ctx.tools.add(...agentTools(surface));
     ctx.hooks.tap(KernelReady, () => finishKills(deps));
+    ctx.hooks.tap(MetricsCollect, async () => [{ name: 'svc_agents_total', help: 'Agents that there are, suspended ones among them', type: 'gauge', value: await store.count() }]);
     ctx.hooks.tap(StoragePurge, ({ ownerId }) => {
       if (ownerId !== undefined) cache.clear();
     });

@@ -39,6 +39,8 @@ export interface AgentStore {
   page(actor: Actor, filter: AgentFilter): Promise<{ agents: Agent[]; total: number }>;
   all(actor: Actor, limit: number): Promise<Agent[]>;
   terminated(): Promise<Agent[]>;
+  /** All that live, whoever's they are. */
+  count(): Promise<number>;
   /** Living agents below these that the actor may see, by parent; the oldest first. */
   children(actor: Actor, parentIds: readonly string[]): Promise<Record<string, readonly string[]>>;
   countChildren(parentId: string): Promise<number>;
@@ -60,6 +62,7 @@ export const createStore = (db: Db): AgentStore => {
     return row && toAgent(row);
   };
   return {
+    count: () => db.count('agents', LIVING),
     get: (actor, id) => one({ ...LIVING, id }, { actor }),
     // One who sees several owners' agents of this name gets their own before others', then the oldest.
     byName: async (actor, name) => {

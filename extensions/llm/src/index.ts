@@ -13,6 +13,7 @@ import { createOpenAiDriver } from './drivers/openai.js';
 import { createResolutionCache } from './resolution-cache.js';
 import { createQuota } from './money/quota.js';
 import { createLlmService } from './service.js';
+import { createUsageMetrics } from './money/usage-metrics.js';
 import { createUsageStore } from './store.js';
 import { UsageRows } from './tables.js';
 
@@ -30,7 +31,8 @@ export default defineExtension({
     const resolution = createResolutionCache({ drivers, models: ctx.services.require(Models), providers, clock: ctx.clock });
     ctx.events.on(ProviderChanged, () => resolution.clear());
     ctx.events.on(ConfigChanged, () => resolution.clear());
-    const quota = createQuota({ agents: ctx.services.require(Agents), store, clock: ctx.clock });
+    const agents = ctx.services.require(Agents);
+    const quota = createQuota({ agents, store, clock: ctx.clock });
     const self = ctx.ids.uuid();
     // What this generation used it has counted already.
     ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.hearUsed(agentId)));
@@ -50,7 +52,9 @@ export default defineExtension({
       spent: keepRows<number>(ctx.clock),
     });
     ctx.services.provide(Llm, llm);
-    ctx.hooks.tap(MetricsCollect, () => [
+    const used = createUsageMetrics({ store, agents, clock: ctx.clock });
+    ctx.hooks.tap(MetricsCollect, async () => [
+      ...(await used()),
       { name: 'svc_llm_quota_agents', help: 'Agents with a limit whose usage is kept in memory', type: 'gauge', value: quota.size() },
       { name: 'svc_llm_calls_total', help: 'Model calls', type: 'counter', value: counters.calls },
       { name: 'svc_llm_failures_total', help: 'Model calls that no model answered', type: 'counter', value: counters.failures },

@@ -20,8 +20,21 @@ export interface UsageStore {
   total(actor: Actor, filter: { agentId?: string; runIds?: readonly string[] }): Promise<Usage & { requests: number }>;
   /** What an agent's calls used, by minute and by day (UTC), whoever's they are. */
   spent(agentId: string, since: { minutesSince: string; daysSince: string }): Promise<Spent>;
+  /** What all calls since then used, by agent and model. Of very many, the newest million. */
+  since(ms: number): Promise<UsedBy[]>;
   /** Of each of these agents since then, as far as the actor may see. */
   spending(actor: Actor, agentIds: readonly string[], since: string): Promise<Record<string, number>>;
+}
+
+/** What the calls of one agent to one model used. */
+export interface UsedBy {
+  readonly agentId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costMicros: number;
 }
 
 export interface Spent {
@@ -30,6 +43,14 @@ export interface Spent {
   /** `2026-01-31` */
   readonly days: ReadonlyArray<{ readonly day: string; readonly costMicros: number }>;
 }
+
+const MAX_SUMMED = 1_000_000;
+
+/** Ids grow with their time (UUID version 7), so the newest rows are found by their key; those of earlier builds are told by their time. */
+const firstIdAt = (ms: number): string => {
+  const hex = Math.max(0, ms).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+};
 
 interface Sums {
   requests: number;
@@ -75,6 +96,23 @@ export const createUsageStore = (db: Db): UsageStore => {
         minutes: minutes.map(({ minute, tokens, cost }) => ({ minute, tokens: Number(tokens), costMicros: Number(cost) })),
         days: days.map(({ day, cost }) => ({ day, costMicros: Number(cost) })),
       };
+    },
+    since: async (ms) => {
+      const rows = await db.read<Record<'agent_id' | 'provider' | 'model', string> & Record<'calls' | 'input' | 'output' | 'cost', number | string>>(
+        `SELECT agent_id, provider, model, COUNT(*) AS calls, SUM(input_tokens) AS input, SUM(output_tokens) AS output, SUM(cost_micros) AS cost
+         FROM (SELECT agent_id, provider, model, input_tokens, output_tokens, cost_micros FROM ${table} WHERE id >= ? AND at >= ? ORDER BY id DESC LIMIT ?) AS newest
+         GROUP BY agent_id, provider, model`,
+        [firstIdAt(ms), new Date(ms).toISOString(), MAX_SUMMED],
+      );
+      return rows.map(({ agent_id, provider, model, calls, input, output, cost }) => ({
+        agentId: agent_id,
+        provider,
+        model,
+        calls: Number(calls),
+        inputTokens: Number(input),
+        outputTokens: Number(output),
+        costMicros: Number(cost),
+      }));
     },
     spending: async (actor, agentIds, since) => {
       const reads = idGroups(agentIds).map((group) =>

@@ -15,6 +15,9 @@ import { createEndKeeper, LOOK_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
 import { createRepeats } from './loop/repeats.js';
 import { showFrames } from './frames/projections.js';
+import { runMetrics } from './observed/run-metrics.js';
+import { createRollingCount } from './observed/rolling-count.js';
+import { observedRoutes } from './observed/routes.js';
 import { messageRoutes } from './routes.js';
 import { inputOf } from './run-input.js';
 import { createRunsService } from './service.js';
@@ -37,7 +40,9 @@ export default defineExtension({
     const startHook = ctx.hooks.define(RunStart);
     const context = ctx.hooks.define(RunContext);
 
+    const toolCalls = createRollingCount(ctx.clock);
     const loop: LoopDeps = {
+      toolCalls,
       journal: ctx.journal,
       streams: ctx.streams,
       events: ctx.events,
@@ -92,7 +97,7 @@ export default defineExtension({
 
     ctx.services.provide(Runs, runs);
     showFrames(ctx.streams);
-    ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }));
+    ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }), ...observedRoutes({ agents, sessions, llm, journal: ctx.journal, clock: ctx.clock }));
     ctx.sockets.add(chatSocket({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
     ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
@@ -104,7 +109,7 @@ export default defineExtension({
       const agent = await agents.find(system, agentId); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
-    ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_runs_active', help: 'Runs that this process drives', type: 'gauge', value: worker.active.size }]);
+    ctx.hooks.tap(MetricsCollect, () => runMetrics({ runs, toolCalls, driven: worker.active.size }));
     ctx.timers.every('tell-agents', AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
   },
 });

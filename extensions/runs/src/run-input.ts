@@ -55,6 +55,9 @@ export interface ModelOutcome {
 /** What the model phase stored; undefined for another step, and for one that has not ended. */
 export const modelOutcomeOf = ({ kind, status, outcome }: JournalStep): ModelOutcome | undefined => (kind === 'model' && status === 'done' ? (outcome as ModelOutcome) : undefined);
 
+/** Which model the model phase meant to ask. */
+export const modelIntentOf = ({ intent }: JournalStep): Pick<ModelOutcome, 'provider' | 'model'> => intent as Pick<ModelOutcome, 'provider' | 'model'>;
+
 export interface ToolIntent {
   readonly tool: string;
   readonly digest: string;

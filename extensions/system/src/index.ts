@@ -3,6 +3,7 @@ import { Runs } from '@svc/ext-runs/contract';
 import { Providers } from '@svc/ext-providers/contract';
 import { Agents } from '@svc/ext-agents/contract';
 import { DoctorCheck, HealthProbe, MetricsCollect, defineExtension } from '@svc/api';
+import { createLogRoute } from './log-stream.js';
 import { systemRoutes } from './routes.js';
 
 export default defineExtension({
@@ -21,6 +22,7 @@ export default defineExtension({
         runs: ctx.services.optional(Runs),
         sessions: ctx.services.optional(Sessions),
       }),
+      createLogRoute({ kernel: ctx.kernel, streams: ctx.streams, timers: ctx.timers, onDispose: (label, fn) => ctx.onDispose(label, fn) }),
     );
   },
 });

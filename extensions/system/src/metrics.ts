@@ -1,12 +1,12 @@
 /** The Prometheus text of what the kernel and every area count. The client library is loaded at the first scrape. */
-import type { Histogram as CountedBuckets, HookHandle, KernelView, Metric, MetricsCollect } from '@svc/api';
+import { type Actor, type Histogram as CountedBuckets, type HookHandle, type KernelView, type Metric, type MetricsCollect, seesAll } from '@svc/api';
 
 export interface MetricsText {
   readonly contentType: string;
   readonly text: string;
 }
 
-export async function renderMetrics(kernel: KernelView, collect: HookHandle<typeof MetricsCollect>, uptimeSeconds: number): Promise<MetricsText> {
+export async function renderMetrics(kernel: KernelView, collect: HookHandle<typeof MetricsCollect>, uptimeSeconds: number, actor: Actor): Promise<MetricsText> {
   const { Counter, Gauge, Histogram, Registry } = await import('prom-client');
   const registry = new Registry();
 
@@ -46,7 +46,8 @@ export async function renderMetrics(kernel: KernelView, collect: HookHandle<type
   };
 
   const collected = (await collect.call(undefined)).flatMap((row) => row.value ?? []);
-  for (const rows of byName([...ownMetrics(kernel, uptimeSeconds), ...kernel.metrics(), ...collected])) show(rows);
+  const shown = collected.filter(({ personal }) => !personal || seesAll(actor));
+  for (const rows of byName([...ownMetrics(kernel, uptimeSeconds), ...kernel.metrics(), ...shown])) show(rows);
   return { contentType: registry.contentType, text: await registry.metrics() };
 }
 

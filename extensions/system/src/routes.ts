@@ -9,7 +9,7 @@ export interface SystemDeps extends StatusDeps {
   readonly timers: Timers;
 }
 
-type Get = Pick<RouteSpec<undefined, undefined, undefined>, 'id' | 'path' | 'summary' | 'responses' | 'handler'>;
+type Get = Pick<RouteSpec<undefined, undefined, undefined>, 'id' | 'path' | 'summary' | 'description' | 'responses' | 'handler'>;
 
 const get = (spec: Get, rest: Partial<Pick<RouteDecl, 'auth' | 'cost' | 'repairs'>> = {}): RouteDecl =>
   defineRoute({ method: 'GET', auth: 'bearer', permission: 'system.read', cost: 1, ...spec, ...rest });
@@ -96,9 +96,10 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'getMetrics',
     path: '/api/metrics',
     summary: 'Metrics in Prometheus text',
+    description: 'Counters begin at the start of the daemon; what is of the last hour or of today is read from the database. Lines that tell of single agents, and what was spent, are shown to owners and admins only.',
     responses: { 200: { description: 'Prometheus text format 0.0.4', contentType: 'text/plain' } },
-    handler: async () => {
-      const { contentType, text } = await renderMetrics(deps.kernel, deps.metrics, uptimeSeconds(deps));
+    handler: async ({ actor }) => {
+      const { contentType, text } = await renderMetrics(deps.kernel, deps.metrics, uptimeSeconds(deps), actor);
       return bytes(200, contentType, text);
     },
   }),

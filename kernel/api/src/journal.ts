@@ -149,6 +149,17 @@ export interface RunFilter {
   limit?: number;
 }
 
+/** Counts over the newest runs that a filter finds. */
+export interface RunSummary {
+  /** How many were counted. */
+  readonly runs: number;
+  readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>;
+  /** Steps of those runs, by their kind. */
+  readonly steps: Readonly<Record<string, number>>;
+  /** From acceptance to end, of those that are done; null where none is. */
+  readonly meanMs: number | null;
+}
+
 export interface WorkOptions {
   /** How many at once; a function is asked each time. */
   readonly concurrency: number | (() => number);
@@ -211,6 +222,10 @@ export interface Journal {
   get(actor: Actor, runId: string): Promise<JournalRun | undefined>;
   byKey(actor: Actor, kind: string, key: string): Promise<JournalRun | undefined>;
   steps(actor: Actor, runId: string): Promise<JournalStep[]>;
+  /** The same of several runs, by run; of a run without steps, nothing. */
+  stepsOf(actor: Actor, runIds: readonly string[]): Promise<ReadonlyMap<string, readonly JournalStep[]>>;
+  /** Of the newest 1,000 runs unless `limit` says more (10,000 at most). An extension names a kind of its own. */
+  summary(filter: Omit<RunFilter, 'before'>): Promise<RunSummary>;
   /** Newest first, 100 unless `limit` says more (1,000 at most); `before` names the run after which the next page goes on. An extension sees the kinds of its own, and names one of them. */
   list(filter: RunFilter): Promise<JournalRun[]>;
 }

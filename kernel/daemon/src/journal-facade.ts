@@ -106,9 +106,14 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     get: find,
     byKey: async (actor, kind, key) => open(journal).byKey(actor, own(kind), key),
     steps: async (actor, runId) => ((await find(actor, runId)) ? journal.steps(actor, runId) : []),
+    stepsOf: async (actor, runIds) => open(journal).stepsOf(actor, runIds, kinds),
     list: async (filter) => {
       own(filter.kind ?? '');
       return open(journal).list(filter);
+    },
+    summary: async (filter) => {
+      own(filter.kind ?? '');
+      return open(journal).summary(filter);
     },
   };
   return facade;

@@ -13,12 +13,14 @@ import type { CallRequest, Judgement, ToolResult, ToolsService } from '@svc/ext-
 import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
 import { type CommitDeps, type Progress, callsOf, commitProgress, stepSpec } from './progress.js';
+import type { RollingCount } from '../observed/rolling-count.js';
 import { type ToolIntent, type ToolOutcome, toolIntentOf } from '../run-input.js';
 
 export interface ToolPhaseDeps extends CommitDeps {
   readonly tools: ToolsService;
   readonly streams: Streams;
   readonly endSurvivors: ExtensionContext['endSurvivors'];
+  readonly toolCalls: Pick<RollingCount, 'add'>;
 }
 
 export interface OpenCall {
@@ -120,6 +122,7 @@ async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Pr
 function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, result: ToolResult): void {
   const { call, spec } = one;
   if (!spec) return;
+  deps.toolCalls.add();
   deps.streams.publish(RunFrames, progress.run.id, 'tool_result', { tool: call.name, id: call.id, input: call.args, is_error: result.isError, result: result.content });
   deps.streams.flush(progress.run.id);
   const outcome: ToolOutcome = { status: result.status, ...placeIn(deps.streams, progress.run.id) };

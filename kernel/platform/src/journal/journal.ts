@@ -11,12 +11,14 @@ import { hearSignals, interrupt } from './interrupts.js';
 import { releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
-import { getRun, listRuns, runByKey, stepsOf } from './rows/run-reads.js';
+import { getRun, listRuns, runByKey, stepsOf, summaryOf } from './rows/run-reads.js';
 import type { RunRow } from './rows/run-rows.js';
 
 const MAX_PRUNED = 500;
 
-export interface PlatformJournal extends Omit<Journal, 'worker'> {
+export interface PlatformJournal extends Omit<Journal, 'worker' | 'stepsOf'> {
+  /** With `kinds`, of runs of these kinds only. */
+  stepsOf(actor: Actor, runIds: readonly string[], kinds?: readonly string[]): ReturnType<Journal['stepsOf']>;
   /** Removes up to `limit` (500 at most) runs that ended before the ISO time. Resolves with how many. */
   prune(beforeIso: string, limit: number): Promise<number>;
   /** Stops timers; leases stay until they run out or another process takes them. */
@@ -42,8 +44,10 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     onReady: (kind, fn) => parts.signals.on(kind, fn),
     get: (actor, runId) => getRun(parts, actor, runId),
     byKey: (actor, kind, key) => runByKey(parts, actor.ownerId, kind, key),
-    steps: (actor, runId) => stepsOf(parts, actor, runId),
+    steps: async (actor, runId) => (await stepsOf(parts, actor, [runId])).get(runId) ?? [],
+    stepsOf: (actor, runIds, kinds) => stepsOf(parts, actor, runIds, kinds),
     list: (filter) => listRuns(parts, filter),
+    summary: (filter) => summaryOf(parts, filter),
     prune: (beforeIso, limit) => prune(parts, beforeIso, limit),
     async close() {
       stopHeartbeat();

@@ -105,6 +105,30 @@ describeOnEngines('journal runs', (engine) => {
     });
   });
 
+  describe('counts', () => {
+    const ended = async (id: string, ms: number, status: 'done' | 'failed', steps: number): Promise<void> => {
+      const run = await rig.held({ id, subject: 'a' });
+      if (steps > 0) await rig.journal.advance(run, { intents: Array.from({ length: steps }, (_, index) => intent(index + 1)) });
+      await rig.clock.advance(ms);
+      await rig.journal.advance(run, { finish: { status } });
+    };
+    const count = (filter: object = {}) => rig.journal.summary({ actor: alice, kind: 'agent', ...filter });
+
+    it('are of the newest runs that the filter finds and the actor may see', async () => {
+      expect(await count()).to.deep.equal({ runs: 0, byStatus: {}, steps: {}, meanMs: null });
+      await ended('old', 9_000, 'done', 1);
+      await ended('one', 1_000, 'done', 2);
+      await ended('two', 2_000, 'failed', 1);
+      await ended('three', 3_000, 'done', 0);
+      expect(await count({ limit: 3 })).to.deep.equal({ runs: 3, byStatus: { done: 2, failed: 1 }, steps: { tool: 3 }, meanMs: 2_000 });
+      expect((await count({ subject: 'a' })).runs).to.equal(4);
+      expect(await count({ subject: 'b' })).to.include({ runs: 0, meanMs: null });
+      expect((await count({ status: ['failed'] })).steps).to.deep.equal({ tool: 1 });
+      expect((await count({ status: [] })).runs).to.equal(0);
+      expect((await rig.journal.summary({ actor: bob, kind: 'agent' })).runs).to.equal(0);
+    });
+  });
+
   describe('a key', () => {
     it('is found with its owner and its kind only', async () => {
       await rig.held({ id: 'r', key: 'k' });
@@ -129,6 +153,18 @@ describeOnEngines('journal runs', (engine) => {
   });
 
   describe('steps', () => {
+    it('of several runs come by run, in order, of those that the actor may see and of the kinds asked for', async () => {
+      for (const id of ['one', 'two']) await rig.journal.advance(await rig.held({ id }), { intents: [intent(2), intent(1)] });
+      await rig.held({ id: 'none' });
+      const seqs = async (...asked: Parameters<typeof rig.journal.stepsOf>) => Object.fromEntries([...(await rig.journal.stepsOf(...asked))].map(([id, steps]) => [id, steps.map(({ seq }) => seq)]));
+      expect(await seqs(alice, ['one', 'two', 'none', 'nowhere'])).to.deep.equal({ one: [1, 2], two: [1, 2] });
+      expect(await seqs(bob, ['one', 'two'])).to.deep.equal({});
+      expect(await seqs(alice, ['one'], ['agent'])).to.deep.equal({ one: [1, 2] });
+      expect(await seqs(alice, ['one'], ['other'])).to.deep.equal({});
+      expect(await seqs(alice, ['one'], [])).to.deep.equal({});
+      expect(await seqs(alice, [])).to.deep.equal({});
+    });
+
     it('say when they began and ended, with which key, and in which life', async () => {
       const run = await rig.held({ id: 'r' });
       await rig.journal.advance(run, { intents: [intent(1, 'keyed')] });

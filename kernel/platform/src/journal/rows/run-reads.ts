@@ -1,10 +1,12 @@
 /** Reading runs and steps. */
-import { type Actor, ownerScope, type JournalRun, type JournalStep, type RunFilter } from '@svc/api';
+import { type Actor, idGroups, ownerScope, type JournalRun, type JournalStep, type RunFilter, type RunStatus, type RunSummary } from '@svc/api';
 import type { JournalParts } from '../journal-parts.js';
 import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 const DEFAULT_LIST = 100;
 const MAX_LIST = 1_000;
+const DEFAULT_SUMMARY = 1_000;
+const MAX_SUMMARY = 10_000;
 
 export const getRun = async (parts: JournalParts, actor: Actor, runId: string): Promise<JournalRun | undefined> => {
   const row = await parts.db.first<RunRow>({ from: 'runs', where: { id: runId }, actor });
@@ -16,15 +18,60 @@ export const runByKey = async (parts: JournalParts, ownerId: string, kind: strin
   return row && runOf(row);
 };
 
-export const stepsOf = async ({ db, tables }: JournalParts, actor: Actor, runId: string): Promise<JournalStep[]> => {
-  const mine = `EXISTS (SELECT 1 FROM ${tables.runs} WHERE id = run_id AND (? = 1 OR owner_id = ?))`;
-  return (await db.read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${tables.steps} WHERE run_id = ? AND ${mine} ORDER BY seq`, [runId, ...ownerScope(actor)])).map(stepOf);
+export const stepsOf = async ({ db, tables }: JournalParts, actor: Actor, runIds: readonly string[], kinds?: readonly string[]): Promise<Map<string, JournalStep[]>> => {
+  if (kinds?.length === 0) return new Map();
+  const ofKinds = kinds ? ` AND r.kind IN (${kinds.map(() => '?').join()})` : '';
+  const mine = `EXISTS (SELECT 1 FROM ${tables.runs} r WHERE r.id = run_id AND (? = 1 OR r.owner_id = ?)${ofKinds})`;
+  const reads = idGroups(runIds).map((group) =>
+    db.read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${tables.steps} WHERE run_id IN (${group.map(() => '?').join()}) AND ${mine} ORDER BY run_id, seq`, [
+      ...group,
+      ...ownerScope(actor),
+      ...(kinds ?? []),
+    ]),
+  );
+  const byRun = new Map<string, JournalStep[]>();
+  for (const row of (await Promise.all(reads)).flat()) {
+    const steps = byRun.get(row.run_id) ?? [];
+    steps.push(stepOf(row));
+    byRun.set(row.run_id, steps);
+  }
+  return byRun;
 };
 
 /** Newest first. */
 export const listRuns = async (parts: JournalParts, filter: RunFilter): Promise<JournalRun[]> => {
-  // No status at all is asked for: nothing can match, and `IN ()` is not portable.
-  if (filter.status?.length === 0) return [];
+  const found = foundBy(parts, filter);
+  if (!found) return [];
+  const sql = `SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE ${found.where} ORDER BY position DESC, id DESC LIMIT ?`;
+  return (await parts.db.read<RunRow>(sql, [...found.args, Math.min(filter.limit ?? DEFAULT_LIST, MAX_LIST)])).map(runOf);
+};
+
+export const summaryOf = async (parts: JournalParts, filter: RunFilter): Promise<RunSummary> => {
+  const found = foundBy(parts, filter);
+  if (!found) return { runs: 0, byStatus: {}, steps: {}, meanMs: null };
+  const { runs, steps } = parts.tables;
+  const newest = (columns: string): string => `SELECT ${columns} FROM ${runs} WHERE ${found.where} ORDER BY position DESC, id DESC LIMIT ?`;
+  const args = [...found.args, Math.min(filter.limit ?? DEFAULT_SUMMARY, MAX_SUMMARY)];
+  const [rows, kinds] = await Promise.all([
+    parts.db.read<Pick<RunRow, 'status' | 'created_at' | 'updated_at'>>(newest('status, created_at, updated_at'), args),
+    parts.db.read<{ kind: string; n: number | string }>(`SELECT kind, COUNT(*) AS n FROM ${steps} WHERE run_id IN (${newest('id')}) GROUP BY kind`, args),
+  ]);
+  const byStatus: Partial<Record<RunStatus, number>> = {};
+  for (const { status } of rows) byStatus[status] = (byStatus[status] ?? 0) + 1;
+  const times = rows.filter(({ status }) => status === 'done').map(({ created_at, updated_at }) => Date.parse(updated_at) - Date.parse(created_at));
+  return {
+    runs: rows.length,
+    byStatus,
+    // PostgreSQL gives counts as text.
+    steps: Object.fromEntries(kinds.map(({ kind, n }) => [kind, Number(n)])),
+    meanMs: times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0) / times.length,
+  };
+};
+
+/** The condition of a filter; undefined where nothing can match. */
+const foundBy = (parts: JournalParts, filter: RunFilter): { readonly where: string; readonly args: ReadonlyArray<string | number> } | undefined => {
+  // No status at all is asked for: `IN ()` is not portable.
+  if (filter.status?.length === 0) return undefined;
   const where = ['(? = 1 OR owner_id = ?)'];
   const args: Array<string | number> = [...ownerScope(filter.actor)];
   for (const [column, value] of [
@@ -45,6 +92,5 @@ export const listRuns = async (parts: JournalParts, filter: RunFilter): Promise<
     where.push(`(position, id) < (SELECT position, id FROM ${parts.tables.runs} WHERE id = ?)`);
     args.push(filter.before);
   }
-  const sql = `SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE ${where.join(' AND ')} ORDER BY position DESC, id DESC LIMIT ?`;
-  return (await parts.db.read<RunRow>(sql, [...args, Math.min(filter.limit ?? DEFAULT_LIST, MAX_LIST)])).map(runOf);
+  return { where: where.join(' AND '), args };
 };

@@ -1,0 +1,154 @@
+/** What the steps of one run did: the journal has when and how each ended, the session what was said. */
+import { type Actor, isSvcError, type Journal, type JournalRun, type JournalStep, Nullable, type Static, Type, Uuid } from '@svc/api';
+import type { Entry, SessionsService } from '@svc/ext-sessions/contract';
+import { inputOf, modelIntentOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
+
+const SUMMARY_CHARS = 200;
+/** Entries of one run that are looked at; a run of fifty iterations has some hundreds. */
+const MAX_ENTRIES = 4_000;
+
+const Duration = Nullable(Type.Integer(), { description: 'Milliseconds; null while it goes on, and where the daemon ended first' });
+
+export const DecisionTrace = Type.Object(
+  {
+    tool_use_id: Type.String(),
+    tool_name: Type.String(),
+    input: Type.Unknown({ description: 'The arguments of the call, by the schema of its tool; null where the conversation was not kept' }),
+    rationale: Nullable(Type.String(), { description: 'What the model said before it called' }),
+    recovered_from_text: Type.Boolean({ description: 'Always false: a call is taken as one only where the model made it as one' }),
+    execution_ms: Duration,
+    is_error: Type.Boolean(),
+    output_summary: Type.String({ description: `The first ${SUMMARY_CHARS} characters of the result` }),
+    iteration: Type.Integer({ description: 'Which model call of the run asked for it; the first is 1' }),
+    timestamp: Type.String({ format: 'date-time' }),
+  },
+  { 'x-name': 'DecisionTrace' },
+);
+export type DecisionTrace = Static<typeof DecisionTrace>;
+
+export const RunStep = Type.Object(
+  {
+    seq: Type.Integer(),
+    kind: Type.String({ description: '`model` or `tool`' }),
+    name: Type.String({ description: 'The model as provider/model, or the tool' }),
+    status: Type.String({ description: '`running`, `done`, `failed` or `denied`' }),
+    started_at: Type.String({ format: 'date-time' }),
+    ended_at: Nullable(Type.String({ format: 'date-time' })),
+    duration_ms: Duration,
+    input_tokens: Nullable(Type.Integer()),
+    output_tokens: Nullable(Type.Integer()),
+    cost_usd: Nullable(Type.Number()),
+    attempts: Nullable(Type.Integer(), { description: 'How often models were asked for this step' }),
+  },
+  { 'x-name': 'RunStep' },
+);
+export type RunStep = Static<typeof RunStep>;
+
+export const TracedRun = Type.Object(
+  {
+    run_id: Uuid,
+    session_id: Uuid,
+    status: Type.String(),
+    channel: Type.String({ description: 'By which door the message came: rest, sse, ws, openai, agent or cli' }),
+    started_at: Type.String({ format: 'date-time' }),
+    ended_at: Nullable(Type.String({ format: 'date-time' })),
+    error: Nullable(Type.String()),
+  },
+  { 'x-name': 'TracedRun' },
+);
+
+export interface TraceDeps {
+  readonly journal: Journal;
+  readonly sessions: SessionsService;
+}
+
+export const traceOf = async (deps: TraceDeps, actor: Actor, run: JournalRun) => {
+  const steps = await deps.journal.steps(actor, run.id);
+  const entries = await entriesOf(deps, actor, run, steps);
+  return { run: shownRun(run), traces: tracesOf(steps, entries), steps: steps.map(shownStep) };
+};
+
+const OVER: ReadonlySet<string> = new Set(['done', 'failed', 'cancelled']);
+
+export const endOf = (run: JournalRun): string | null => (OVER.has(run.status) ? run.updatedAt : null);
+
+const shownRun = (run: JournalRun): Static<typeof TracedRun> => {
+  const { sessionId, beside, door } = inputOf(run);
+  return { run_id: run.id, session_id: beside?.sessionId ?? sessionId, status: run.status, channel: door, started_at: run.createdAt, ended_at: endOf(run), error: run.error?.message ?? null };
+};
+
+/** Nothing of a message beside a conversation is kept, and a session may be gone by now. */
+const entriesOf = async ({ sessions }: TraceDeps, actor: Actor, run: JournalRun, steps: readonly JournalStep[]): Promise<readonly Entry[]> => {
+  const first = steps.map(modelOutcomeOf).find((outcome) => outcome !== undefined);
+  const { sessionId, beside } = inputOf(run);
+  if (!first || beside) return [];
+  const read = await sessions.entries(actor, sessionId, { after: first.from, limit: MAX_ENTRIES }).catch((cause: unknown) => {
+    if (isSvcError(cause) && cause.code === 'session_not_found') return [];
+    throw cause;
+  });
+  return read.filter(({ runId }) => runId === run.id);
+};
+
+const tracesOf = (steps: readonly JournalStep[], entries: readonly Entry[]): DecisionTrace[] => {
+  const calls = new Map(entries.flatMap((entry, index) => (entry.kind === 'tool_call' ? [[entry.callId, { entry, rationale: saidBefore(entries, index) }] as const] : [])));
+  const results = new Map(entries.flatMap((entry) => (entry.kind === 'tool_result' ? [[entry.callId, entry] as const] : [])));
+  let iteration = 0;
+  return steps.flatMap((step) => {
+    if (step.kind === 'model') iteration += 1;
+    if (step.kind !== 'tool') return [];
+    const call = calls.get(step.key);
+    return [
+      {
+        tool_use_id: step.key,
+        tool_name: toolIntentOf(step).tool,
+        input: call?.entry.args ?? null,
+        rationale: call?.rationale ?? null,
+        recovered_from_text: false,
+        execution_ms: durationOf(step),
+        is_error: step.status === 'failed',
+        output_summary: (results.get(step.key)?.content ?? '').slice(0, SUMMARY_CHARS),
+        iteration,
+        timestamp: step.startedAt,
+      },
+    ];
+  });
+};
+
+/** The text of the answer that a call belongs to: calls follow it one after another. */
+const saidBefore = (entries: readonly Entry[], index: number): string | null => {
+  const before = entries.slice(0, index).findLast((entry) => entry.kind !== 'tool_call');
+  if (before?.kind !== 'assistant') return null;
+  const text = (before.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+  return text === '' ? null : text;
+};
+
+export const durationOf = ({ startedAt, endedAt }: JournalStep): number | null => (endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt));
+
+export const statusOf = (step: JournalStep): string => {
+  if (step.kind === 'tool' && toolIntentOf(step).denied !== undefined) return 'denied';
+  return step.status === 'intent' ? 'running' : step.status;
+};
+
+export const shownStep = (step: JournalStep): RunStep => {
+  const outcome = modelOutcomeOf(step);
+  return {
+    seq: step.seq,
+    kind: step.kind,
+    name: nameOf(step),
+    status: statusOf(step),
+    started_at: step.startedAt,
+    ended_at: step.endedAt,
+    duration_ms: durationOf(step),
+    input_tokens: outcome?.inputTokens ?? null,
+    output_tokens: outcome?.outputTokens ?? null,
+    cost_usd: outcome ? toMicrosUsd(outcome.costMicros) : null,
+    attempts: outcome?.attempts.length ?? null,
+  };
+};
+
+/** The model that answered, or the one that was to be asked. */
+const nameOf = (step: JournalStep): string => {
+  if (step.kind === 'tool') return toolIntentOf(step).tool;
+  const { provider, model } = modelOutcomeOf(step) ?? modelIntentOf(step);
+  return `${provider}/${model}`;
+};
