@@ -96,7 +96,8 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'getMetrics',
     path: '/api/metrics',
     summary: 'Metrics in Prometheus text',
-    description: 'Counters begin at the start of the daemon; what is of the last hour or of today is read from the database. Lines that tell of single agents, and what was spent, are shown to owners and admins only.',
+    description:
+      'Counters begin at the start of the daemon; what is of the last hour or of today is read from the database. Lines that tell of single agents, and what was spent, are shown to owners and admins only.',
     responses: { 200: { description: 'Prometheus text format 0.0.4', contentType: 'text/plain' } },
     handler: async ({ actor }) => {
       const { contentType, text } = await renderMetrics(deps.kernel, deps.metrics, uptimeSeconds(deps), actor);

@@ -102,7 +102,12 @@ export const Probe = Type.Object({ name: Type.String(), status: OneOf(['ok', 'wa
 export type Probe = Plain<typeof Probe>;
 export const HealthProbe = defineGather('health.probe', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: Probe });
 
-const MetricHead = { name: Type.String(), help: Type.String({ description: 'For a person who reads it on a dashboard' }), labels: Type.Optional(Type.Record(Type.String(), Type.String())), personal: Type.Optional(Type.Boolean({ description: 'Tells of agents or people: shown to those who see all' })) };
+const MetricHead = {
+  name: Type.String(),
+  help: Type.String({ description: 'For a person who reads it on a dashboard' }),
+  labels: Type.Optional(Type.Record(Type.String(), Type.String())),
+  personal: Type.Optional(Type.Boolean({ description: 'Tells of agents or people: shown to those who see all' })),
+};
 export const Histogram = Type.Object({
   ...MetricHead,
   type: Type.Literal('histogram'),

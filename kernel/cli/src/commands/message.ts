@@ -26,7 +26,7 @@ const message = async (cli: Cli, wanted: string, words: readonly string[]): Outc
   const wasInterrupted = stopOnInterrupt(cli, daemon, agent.id);
   const printer = createAnswerPrinter(cli.out);
   const events: RunEvent[] = [];
-  for await (const event of streamMessage(daemon, agent.id, text, new AbortController().signal)) {
+  for await (const event of streamMessage(daemon, agent.id, { message: text }, new AbortController().signal)) {
     events.push(event);
     if (!cli.json) printer.show(event);
   }

@@ -24,7 +24,10 @@ export interface DaemonTarget {
 }
 
 export interface RequestOptions {
+  /** Sent as JSON. */
   body?: unknown;
+  /** Sent as they are, instead of a body. */
+  bytes?: Uint8Array;
   headers?: Record<string, string>;
   timeoutMs?: number;
 }
@@ -86,11 +89,11 @@ const ask = async (target: DaemonTarget, method: string, path: string, options: 
 
 const send = async (target: DaemonTarget, method: string, path: string, options: RequestOptions, signal: AbortSignal): Promise<http.IncomingMessage> => {
   const key = await target.apiKey();
-  const body = options.body === undefined ? undefined : JSON.stringify(options.body);
+  const body = options.bytes ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'svc-cli', ...options.headers };
   if (key !== undefined) headers.authorization = `Bearer ${key}`;
   if (body !== undefined) {
-    headers['content-type'] = 'application/json';
+    headers['content-type'] ??= options.bytes ? 'application/octet-stream' : 'application/json';
     headers['content-length'] = String(Buffer.byteLength(body));
   }
   return new Promise((resolve, reject) => {

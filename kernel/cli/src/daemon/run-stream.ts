@@ -14,22 +14,38 @@ import { Failure } from '../failure.js';
 const RECONNECTS = 8;
 const FIRST_WAIT_MS = 250;
 
+/** As the interface takes it. */
+export interface MessageBody {
+  readonly message: string;
+  readonly attachments?: ReadonlyArray<{ readonly file_id: string; readonly filename: string }>;
+}
+
 export type RunEvent =
   | { readonly type: 'chunk'; readonly data: { readonly content: string } }
   | { readonly type: 'tool_use'; readonly data: { readonly tool: string; readonly id?: string } }
-  | { readonly type: 'tool_result'; readonly data: { readonly tool: string; readonly id?: string; readonly input?: unknown; readonly is_error?: boolean; readonly result?: string } }
+  | {
+      readonly type: 'tool_result';
+      readonly data: {
+        readonly tool: string;
+        readonly id?: string;
+        readonly input?: unknown;
+        readonly is_error?: boolean;
+        readonly result?: string;
+        readonly missing?: ReadonlyArray<{ readonly capability: string; readonly target?: string }>;
+      };
+    }
   | { readonly type: 'phase'; readonly data: { readonly phase: string; readonly detail?: string } }
   | { readonly type: 'done'; readonly data: { readonly usage?: { readonly input_tokens: number; readonly output_tokens: number }; readonly result?: Record<string, unknown> } }
   | { readonly type: 'error'; readonly data: { readonly error: string; readonly code?: string; readonly hint?: string } };
 
 const KNOWN = new Set(['chunk', 'tool_use', 'tool_result', 'phase', 'done', 'error']);
 
-export async function* streamMessage(daemon: DaemonClient, agentId: string, message: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
+export async function* streamMessage(daemon: DaemonClient, agentId: string, body: MessageBody, signal: AbortSignal): AsyncGenerator<RunEvent> {
   const key = randomUUID();
   let lastId: string | undefined;
   for (let attempt = 0; ; attempt++) {
     try {
-      for await (const event of readOnce(daemon, agentId, message, key, lastId, signal)) {
+      for await (const event of readOnce(daemon, agentId, body, key, lastId, signal)) {
         attempt = 0;
         if (event.id !== undefined) lastId = event.id;
         if (!KNOWN.has(event.type)) continue;
@@ -61,9 +77,9 @@ interface Parsed {
   readonly data: unknown;
 }
 
-async function* readOnce(daemon: DaemonClient, agentId: string, message: string, key: string, lastId: string | undefined, signal: AbortSignal): AsyncGenerator<Parsed> {
+async function* readOnce(daemon: DaemonClient, agentId: string, body: MessageBody, key: string, lastId: string | undefined, signal: AbortSignal): AsyncGenerator<Parsed> {
   const headers = { accept: 'text/event-stream', 'idempotency-key': key, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) };
-  const response = await daemon.open('POST', `/api/agents/${agentId}/message/stream`, { body: { message }, headers }, signal);
+  const response = await daemon.open('POST', `/api/agents/${agentId}/message/stream`, { body, headers }, signal);
   const queue: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (event) => void queue.push(event) });
   response.setEncoding('utf8');

@@ -105,3 +105,10 @@ export const duration = (seconds: number): string => {
   if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
 };
+
+/** `1 byte`, `812 bytes`, `12 kB`, `3.4 MB`. */
+export const bytesText = (count: number): string => {
+  if (count < 1_000) return count === 1 ? '1 byte' : `${count} bytes`;
+  const [value, unit] = count < 1_000_000 ? [count / 1_000, 'kB'] : [count / 1_000_000, 'MB'];
+  return `${value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)} ${unit}`;
+};

@@ -10,6 +10,7 @@ export interface Terminal {
   readonly isTty: boolean;
   /** Whether a person can also answer. */
   readonly canAsk: boolean;
+  readonly isColoured: boolean;
   readonly bold: Paint;
   readonly dim: Paint;
   readonly red: Paint;
@@ -32,6 +33,7 @@ export const createTerminal = (noColor: boolean): Terminal => {
     width: isTty ? Math.max(20, process.stdout.columns || 80) : Number.POSITIVE_INFINITY,
     isTty,
     canAsk: isTty && process.stdin.isTTY === true,
+    isColoured: !isPlain,
     bold: paint.bold,
     dim: paint.dim,
     red: paint.red,

@@ -1,0 +1,77 @@
+/** What a conversation needs of the daemon. */
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { isTable } from '@svc/api';
+import { type AgentRow, listAgents } from '../daemon/agent-lookup.js';
+import type { DaemonClient } from '../daemon/daemon-client.js';
+import { type RunEvent, stopRun, streamMessage } from '../daemon/run-stream.js';
+import { Failure } from '../failure.js';
+
+export interface Attachment {
+  readonly file_id: string;
+  readonly filename: string;
+}
+
+export interface SlashWord {
+  /** Without the slash. */
+  readonly name: string;
+  readonly summary: string;
+}
+
+export interface ChatDaemon {
+  agents(): Promise<readonly AgentRow[]>;
+  /** What agents know; empty where the area is off. */
+  commands(): Promise<readonly SlashWord[]>;
+  /** Ids of models whose provider can be used. */
+  models(): Promise<readonly string[]>;
+  send(agentId: string, message: string, attachments: readonly Attachment[], signal: AbortSignal): AsyncIterable<RunEvent>;
+  stop(agentId: string): Promise<void>;
+  upload(agentId: string, file: string): Promise<Attachment>;
+  /** Adds one grant to an agent; throws the daemon's own refusal where the caller's role may not. */
+  grant(agentId: string, need: MissingGrant): Promise<void>;
+}
+
+/** What a refused call lacked, as `[capabilities]` has it. */
+export interface MissingGrant {
+  readonly capability: string;
+  readonly target?: string;
+}
+
+/** Beyond it the daemon refuses as well; so much is never read into memory here. */
+const MAX_UPLOAD_BYTES = 50 * 1024 * 1024;
+
+export const createChatDaemon = (daemon: DaemonClient): ChatDaemon => ({
+  agents: () => listAgents(daemon),
+  commands: async () => {
+    const { commands } = await daemon.call<{ commands: ReadonlyArray<{ cmd: string; desc: string }> }>('GET', '/api/commands');
+    return commands.map(({ cmd, desc }) => ({ name: cmd.replace(/^\//, ''), summary: desc }));
+  },
+  models: async () => {
+    const { models } = await daemon.call<{ models: ReadonlyArray<{ id: string }> }>('GET', '/api/models?available=true');
+    return models.map(({ id }) => id);
+  },
+  send: (agentId, message, attachments, signal) => streamMessage(daemon, agentId, { message, ...(attachments.length > 0 ? { attachments } : {}) }, signal),
+  stop: async (agentId) => void (await stopRun(daemon, agentId)),
+  upload: (agentId, file) => upload(daemon, agentId, file),
+  grant: (agentId, need) => grant(daemon, agentId, need),
+});
+
+const upload = async (daemon: DaemonClient, agentId: string, file: string): Promise<Attachment> => {
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) throw new Failure(`There is no file ${file}.`, { code: 'cli_no_file', mend: 'check the name after the @' });
+  if (found.size > MAX_UPLOAD_BYTES) throw new Failure(`${file} is too large to attach.`, { code: 'cli_file_too_large', why: `${found.size} bytes, more than ${MAX_UPLOAD_BYTES}` });
+  const filename = path.basename(file);
+  const { file_id } = await daemon.call<{ file_id: string }>('POST', `/api/agents/${agentId}/upload`, {
+    bytes: await readFile(file),
+    headers: { 'x-filename': encodeURIComponent(filename) },
+  });
+  return { file_id, filename };
+};
+
+/** Lists are added to; what is a yes or no becomes yes. */
+const grant = async (daemon: DaemonClient, agentId: string, { capability, target }: MissingGrant): Promise<void> => {
+  const agent = await daemon.call<{ capabilities?: Readonly<Record<string, unknown>> }>('GET', `/api/agents/${agentId}`);
+  const before = isTable(agent.capabilities) ? agent.capabilities[capability] : undefined;
+  const value = Array.isArray(before) ? [...new Set([...before, target ?? '*'])] : true;
+  await daemon.call('PATCH', `/api/agents/${agentId}`, { body: { capabilities: { [capability]: value } } });
+};
