@@ -3,6 +3,7 @@ import type { Actor, Capabilities, DeclaredCapabilities, Need, Role, ToolRequest
 import type { CallRate } from './call-rate.js';
 import { type Bounded, type Grant, whyWithheld, type Withheld } from './grants.js';
 import { type NamedNeed, refusalOf } from './judge.js';
+import { missingGrants } from './missing-grants.js';
 
 export const CODE = 'capability_denied';
 
@@ -30,7 +31,7 @@ export const createJudge =
       // Where the manifest alone would have allowed the call, what the role withholds is the reason.
       const isLost = withheld.length > 0 && refusalOf({ ...subject, capabilities: call.capabilities }) === undefined;
       const lost = isLost ? reasonAmong(withheld, request.needs) : undefined;
-      return { deny: lost ? `This call is refused: ${whyWithheld(lost, role)}` : why, code: CODE };
+      return lost ? { deny: `This call is refused: ${whyWithheld(lost, role)}`, code: CODE } : { deny: why, code: CODE, missing: missingGrants({ ...subject, capabilities }) };
     }
     return rateVerdict(rate, call.agentId, call.capabilities.max_tool_calls_per_minute ?? 0);
   };

@@ -59,6 +59,27 @@ describe('the verdict on one call', () => {
     return { ask, denied, clock, owners };
   };
 
+  it('names what a person could grant, as narrow as it helps', async () => {
+    const { ask } = open(GRANTS, 'user', ['bob']);
+    const missing = async (asked: Asked) => {
+      const verdict = await ask(asked);
+      return verdict && 'deny' in verdict ? verdict.missing : 'no refusal';
+    };
+    expect(await missing({ needs: address('https://example.com/x?y'), capabilities: { network: ['a.example'] } })).to.deep.equal([{ capability: 'network', target: 'example.com' }]);
+    expect(await missing({ risk: 'exec', needs: command('rm x') })).to.deep.equal([{ capability: 'shell', target: 'rm x' }]);
+    expect(await missing({ needs: files, capabilities: { file_system: false } })).to.deep.equal([{ capability: 'file_system', target: 'a.txt' }]);
+    expect(await missing({ name: 'y', capabilities: { tools: ['x'] } })).to.deep.equal([{ capability: 'tools', target: 'y' }]);
+    expect(await missing({ needs: address('no address') })).to.deep.equal([]);
+    // Of two needs, only the one that is not covered.
+    expect(await missing({ needs: [...files, ...address('https://b.example')], capabilities: { network: ['a.example'] } })).to.deep.equal([{ capability: 'network', target: 'b.example' }]);
+  });
+
+  it('names no grant where the role of the owner withholds it', async () => {
+    const verdict = await open([]).ask({ risk: 'exec', needs: command('ls -l') });
+    expect(verdict).to.have.property('deny');
+    expect(verdict).to.not.have.property('missing');
+  });
+
   it('is none where nothing speaks against the call', async () => {
     const { ask, owners } = open(GRANTS);
     expect(await ask({})).to.equal(undefined);

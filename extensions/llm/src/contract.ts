@@ -85,8 +85,18 @@ export type ModelAnswer = Plain<typeof ModelAnswer>;
 export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe']) });
 export type CallContext = Plain<typeof CallContext>;
 
-/** What a call says while it goes on: pieces of text, and at the end the whole answer. */
-export const AnswerPiece = Type.Union([Type.Object({ text: Type.String() }), Type.Object({ answer: ModelAnswer })]);
+/** A model failed in a way that passes, and is asked again after a while. */
+export const RetryWait = Type.Object({
+  retry: Type.Integer({ description: '1 for the first' }),
+  of: Type.Integer({ description: 'Retries at most, of one model' }),
+  ms: Type.Integer(),
+  why: Type.String({ description: 'The class of the failure' }),
+  provider: Type.String(),
+});
+export type RetryWait = Plain<typeof RetryWait>;
+
+/** What a call says while it goes on: pieces of text, why it waits, and at the end the whole answer. */
+export const AnswerPiece = Type.Union([Type.Object({ text: Type.String() }), Type.Object({ waits: RetryWait }), Type.Object({ answer: ModelAnswer })]);
 export type AnswerPiece = Plain<typeof AnswerPiece>;
 
 /** What a driver is asked: the model, where it is, and how long it may take. */

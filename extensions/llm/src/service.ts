@@ -3,7 +3,7 @@ import { type Actor, type ConfigHandle, type Clock, type Events, type Ids, type 
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
 import { LlmSection } from './config.js';
-import { type AnswerPiece, type Attempt, type CallContext, type LlmService, LlmUsed, type ModelAnswer, type ModelRequest, type Usage } from './contract.js';
+import { type AnswerPiece, type Attempt, type CallContext, type LlmService, LlmUsed, type ModelAnswer, type ModelRequest, type RetryWait, type Usage } from './contract.js';
 import type { Drivers } from './drivers/driver.js';
 import { createPieces } from './call/pieces.js';
 import { ceilingInput, costMicros, estimateTokens } from './money/pricing.js';
@@ -82,6 +82,7 @@ const reserve = async (deps: LlmDeps, request: ModelRequest, context: { agentId:
 interface Listening {
   readonly signal: AbortSignal;
   readonly onText: ((text: string) => void) | undefined;
+  readonly onWait?: ((wait: RetryWait) => void) | undefined;
 }
 
 const NEVER = new AbortController().signal;
@@ -105,7 +106,7 @@ const streamed = (deps: LlmDeps, request: ModelRequest, context: CallContext, si
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
   const pieces = createPieces();
-  const answer = complete(deps, request, context, { signal: left.signal, onText: pieces.put }).finally(() => signal.removeEventListener('abort', cancel));
+  const answer = complete(deps, request, context, { signal: left.signal, onText: pieces.put, onWait: pieces.waits }).finally(() => signal.removeEventListener('abort', cancel));
   return pieces.taken(answer, () => left.abort());
 };
 

@@ -14,7 +14,7 @@ import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
 import type { LlmConfig } from '../src/config.js';
-import type { CallContext, LlmService, ModelAnswer, ModelDriver, ModelRequest } from '../src/contract.js';
+import type { CallContext, LlmService, ModelAnswer, ModelDriver, ModelRequest, RetryWait } from '../src/contract.js';
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';
 import { createBuiltinDriver } from '../src/drivers/builtin.js';
 import { createDrivers } from '../src/drivers/driver.js';
@@ -43,6 +43,8 @@ export interface Rig {
   readonly db: Db;
   /** Text that came by `listen`. */
   readonly heard: string[];
+  /** Why it waits, as whoever listens is told. */
+  readonly toldWaits: RetryWait[];
   /** As `llm.stream` says it, down to the answer. */
   listen(request: ModelRequest, context: CallContext, options?: CallOptions): Promise<ModelAnswer>;
   /** Waits that the gateway asked of its clock; they pass at once. */
@@ -100,6 +102,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   await storage.migrate(owned, [init]);
   const db = storage.dbFor(owned);
   const heard: string[] = [];
+  const toldWaits: RetryWait[] = [];
   const invalid: string[] = [];
   const exchange = { fetch: door.fetch, now: () => clock.now() };
   const counters = { calls: 0, failures: 0, retries: 0 };
@@ -128,7 +131,8 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const listen: Rig['listen'] = async (asked, context, callOptions) => {
     for await (const piece of llm.stream(asked, context, callOptions)) {
       if ('answer' in piece) return piece.answer;
-      heard.push(piece.text);
+      if ('waits' in piece) toldWaits.push(piece.waits);
+      else heard.push(piece.text);
     }
     throw new Error('the stream ended without an answer');
   };
@@ -137,6 +141,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     listen,
     db,
     heard,
+    toldWaits,
     waits,
     invalid,
     logged: () => JSON.stringify(log.recent(2_000)),

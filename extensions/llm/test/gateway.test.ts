@@ -90,6 +90,17 @@ describe('the model gateway', () => {
     expect(waits[2]).to.be.within(4_000, 12_000);
   });
 
+  it('tells whoever listens why it waits, how long, and how often still', async () => {
+    openai.script([{ status: 529 }, { status: 500 }, { text: 'at last' }]);
+    const { listen, waits, toldWaits, context } = await start();
+    expect((await listen(request(), context())).text).to.equal('at last');
+    expect(toldWaits.map(({ retry, of, why, provider }) => [retry, of, why, provider])).to.deep.equal([
+      [1, 3, 'overloaded', 'openai'],
+      [2, 3, 'server', 'openai'],
+    ]);
+    expect(toldWaits.map(({ ms }) => ms)).to.deep.equal(waits);
+  });
+
   it('gives up after three retries, with every attempt in the details', async () => {
     openai.script({ status: 503, message: 'Service busy' });
     const { llm, context } = await start();

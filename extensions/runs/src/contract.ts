@@ -3,6 +3,7 @@ import {
   Actor,
   type FrameData,
   type FrameOf,
+  Need,
   Nullable,
   OneOf,
   type Plain,
@@ -70,7 +71,9 @@ export const CommandAnswer = Type.Object({ command: Type.String(), message: Type
 export type CommandAnswer = Plain<typeof CommandAnswer>;
 
 const Phase = Type.Object({
-  phase: OneOf(['queued', 'thinking', 'waiting', 'restarted', 'command'], { description: '`restarted` voids the text after the last tool event' }),
+  phase: OneOf(['queued', 'thinking', 'waiting', 'retrying', 'restarted', 'command'], {
+    description: '`restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again',
+  }),
   detail: Type.Optional(Type.String()),
   attempt: Type.Optional(Type.Integer()),
   approval_id: Type.Optional(Type.String()),
@@ -109,6 +112,7 @@ export const RunFrames = defineFrames('runs.frames', '1.0.0', {
       input: Type.Unknown({ description: 'What the tool was called with, as its own schema says' }),
       is_error: Type.Boolean(),
       result: Type.String(),
+      missing: Type.Optional(Type.Array(Need, { description: 'Refused for want of these: what a person could grant under `[capabilities]`' })),
     }),
     done: Done,
     error: Failure,

@@ -1,5 +1,5 @@
 /** What tools declares to other areas: list, judge and execute, for runs, direct calls and MCP alike. */
-import { Actor, CallFacts, OneOf, type Plain, type Service, ToolStatus, Type, defineService, method } from '@svc/api';
+import { Actor, CallFacts, Need, OneOf, type Plain, type Service, ToolStatus, Type, defineService, method } from '@svc/api';
 import { AgentManifest } from '@svc/ext-agents/contract';
 
 const Replay = OneOf(['safe', 'keyed', 'never']);
@@ -31,6 +31,7 @@ export const Judgement = Type.Object({
   parallel: Type.Boolean(),
   reason: Type.Optional(Type.String({ description: 'deny: what the model reads' })),
   code: Type.Optional(Type.String()),
+  missing: Type.Optional(Type.Array(Need, { description: 'deny: what a person could grant, as `[capabilities]` has it' })),
   suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
 });
 export type Judgement = Plain<typeof Judgement>;

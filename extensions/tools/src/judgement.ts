@@ -85,5 +85,5 @@ export const textOf = (error: SvcError): string => (error.hint === undefined ? e
 const judgementOf = (basis: Basis, verdict: Verdict | undefined): Judgement => {
   if (!verdict) return { ...basis, verdict: 'run' };
   if ('suspend' in verdict) return { ...basis, verdict: 'suspend', suspend: verdict.suspend };
-  return { ...basis, verdict: 'deny', reason: verdict.deny, code: verdict.code ?? 'tool_denied' };
+  return { ...basis, verdict: 'deny', reason: verdict.deny, code: verdict.code ?? 'tool_denied', ...(verdict.missing ? { missing: verdict.missing } : {}) };
 };

@@ -1,12 +1,10 @@
 /** The CLI with the real daemon: a whole day of an operator. */
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
-import { AGENT_ID, type FakeDaemon, startFakeDaemon } from './fake-daemon.js';
 import { freePort } from './free-port.js';
-import { type Bench, createBench, ended, MAIN, plain } from './program.js';
+import { type Bench, createBench, ended } from './program.js';
 
 describe('svc with the real daemon', function () {
   this.timeout(60_000);
@@ -117,61 +115,6 @@ describe('svc with the real daemon', function () {
     expect(await bench.run(['start', '--foreground'])).to.satisfy(({ code, stderr }: { code: number; stderr: string }) => code === 1 && stderr.includes('another program'));
     expect((await bench.run(['status', '--home', home])).code).to.equal(0);
     child.kill('SIGTERM');
-    expect((await end).code).to.equal(0);
-  });
-});
-
-describe('svc chat at a terminal', function () {
-  this.timeout(20_000);
-  let bench: Bench;
-  let daemon: FakeDaemon;
-
-  beforeEach(async () => {
-    daemon = await startFakeDaemon();
-    bench = createBench(daemon.port);
-  });
-  afterEach(async () => {
-    bench.clean();
-    await daemon.close();
-  });
-
-  const open = () => {
-    const child = spawn('script', ['-qec', `'${process.execPath}' '${MAIN}' chat assistant`, '/dev/null'], { env: bench.env });
-    let text = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      text += plain(chunk);
-    });
-    const shows = async (wanted: string): Promise<void> => {
-      while (!text.includes(wanted)) await new Promise((resolve) => setTimeout(resolve, 10));
-    };
-    return { child, shows, end: ended(child) };
-  };
-
-  it('stops the answer at Ctrl-C and goes on', async () => {
-    daemon.frames = [['chunk', { content: 'counting' }], 'pause', ['done', { done: true, result: { finish: 'cancelled' } }]];
-    const { child, shows, end } = open();
-    await shows('you → assistant');
-    child.stdin.write('count\r');
-    await shows('counting');
-    child.stdin.write('\u0003');
-    await shows('stopping');
-    daemon.frames = [
-      ['chunk', { content: 'second answer' }],
-      ['done', { done: true }],
-    ];
-    child.stdin.write('again\r');
-    await shows('second answer');
-    child.stdin.write('/exit\r');
-    expect((await end).code).to.equal(0);
-    expect(daemon.seen.filter((request) => request.path === `/api/agents/${AGENT_ID}/stop`)).to.have.length(1);
-  });
-
-  it('leaves at the second Ctrl-C of an idle prompt, not at the first', async () => {
-    const { child, shows, end } = open();
-    await shows('you → assistant');
-    child.stdin.write('\u0003');
-    await shows('Ctrl-C again leaves');
-    child.stdin.write('\u0003');
     expect((await end).code).to.equal(0);
   });
 });

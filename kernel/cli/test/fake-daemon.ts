@@ -138,7 +138,7 @@ export const startFakeDaemon = async (): Promise<FakeDaemon> => {
     let text = '';
     for await (const chunk of request.setEncoding('utf8')) text += chunk;
     const name = `${request.method} ${request.url}`;
-    seen.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body: text === '' ? undefined : JSON.parse(text) });
+    seen.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body: bodyOf(text) });
     if (name.endsWith('/stop')) stopped();
     if (name.endsWith('/message/stream') && !answers.has(name)) return stream(request, response);
     const [status, body] = answers.get(name) ?? [404, { error: `No such path: ${name}.`, code: 'not_found', request_id: 'req-1' }];
@@ -179,4 +179,14 @@ export const startFakeDaemon = async (): Promise<FakeDaemon> => {
       }),
   };
   return daemon;
+};
+
+/** What is no JSON was sent as it is. */
+const bodyOf = (text: string): unknown => {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 };

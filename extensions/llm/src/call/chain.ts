@@ -8,7 +8,7 @@
  */
 import { type Ids, isSvcError, type SvcError } from '@svc/api';
 import type { LlmConfig } from '../config.js';
-import type { Attempt, ModelAnswer, ModelErrorClass, ModelRequest, Usage } from '../contract.js';
+import type { Attempt, ModelAnswer, ModelErrorClass, ModelRequest, RetryWait, Usage } from '../contract.js';
 import { llmErrors } from '../errors.js';
 import { type CallDeps, callModel, failedAttempt, type Said } from './model-call.js';
 import { ModelFailure } from './model-failure.js';
@@ -32,6 +32,7 @@ export interface ChainCall {
   readonly config: LlmConfig;
   readonly signal: AbortSignal;
   readonly onText: ((text: string) => void) | undefined;
+  readonly onWait?: ((wait: RetryWait) => void) | undefined;
 }
 
 export interface Bill {
@@ -65,7 +66,7 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
       continue;
     }
     const request = fitted(call.request, resolved);
-    const result = await callModel(deps, { resolved, request, config: call.config, signal: call.signal, onText: call.onText, hasNextModel: index < chain.length - 1, attempts });
+    const result = await callModel(deps, { resolved, request, config: call.config, signal: call.signal, onText: call.onText, onWait: call.onWait, hasNextModel: index < chain.length - 1, attempts });
     for (const usage of result.billed) bills.push({ provider: resolved.provider, model: resolved.model, usage });
     if (result.ok) {
       deps.keyTaken(resolved.provider);

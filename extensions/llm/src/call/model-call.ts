@@ -2,7 +2,7 @@
 import type { Clock, Ids } from '@svc/api';
 import { waitBefore } from './backoff.js';
 import type { LlmConfig } from '../config.js';
-import type { Attempt, DriverEvent, ModelAnswer, ModelRequest, Usage } from '../contract.js';
+import type { Attempt, DriverEvent, ModelAnswer, ModelRequest, RetryWait, Usage } from '../contract.js';
 import { isPassing, ModelFailure } from './model-failure.js';
 import { estimateInput, estimateTokens, usageOf } from '../money/pricing.js';
 import type { Resolved } from '../resolution.js';
@@ -26,6 +26,8 @@ export interface ModelCall {
   readonly signal: AbortSignal;
   /** Hears each piece of text as it comes; undefined when nobody listens. */
   readonly onText: ((text: string) => void) | undefined;
+  /** Hears why it takes longer. */
+  readonly onWait: ((wait: RetryWait) => void) | undefined;
   readonly hasNextModel: boolean;
   /** Filled with what is tried. */
   readonly attempts: Attempt[];
@@ -64,6 +66,7 @@ export const callModel = async (deps: CallDeps, call: ModelCall): Promise<CallRe
     const waitMs = mayRetry ? waitBefore({ retry, hintMs: failure.retryAfterMs, random: deps.ids.random(), hasNextModel: call.hasNextModel }, call.config) : undefined;
     call.attempts.push(failedAttempt(call.resolved, failure, latencyMs, waitMs ?? 0));
     if (waitMs === undefined) return { ok: false, failure, billed, spoken };
+    call.onWait?.({ retry, of: call.config.max_retries, ms: Math.round(waitMs), why: failure.errorClass, provider: call.resolved.provider });
     const cancelled = await sleep(deps.clock, waitMs, call.signal);
     if (cancelled) return { ok: false, failure: cancelled, billed, spoken: false };
   }

@@ -1,8 +1,10 @@
 /** What a call says while it goes on, for whoever takes it by a loop: text that was put while nobody took it is taken together, and at the end the answer. */
-import type { AnswerPiece, ModelAnswer } from '../contract.js';
+import type { AnswerPiece, ModelAnswer, RetryWait } from '../contract.js';
 
 export interface Pieces {
   put(text: string): void;
+  /** Of several that nobody took meanwhile, the last. */
+  waits(wait: RetryWait): void;
   /** The text, then what `answer` comes to. `left` is called when the loop ends before that. */
   taken(answer: Promise<ModelAnswer>, left: () => void): AsyncIterableIterator<AnswerPiece>;
 }
@@ -14,6 +16,7 @@ const DONE: Piece = Object.freeze({ done: true, value: undefined });
 /** Written out as an iterator: there is one for each message, and a generator costs several promises for each piece. */
 export const createPieces = (): Pieces => {
   let waiting = '';
+  let why: RetryWait | undefined;
   let isAnswered = false;
   let isOver = false;
   let wake: ((piece: Piece | Promise<Piece>) => void) | undefined;
@@ -21,6 +24,10 @@ export const createPieces = (): Pieces => {
     const text = waiting;
     waiting = '';
     return { done: false, value: { text } };
+  };
+  const takeWhy = (waits: RetryWait): Piece => {
+    why = undefined;
+    return { done: false, value: { waits } };
   };
   const give = (next: () => Piece | Promise<Piece>): void => {
     const waits = wake;
@@ -36,6 +43,10 @@ export const createPieces = (): Pieces => {
       waiting += text;
       if (text !== '') give(takeText);
     },
+    waits: (wait) => {
+      if (wake) give(() => takeWhy(wait));
+      else why = wait;
+    },
     taken: (answer, left) => {
       const ended = (): void => {
         isAnswered = true;
@@ -46,6 +57,7 @@ export const createPieces = (): Pieces => {
         [Symbol.asyncIterator]: () => pieces,
         next: () => {
           if (waiting !== '') return Promise.resolve(takeText());
+          if (why) return Promise.resolve(takeWhy(why));
           if (isOver) return Promise.resolve(DONE);
           if (isAnswered) return last(answer);
           return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
 import type { Ids, JournalStep, StepSpec, Streams, Write } from '@svc/api';
-import type { LlmService, ModelAnswer, ModelRequest, ToolSchema } from '@svc/ext-llm/contract';
+import type { LlmService, ModelAnswer, ModelRequest, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { RunFrames } from '../contract.js';
@@ -57,10 +57,25 @@ async function answerOf(deps: ModelDeps, progress: Progress, request: ModelReque
   const { actor, agent, run, effects } = progress;
   for await (const piece of deps.llm.stream(request, { actor, agentId: agent.id, runId: run.id, purpose: 'run' }, { signal: effects })) {
     if ('answer' in piece) return piece.answer;
+    if ('waits' in piece) {
+      deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'retrying', detail: retryText(piece.waits), attempt: piece.waits.retry });
+      continue;
+    }
     deps.streams.publish(RunFrames, run.id, 'chunk', { content: piece.text, done: false });
   }
   throw runErrors.internal();
 }
+
+const retryText = ({ retry, of, ms, why, provider }: RetryWait): string => `retrying ${retry} of ${of} in ${Math.ceil(ms / 1_000)} s: ${provider} ${WHY[why] ?? 'failed'}`;
+
+/** By the class of the failure. */
+const WHY: Readonly<Record<string, string>> = {
+  rate_limit: 'limits how often it may be asked',
+  overloaded: 'is overloaded',
+  timeout: 'did not answer in time',
+  network: 'cannot be reached',
+  server: 'failed',
+};
 
 /** What the model is asked next. Throws when it was asked often enough. */
 export async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[]): Promise<ModelRequest> {

@@ -120,10 +120,17 @@ async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Pr
 }
 
 function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, result: ToolResult): void {
-  const { call, spec } = one;
+  const { call, spec, judgement } = one;
   if (!spec) return;
   deps.toolCalls.add();
-  deps.streams.publish(RunFrames, progress.run.id, 'tool_result', { tool: call.name, id: call.id, input: call.args, is_error: result.isError, result: result.content });
+  deps.streams.publish(RunFrames, progress.run.id, 'tool_result', {
+    tool: call.name,
+    id: call.id,
+    input: call.args,
+    is_error: result.isError,
+    result: result.content,
+    ...(judgement.missing ? { missing: judgement.missing } : {}),
+  });
   deps.streams.flush(progress.run.id);
   const outcome: ToolOutcome = { status: result.status, ...placeIn(deps.streams, progress.run.id) };
   const entry: EntryDraft = { kind: 'tool_result', runId: progress.run.id, callId: call.id, tool: call.name, content: result.content, isError: result.isError, status: result.status };

@@ -132,6 +132,20 @@ describe('what an agent did', () => {
   });
 });
 
+describe('what a client is told while a run goes on', () => {
+  afterEach(stopModelKernels);
+
+  it('is why the model is asked again, and which grant a refused call wanted', async () => {
+    const svc = await bootWithModel([{ status: 529 }, { toolCalls: [{ name: 'web_fetch', args: { url: 'https://example.com/a' } }] }, { text: 'no' }]);
+    const { body } = await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "narrow"\n[capabilities]\nnetwork = ["a.example"]\n' });
+    const events = await svc.http.events('POST', `/api/agents/${body.agent_id}/message/stream`, { message: 'fetch it' });
+    const retrying = events.find(({ event, data }) => event === 'phase' && data.phase === 'retrying');
+    expect(retrying?.data.detail).to.match(/^retrying 1 of 2 in 1 s: openai is overloaded$/);
+    const refused = events.find(({ event }) => event === 'tool_result');
+    expect(refused?.data.missing).to.deep.equal([{ capability: 'network', target: 'example.com' }]);
+  });
+});
+
 describe('what an agent of somebody else did', () => {
   afterEach(stopTestKernels);
 

@@ -23,6 +23,8 @@ export type Verdict =
   | {
       readonly deny: string;
       readonly code?: string;
+      /** Of a tool call: what a person could grant, as `[capabilities]` has it. */
+      readonly missing?: ReadonlyArray<{ readonly capability: string; readonly target?: string }>;
       /** How an HTTP answer looks: default 403, or 429 for the code `rate_limited`. */
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;

@@ -1,0 +1,18 @@
+/** What a person could grant so that a refused call would be allowed, as `[capabilities]` of a manifest has it. */
+import { matchesAny, type Need } from '@svc/api';
+import { type CallToJudge, type NamedNeed, refusalOf } from './judge.js';
+
+/** Empty where no grant would help: a tool that the manifest denies, a target that nobody can name. */
+export const missingGrants = (call: CallToJudge): Need[] => {
+  const { tool, needs, capabilities } = call;
+  if (capabilities.tools.length > 0 && !matchesAny(capabilities.tools, tool.name)) return [{ capability: 'tools', target: tool.name }];
+  if (tool.risk === 'exec' && capabilities.exec?.mode === 'deny') return [];
+  return needs.filter((need) => refusalOf({ ...call, needs: [need] }) !== undefined).flatMap(grantFor);
+};
+
+/** The narrowest grant that covers the need. */
+const grantFor = ({ capability, target, names }: NamedNeed): Need[] => {
+  if (target === undefined) return [{ capability }];
+  if (capability === 'network') return URL.canParse(target) ? [{ capability, target: new URL(target).host }] : [];
+  return [{ capability, target: names?.[0] ?? target }];
+};

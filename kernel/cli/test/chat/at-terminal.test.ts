@@ -1,0 +1,291 @@
+/** `svc chat` on a pseudo terminal. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'chai';
+import { AGENT_ID, type FakeDaemon, startFakeDaemon } from '../fake-daemon.js';
+import { type Bench, createBench } from '../program.js';
+import { openTerminal, type PseudoTerminal } from './pseudo-terminal.js';
+
+const ENTER = '\r';
+const CTRL_C = '\u0003';
+const CTRL_O = '\u000f';
+const DONE = ['done', { done: true, usage: { input_tokens: 12, output_tokens: 34 }, result: { finish: 'stop', cost_usd: 0.0042 } }] as const;
+
+const MARKDOWN = [
+  '# A heading',
+  '',
+  'Some **bold words**, `code`, and a sentence that is long enough to be wrapped on a terminal of eighty columns, between words.',
+  '',
+  '- one',
+  '- two',
+  '',
+  '| name | size |',
+  '|---|---:|',
+  '| notes.txt | 5 |',
+  '',
+  '```js',
+  'const x = 42;',
+  '```',
+].join('\n');
+
+describe('svc chat at a terminal', function () {
+  this.timeout(30_000);
+  let bench: Bench;
+  let daemon: FakeDaemon;
+  let cwd: string;
+
+  beforeEach(async () => {
+    daemon = await startFakeDaemon();
+    bench = createBench(daemon.port);
+    mkdirSync(bench.home, { recursive: true });
+    cwd = path.join(bench.home, 'work');
+    mkdirSync(cwd);
+  });
+  afterEach(async () => {
+    bench.clean();
+    await daemon.close();
+  });
+
+  const open = async (columns = 80, args: readonly string[] = []): Promise<PseudoTerminal> => {
+    const terminal = openTerminal(['chat', 'assistant', ...args], columns, { env: bench.env, cwd });
+    await terminal.shows('you → assistant');
+    return terminal;
+  };
+  const leave = async (terminal: PseudoTerminal): Promise<void> => {
+    terminal.type(`/exit${ENTER}`);
+    expect((await terminal.end).code).to.equal(0);
+  };
+  const messages = () => daemon.seen.filter(({ path: asked }) => asked === `/api/agents/${AGENT_ID}/message/stream`).map(({ body }) => body);
+  const answers = (text: string): void => {
+    daemon.frames = [['chunk', { content: text }], DONE];
+  };
+
+  for (const columns of [40, 80, 200])
+    it(`draws Markdown within ${columns} columns, words whole`, async () => {
+      answers(MARKDOWN);
+      const terminal = await open(columns);
+      terminal.type(`tell me${ENTER}`);
+      await terminal.shows('const x = 42;');
+      await terminal.hides('thinking');
+      const rows = terminal.rows();
+      expect(rows.filter((row) => row.length > columns)).to.deep.equal([]);
+      expect(rows).to.include('A heading').and.to.include('- one');
+      expect(rows.join('\n')).to.contain('│ notes.txt │').and.not.contain('**').and.not.contain('|---');
+      const said = rows.join(' ').replace(/\s+/g, ' ');
+      expect(said).to.contain('Some bold words, code, and a sentence that is long enough to be wrapped on a terminal of eighty columns, between words.');
+      await leave(terminal);
+    });
+
+  it('takes lines that are pasted together as one message', async () => {
+    answers('three lines');
+    const terminal = await open();
+    terminal.paste('one\ntwo\nthree');
+    await terminal.shows('three');
+    expect(messages()).to.deep.equal([]);
+    terminal.type(ENTER);
+    await terminal.shows('three lines');
+    expect(messages()).to.deep.equal([{ message: 'one\ntwo\nthree' }]);
+    await leave(terminal);
+  });
+
+  it('takes several lines that are typed, with Alt-Enter between them', async () => {
+    answers('both');
+    const terminal = await open();
+    terminal.type('first\u001b\rsecond');
+    await terminal.shows('second');
+    terminal.type(ENTER);
+    await terminal.shows('both');
+    expect(messages()).to.deep.equal([{ message: 'first\nsecond' }]);
+    await leave(terminal);
+  });
+
+  it('has what was said before at hand, in the next start too', async () => {
+    answers('well');
+    const first = await open();
+    first.paste('a question\nin two lines');
+    first.type(ENTER);
+    await first.shows('well');
+    await leave(first);
+    answers('again');
+    const second = await open();
+    // The last was /exit.
+    second.type('\u001b[A\u001b[A');
+    await second.shows('in two lines');
+    second.type(ENTER);
+    await second.shows('again');
+    expect(messages()).to.deep.equal([{ message: 'a question\nin two lines' }, { message: 'a question\nin two lines' }]);
+    await leave(second);
+  });
+
+  it('moves at once while it waits, and says what for', async () => {
+    daemon.frames = [['phase', { phase: 'retrying', detail: 'retrying 2 of 4 in 3 s: acme is overloaded' }], 'pause', DONE];
+    const terminal = await open();
+    terminal.type(`hello${ENTER}`);
+    await terminal.shows('retrying 2 of 4 in 3 s: acme is overloaded');
+    terminal.type(CTRL_C);
+    await terminal.hides('retrying');
+    await leave(terminal);
+  });
+
+  it('tells of a tool in one line, which unfolds', async () => {
+    daemon.frames = [
+      ['tool_use', { tool: 'file_write', id: 't1' }],
+      ['tool_result', { tool: 'file_write', id: 't1', input: { path: 'notes.txt', content: 'hello' }, is_error: false, result: 'Wrote 5 bytes to notes.txt.' }],
+      ['chunk', { content: 'It is written.' }],
+      DONE,
+    ];
+    const terminal = await open();
+    terminal.type(`write it${ENTER}`);
+    await terminal.shows('It is written.');
+    const line = terminal.rows().find((row) => row.includes('notes.txt'));
+    expect(line).to.match(/^ {2}✓ Write notes\.txt · 5 bytes · \d+ ms$/);
+    expect(terminal.rows().join('\n')).to.not.contain('Wrote 5 bytes');
+    terminal.type(CTRL_O);
+    await terminal.shows('Wrote 5 bytes to notes.txt.');
+    terminal.type(CTRL_O);
+    await terminal.hides('Wrote 5 bytes to notes.txt.');
+    await leave(terminal);
+  });
+
+  it('shows tokens and cost after an answer when asked to', async () => {
+    answers('one');
+    const terminal = await open(80, ['--cost']);
+    terminal.type(`hello${ENTER}`);
+    await terminal.shows('12 → 34 tokens · $0.0042');
+    terminal.type(`/cost off${ENTER}`);
+    await terminal.shows('no longer shown');
+    await leave(terminal);
+  });
+
+  it('stops the answer at Ctrl-C, gives back what was typed ahead, and goes on', async () => {
+    daemon.frames = [['chunk', { content: 'counting' }], 'pause', ['done', { done: true, result: { finish: 'cancelled' } }]];
+    const terminal = await open();
+    terminal.type(`count${ENTER}`);
+    await terminal.shows('counting');
+    terminal.type(`and then this${ENTER}`);
+    await terminal.shows('next  and then this');
+    terminal.type(CTRL_C);
+    await terminal.hides('next  and then this');
+    expect(daemon.seen.filter(({ path: asked }) => asked === `/api/agents/${AGENT_ID}/stop`)).to.have.length(1);
+    answers('second answer');
+    terminal.type(ENTER);
+    await terminal.shows('second answer');
+    expect(messages()).to.deep.equal([{ message: 'count' }, { message: 'and then this' }]);
+    await leave(terminal);
+  });
+
+  it('says what was typed ahead when its turn comes', async () => {
+    daemon.frames = [['chunk', { content: 'first answer' }], 'pause', DONE];
+    const terminal = await open();
+    terminal.type(`one${ENTER}`);
+    await terminal.shows('first answer');
+    terminal.type(`two${ENTER}`);
+    await terminal.shows('next  two');
+    answers('last answer');
+    await fetch(`${daemon.url}/api/agents/${AGENT_ID}/stop`, { method: 'POST' });
+    await terminal.shows('last answer');
+    expect(messages()).to.deep.equal([{ message: 'one' }, { message: 'two' }]);
+    await leave(terminal);
+  });
+
+  it('leaves at the second Ctrl-C, not at the first, nor at one that clears what is typed', async () => {
+    const terminal = await open();
+    terminal.type('half a sent');
+    await terminal.shows('half a sent');
+    terminal.type(CTRL_C);
+    await terminal.hides('half a sent');
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    terminal.type(CTRL_C);
+    await terminal.shows('Ctrl-C again leaves');
+    terminal.type(CTRL_C);
+    expect((await terminal.end).code).to.equal(0);
+  });
+
+  it('completes commands, agents and files', async () => {
+    daemon.answers.set('GET /api/commands', [200, { commands: [{ cmd: '/compact', desc: 'Summarise the older part' }] }]);
+    writeFileSync(path.join(cwd, 'figures.csv'), 'a,b');
+    const terminal = await open();
+    terminal.type('/comp');
+    await terminal.shows('Summarise the older part');
+    terminal.type('\t');
+    await terminal.shows('/compact');
+    terminal.type(CTRL_C);
+    await terminal.hides('/compact');
+    terminal.type('/agent hel');
+    await terminal.shows('acme-small');
+    terminal.type('\t');
+    await terminal.shows('/agent helper');
+    terminal.type('\u0015');
+    await terminal.hides('/agent helper');
+    terminal.type('look at @fig');
+    await terminal.shows('figures.csv');
+    terminal.type('\t');
+    await terminal.shows('@figures.csv');
+    terminal.type('\u0015');
+    await leave(terminal);
+  });
+
+  it('attaches the files that a message names', async () => {
+    daemon.answers.set(`POST /api/agents/${AGENT_ID}/upload`, [200, { file_id: 'f-1', filename: 'figures.csv' }]);
+    writeFileSync(path.join(cwd, 'figures.csv'), 'a,b');
+    answers('two columns');
+    const terminal = await open();
+    terminal.paste('what is in @figures.csv and @nowhere?');
+    terminal.type(ENTER);
+    await terminal.shows('two columns');
+    expect(messages()).to.deep.equal([{ message: 'what is in @figures.csv and @nowhere?', attachments: [{ file_id: 'f-1', filename: 'figures.csv' }] }]);
+    await leave(terminal);
+  });
+
+  it('offers to grant what was refused for want of it, and has the agent try again', async () => {
+    daemon.answers.set(`GET /api/agents/${AGENT_ID}`, [200, { id: AGENT_ID, capabilities: { network: ['example.org'] } }]);
+    daemon.answers.set(`PATCH /api/agents/${AGENT_ID}`, [200, { status: 'ok' }]);
+    daemon.frames = [
+      ['tool_use', { tool: 'web_fetch', id: 't1' }],
+      [
+        'tool_result',
+        {
+          tool: 'web_fetch',
+          id: 't1',
+          input: { url: 'https://example.com/' },
+          is_error: true,
+          result: 'This agent may not reach example.com.',
+          missing: [{ capability: 'network', target: 'example.com' }],
+        },
+      ],
+      ['chunk', { content: 'I may not.' }],
+      DONE,
+    ];
+    const terminal = await open();
+    terminal.type(`fetch it${ENTER}`);
+    await terminal.shows('Grant it and try again');
+    expect(terminal.rows().join('\n')).to.contain('network: example.com');
+    answers('Now I have it.');
+    terminal.type(ENTER);
+    await terminal.shows('Now I have it.');
+    expect(daemon.seen.find(({ method }) => method === 'PATCH')?.body).to.deep.equal({ capabilities: { network: ['example.org', 'example.com'] } });
+    expect(messages()).to.have.length(2);
+    await leave(terminal);
+  });
+
+  it('says what failed and what mends it, and goes on', async () => {
+    daemon.frames = [['error', { error: 'Acme refused its key.', code: 'llm_provider_auth', hint: 'svc providers set-key acme' }]];
+    const terminal = await open();
+    terminal.type(`hello${ENTER}`);
+    await terminal.shows('Acme refused its key.');
+    expect(terminal.rows().join('\n')).to.contain('svc providers set-key acme');
+    answers('better');
+    terminal.type(`again${ENTER}`);
+    await terminal.shows('better');
+    await leave(terminal);
+  });
+
+  it('lets nothing of an answer move the cursor or retitle the window', async () => {
+    answers('safe\u001b]0;owned\u0007 \u001b[2Jwords');
+    const terminal = await open();
+    terminal.type(`hello${ENTER}`);
+    await terminal.shows('safe words');
+    expect(terminal.rows().join('\n')).to.contain('you → assistant');
+    await leave(terminal);
+  });
+});
