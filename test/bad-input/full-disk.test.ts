@@ -1,12 +1,8 @@
 /** A disk that is full: what cannot be kept is not acknowledged, and nothing that was kept is lost. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { filesErrors } from '@svc/platform/doors/errors';
 import { openDir } from '@svc/platform/doors/files/files-door';
+import { mountSmall } from '@svc/testing';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
 import { expectClear, expectGoesOn } from './aftermath.js';
 
@@ -22,40 +18,6 @@ const ROOM = limitPages('0002_room', 1_000_000);
 
 const fillDisk = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [], isPlatform: true }, [FULL]);
 const makeRoom = (svc: ModelKernel) => svc.kernel.daemon.parts.storage.migrate({ id: 'disk', tables: [], isPlatform: true }, [FULL, ROOM]);
-
-const run = promisify(execFile);
-
-interface SmallDisk {
-  readonly dir: string;
-  fill(): Promise<void>;
-  empty(): Promise<void>;
-  unmount(): Promise<void>;
-}
-
-const mountSmall = async (): Promise<SmallDisk | undefined> => {
-  const dir = await mkdtemp(join(tmpdir(), 'svc-small-'));
-  try {
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', dir]);
-  } catch {
-    await rm(dir, { recursive: true, force: true }); // not root, or not Linux
-    return undefined;
-  }
-  const filler = join(dir, 'filler');
-  return {
-    dir,
-    fill: async () => {
-      const handle = await open(filler, 'w');
-      const block = Buffer.alloc(4_096);
-      for (let isFull = false; !isFull; ) isFull = (await handle.write(block).catch(() => ({ bytesWritten: 0 }))).bytesWritten < block.length;
-      await handle.close();
-    },
-    empty: () => rm(filler),
-    unmount: async () => {
-      await run('umount', ['-l', dir]);
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
-};
 
 describe('with the disk full', () => {
   afterEach(stopModelKernels);

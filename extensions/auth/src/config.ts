@@ -26,7 +26,13 @@ export const Users = Type.Array(
     },
     { additionalProperties: false },
   ),
-  { default: [], maxItems: 1_000, description: 'People with keys of their own; each sees only their own rows unless admin or owner', 'x-security': true },
+  {
+    default: [],
+    maxItems: 1_000,
+    description: 'People with keys of their own; each sees only their own rows unless admin or owner',
+    'x-security': true,
+    'x-by-hand': 'it says who people are and what their keys open',
+  },
 );
 
 export const ApiKeySetting = defineConfig('/api_key', ApiKey);

@@ -19,6 +19,7 @@ import type { Db, Migration } from './storage.js';
 import type { Purged, PurgeSubject } from './purge.js';
 import type { Streams } from './http/streams.js';
 import type { AnyTool } from './tools.js';
+import type { SettingsView } from './settings.js';
 
 export interface ConfigHandle {
   /** The section as validated, with defaults filled; frozen. Ask each time: it may have changed. Only sections that this extension claims. */
@@ -95,6 +96,8 @@ export interface ToolsView {
 }
 
 export interface KernelView extends ToolsView {
+  /** Also with the grant `kernel:settings` alone. */
+  readonly settings: SettingsView;
   readonly version: string;
   readonly startedAt: string;
   readonly preset: string;
@@ -177,7 +180,7 @@ export interface ExtensionContext {
   readonly schemas: Schemas;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Only for extensions whose manifest asks for the grant `kernel`; with `kernel:tools` alone only `tools` answers. */
+  /** Only for extensions whose manifest asks for the grant `kernel`; with `kernel:tools` or `kernel:settings` alone only that member answers. */
   readonly kernel: KernelView;
   hold(label: string): Hold | null;
   onDispose(label: string, fn: () => void | Promise<void>): Disposable;

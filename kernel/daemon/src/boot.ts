@@ -28,7 +28,9 @@ import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
 import { createStreams } from '@svc/platform/streams/streams';
 import { watchChoices } from './choices/choice-watch.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices/choices.js';
+import { applierOf, type Settings, setLogLevel } from './settings/apply-settings.js';
 import { watchConfig } from './settings/config-watch.js';
+import { createSettingsView } from './settings/settings-view.js';
 import { canSwitch } from './choices/consequences.js';
 import { claimsOf, databaseUrlOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './settings/daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './relay/durable-relay.js';
@@ -38,7 +40,7 @@ import { type HomeLock, lockHome } from './process/home-lock.js';
 import { startHousekeeping } from './housekeeping.js';
 import { kernelOwner, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
-import { type KeyWatch, networkGuard, refuseOpenNetwork, watchKeys } from './settings/open-network.js';
+import { type KeyWatch, networkGuard, refuseOpenNetwork, startRefusal, watchKeys } from './settings/open-network.js';
 import { succeed } from './process/predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
 import { createPurgeBook } from './purge/purge-book.js';
@@ -160,6 +162,7 @@ interface Kernel {
   readonly choices: Choices;
   readonly lifecycle: Lifecycle;
   readonly view: api.KernelView;
+  readonly settings: Settings;
   /** The kernel as an owner of what it opens itself. */
   readonly own: Owner;
 }
@@ -197,7 +200,16 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const claims = claimsOf(installed);
   const life: Ground['life'] = { now: { phase: 'starting', address: undefined } };
   const guard = networkGuard(env, claims, home, () => life.now.address?.host);
-  const config = createConfig({ file: home.configFile, env, log, sections: claims, lastGoodFile: join(home.dataDir, 'config-last-good.json'), guard });
+  const config = createConfig({
+    file: home.configFile,
+    env,
+    log,
+    sections: claims,
+    lastGoodFile: join(home.dataDir, 'config-last-good.json'),
+    guard,
+    refusesStart: startRefusal(env, claims, home),
+    revisionKey: options.ids.hex(32),
+  });
   await makeFolders(home);
   await config.load();
   setLogLevel(log, config);
@@ -353,6 +365,12 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
   });
   ground.strays.attach(lifecycle, wiring.strikes, wiring.hooks);
+  const settings = applierOf({
+    ...parts,
+    lifecycle,
+    tell: (sections) => wiring.events.emit('config.changed', { sections }),
+    started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
+  });
   const view: api.KernelView = createKernelView({
     ...parts,
     version: ground.release.version,
@@ -365,6 +383,12 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     address: () => address,
     isReady: () => life.now.phase === 'ready',
     shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
+    settings: createSettingsView({
+      ...parts,
+      file: parts.home.configFile,
+      settings,
+      failed: (error) => log.logger('config').error('the settings were saved and could not be brought into force', { error }),
+    }),
   });
   const own = kernelOwner();
   own.lifetime.add('purges', () => parts.purges.close());
@@ -375,7 +399,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     () => view,
     () => ({ host: ground.listen.host, hasKey: ground.keys.hasKey() }),
   );
-  return { address, parts, choices, lifecycle, view, own };
+  return { address, parts, choices, lifecycle, view, settings, own };
 }
 
 async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: string) => Promise<void>): Promise<void> {
@@ -385,12 +409,12 @@ async function refuseFailedEssentials(lifecycle: Lifecycle, stop: (reason: strin
   throw daemonErrors.essential_failed(failed.map((one) => `${one.id} (${one.phase ?? 'start'}: ${one.reason})`).join('; '));
 }
 
-async function becomeReady(ground: Ground, { address, parts, lifecycle, choices, own }: Kernel): Promise<void> {
+async function becomeReady(ground: Ground, { address, parts, lifecycle, choices, settings, own }: Kernel): Promise<void> {
   const { home, life, log, release, relay, startedAt } = ground;
   const sweeping = startHousekeeping({ ...parts, relay }, log.logger('kernel'));
   own.lifetime.add('sweep of old runs', () => sweeping.dispose());
-  const settings = await watchConfig({ file: home.configFile, clock: parts.clock, log: log.logger('config'), reload: () => applySettings(ground, lifecycle, 'config.toml was saved') });
-  own.lifetime.add('watch of config.toml', () => settings.dispose());
+  const saved = await watchConfig({ file: home.configFile, clock: parts.clock, log: log.logger('config'), reload: async () => void (await settings.apply('config.toml was saved')) });
+  own.lifetime.add('watch of config.toml', () => saved.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
   // Who is connected was judged by the keys and roles of then.
   ground.wiring.events.on(own, api.AuthChanged, () => parts.http.judgeCallers());
@@ -417,7 +441,7 @@ const gateNow = ({ config, databaseUrl, isDatabaseGuessed, preset, life: { now }
 /** Whether areas can be switched over the API as usual. */
 const isAskable = (ground: Ground, lifecycle: Lifecycle): boolean => gateNow(ground).state !== 'closed' && ground.installed.all().some((one) => canSwitch(one) && lifecycle.isActive(one.id));
 
-const daemonOf = (ground: Ground, { address, parts, lifecycle, view }: Kernel, stop: (reason: string) => Promise<void>): Daemon => ({
+const daemonOf = (ground: Ground, { address, parts, lifecycle, settings, view }: Kernel, stop: (reason: string) => Promise<void>): Daemon => ({
   url: urlOf(address),
   ...address,
   home: ground.home,
@@ -431,32 +455,8 @@ const daemonOf = (ground: Ground, { address, parts, lifecycle, view }: Kernel, s
   greeting: async () => (await ground.wiring.hooks.handle(api.KernelGreet).call(undefined)).flatMap((row) => row.value ?? []),
   caught: ground.strays.caught,
   lastEntered: lastEnteredId,
-  reloadConfig: (why) => applySettings(ground, lifecycle, why ?? 'asked for'),
+  reloadConfig: async (why) => void (await settings.apply(why ?? 'asked for')),
 });
-
-/** Reads config.toml again; what does not hold keeps its last good value. `why` goes to the log. */
-async function applySettings(ground: Ground, lifecycle: Lifecycle, why: string): Promise<void> {
-  const { config, log, wiring } = ground;
-  const { changed, problems } = await config.reload();
-  setLogLevel(log, config);
-  wiring.events.emit('config.changed', { sections: changed });
-  await lifecycle.converge();
-  log.logger('config').info(problems.length === 0 ? 'settings read again' : 'settings read again; what does not hold keeps its last good value', { why, changed, problems: problems.length });
-  for (const setting of awaitingRestart(ground)) log.logger('config').warn(`${setting} was changed and takes effect at the next start`, { setting });
-}
-
-/** Settings that were read once, at the start, and say something else now. */
-const awaitingRestart = (ground: Ground): string[] => {
-  const { config, home, listen, options, preset, release } = ground;
-  const wanted = listenAddress(config, home, options.port);
-  return [
-    ...(isDatabaseKept(config, ground.databaseUrl) ? [] : ['[storage] url']),
-    ...(wanted.host === listen.host && wanted.port === listen.port ? [] : ['[api] listen_addr']),
-    ...(presetOf(release, config).name === preset.name ? [] : ['[extensions] preset']),
-  ];
-};
-
-const setLogLevel = (log: Log, config: Config): void => log.setLevel(settingsOf(config, 'log').level);
 
 async function openPort(
   http: { listen(where: { host: string; port: number }): Promise<{ address: string; port: number }> },

@@ -1,7 +1,7 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
-import type { AnyTool, KernelView } from '@svc/api';
+import type { AnyTool, KernelView, SettingsView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import { withConsequences } from './choices/consequences.js';
 import { answerMetrics, kernelMetrics } from './kernel-metrics.js';
@@ -18,6 +18,7 @@ export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' |
   requiredSecurity(): readonly string[];
   address(): { host: string; port: number };
   isReady(): boolean;
+  readonly settings: SettingsView;
   shutdown(reason: string): void;
 }
 
@@ -50,6 +51,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   facts: () => factsOf(parts),
   metrics: () => [...kernelMetrics(parts), ...answerMetrics(parts)],
   log: { recent: (count) => parts.log.recent(count), follow: (fn) => parts.log.follow(fn) },
+  settings: parts.settings,
   shutdown: parts.shutdown,
 });
 

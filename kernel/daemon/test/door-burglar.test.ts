@@ -172,10 +172,8 @@ describe('a burglar at the doors', function () {
     expect((await ctx.tcp.listen({ port: 0 }, async () => undefined)).port).to.be.greaterThan(0);
   });
 
-  it('with the list of tools gets the list, and no part of the kernel', async () => {
-    const { kernel: view } = await inside({ grants: grants('kernel:tools') });
-    expect(view.tools().map(({ owner, bundled, tool }) => `${owner} ${bundled} ${tool.name}`)).to.include('tools true shell_exec');
-    const parts = Object.keys(view).filter((name) => name !== 'tools');
+  const expectOnly = async (view: ExtensionContext['kernel'], open: string): Promise<void> => {
+    const parts = Object.keys(view).filter((name) => name !== open);
     expect(parts.length).to.be.greaterThan(15);
     for (const name of parts) {
       const attempt = (): unknown => {
@@ -184,7 +182,23 @@ describe('a burglar at the doors', function () {
       };
       expect((await refusalOf(attempt)).message, name).to.equal(lineFor('kernel'));
     }
-    expect(Reflect.set(view, 'tools', () => [])).to.equal(false);
+    expect(Reflect.set(view, open, () => [])).to.equal(false);
+  };
+
+  it('with the list of tools gets the list, and no part of the kernel', async () => {
+    const { kernel: view } = await inside({ grants: grants('kernel:tools') });
+    expect(view.tools().map(({ owner, bundled, tool }) => `${owner} ${bundled} ${tool.name}`)).to.include('tools true shell_exec');
+    await expectOnly(view, 'tools');
+  });
+
+  it('with the settings gets them without secrets, and no part of the kernel', async () => {
+    const { kernel: view } = await inside({ grants: grants('kernel:settings') });
+    await writeFile(join(kernel.home, 'config.toml'), 'api_key = "a-secret-of-the-house"\n');
+    await view.settings.reload();
+    expect((await view.settings.read()).tree.api_key).to.equal('***');
+    expect(await refusalOf(() => view.settings.set('api_key', 'mine-mine-mine'))).to.include({ code: 'config_by_hand' });
+    expect(Reflect.set(view.settings, 'set', () => undefined)).to.equal(false);
+    await expectOnly(view, 'settings');
   });
 
   for (const [wrong, says] of [

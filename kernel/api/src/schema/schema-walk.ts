@@ -34,6 +34,10 @@ export interface JsonSchema {
   readonly 'x-env'?: string;
   /** Older spellings of a setting, on the top level of the file. */
   readonly 'x-alias'?: readonly string[];
+  /** Read once, at the start: another value waits for the next one. */
+  readonly 'x-restart'?: boolean;
+  /** Changed by a person in the file and by no program: why, and what changes it instead. */
+  readonly 'x-by-hand'?: string;
   /** On a section: settings of the published interface that nothing reads yet; a text says what holds instead. */
   readonly 'x-waiting'?: Readonly<Record<string, string | true>>;
 }

@@ -46,6 +46,28 @@ export const scanToml = (text: string): TomlEntry[] => {
   return entries;
 };
 
+export interface InlineMember {
+  /** Below the table that it stands in. */
+  readonly path: readonly string[];
+  readonly start: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** What stands between the braces of an inline table that begins at `from` and ends before `to`. */
+export const inlineMembers = (text: string, from: number, to: number): InlineMember[] => {
+  const members: InlineMember[] = [];
+  for (let at = skipSpaces(text, from + 1); at < to - 1; at = skipSpaces(text, at + 1)) {
+    const start = at;
+    const key = readKey(text, at, '=');
+    const valueStart = skipSpaces(text, key.end + 1);
+    const valueEnd = skipValue(text, valueStart, ',');
+    members.push({ path: key.path, start, valueStart, valueEnd });
+    at = skipSpaces(text, valueEnd);
+  }
+  return members;
+};
+
 /** The line that says most about `path`: of itself, else of the nearest thing around it. */
 export const lineOfPath = (entries: readonly TomlEntry[], path: readonly string[]): number | null => {
   let best: TomlEntry | undefined;
@@ -148,8 +170,8 @@ const stringEnd = (text: string, from: number): number => {
   return text.length;
 };
 
-/** The offset after a value: lists and tables may span lines, with comments in them. */
-const skipValue = (text: string, from: number): number => {
+/** The offset after a value: lists and tables may span lines, with comments in them. `until`: what ends it beside the end of the line, and of the table around it. */
+const skipValue = (text: string, from: number, until?: string): number => {
   let depth = 0;
   let end = from;
   for (let at = from; at < text.length; at++) {
@@ -160,6 +182,7 @@ const skipValue = (text: string, from: number): number => {
       at = lineEnd(text, at) - 1;
       continue;
     } else if (c === '[' || c === '{') depth++;
+    else if (until !== undefined && depth === 0 && (c === until || c === '}')) break;
     else if (c === ']' || c === '}') depth--;
     else if (c === '\n' && depth <= 0) break;
     if (!/\s/.test(c)) end = at + 1;

@@ -1,44 +1,23 @@
-/** `kernel`: all of it with the grant `kernel`, and with `kernel:tools` the list of tools. */
+/** `kernel`: all of it with the grant `kernel`; with `kernel:tools` or `kernel:settings` that member alone. */
 import type { KernelView } from '@svc/api';
 import { daemonErrors } from '../errors.js';
 import type { Grants } from './grants-judge.js';
+
+/** What a narrow grant opens. */
+const MEMBERS = { 'kernel:tools': 'tools', 'kernel:settings': 'settings' } as const;
 
 export const kernelMember = (view: () => KernelView, id: string, grants: Grants): KernelView => {
   if (grants.has('kernel')) return Object.freeze(view());
   const refuse = (): never => {
     throw daemonErrors.not_granted(id, 'kernel');
   };
-  return grants.has('kernel:tools') ? toolsOnly(view(), refuse) : refuse();
+  const open = (['kernel:tools', 'kernel:settings'] as const).filter((grant) => grants.has(grant)).map((grant) => MEMBERS[grant]);
+  return open.length === 0 ? refuse() : only(view(), open, refuse);
 };
 
-/** Everything else is refused by name, where it is used. */
-const toolsOnly = (view: KernelView, refuse: () => never): KernelView =>
-  Object.freeze({
-    tools: () => view.tools(),
-    get version() {
-      return refuse();
-    },
-    get startedAt() {
-      return refuse();
-    },
-    get preset() {
-      return refuse();
-    },
-    ready: refuse,
-    extensions: refuse,
-    plan: refuse,
-    enable: refuse,
-    disable: refuse,
-    reset: refuse,
-    reload: refuse,
-    graph: refuse,
-    openapi: refuse,
-    routes: refuse,
-    configProblems: refuse,
-    facts: refuse,
-    metrics: refuse,
-    get log() {
-      return refuse();
-    },
-    shutdown: refuse,
-  });
+/** Everything else is refused by name, where it is used: a call when it is called, a value when it is read. */
+const only = (view: KernelView, open: ReadonlyArray<keyof KernelView>, refuse: () => never): KernelView => {
+  const closed = (Object.keys(view) as Array<keyof KernelView>).filter((name) => !open.includes(name)); // the view is one object literal of exactly these members
+  const members = Object.fromEntries(closed.map((name) => [name, typeof view[name] === 'function' ? { value: refuse, enumerable: true } : { get: refuse, enumerable: true }]));
+  return Object.freeze(Object.defineProperties({ ...view }, members));
+};

@@ -49,6 +49,14 @@ export function networkGuard(env: Env, claims: Claims, home: Home, bound: () => 
   };
 }
 
+/** What a start says to these values (N2); undefined where it goes ahead. */
+export function startRefusal(env: Env, claims: Claims, home: Home): (get: Get) => string | undefined {
+  return (get) => {
+    const { host } = listenAddress({ get }, home, undefined);
+    return isLoopbackName(host) || hasCallerKey(claims(), get, env) ? undefined : daemonErrors.open_to_network(host).message;
+  };
+}
+
 export function refuseOpenNetwork(host: string, hasKey: boolean): void {
   if (!isLoopbackName(host) && !hasKey) throw daemonErrors.open_to_network(host);
 }

@@ -40,5 +40,5 @@ export const heldBack = async (guard: ConfigGuard | undefined, evaluation: Evalu
 export const withHeld = (guard: ConfigGuard, evaluation: Evaluation, held: Readonly<Record<string, unknown>>, file: string): Evaluation => {
   const values = new Map([...evaluation.values, ...Object.entries(held)]);
   const problem: ConfigProblem = { file, line: null, severity: 'error', ...guard.problem((section) => values.get(section)) };
-  return { ...evaluation, values, problems: [...evaluation.problems, problem] };
+  return { ...evaluation, values, kept: new Set([...evaluation.kept, ...Object.keys(held)]), problems: [...evaluation.problems, problem] };
 };

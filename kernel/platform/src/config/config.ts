@@ -8,27 +8,30 @@
  * G5  What would open a door that a guard watches does not come into force; the former values stay, and it is said.
  * G6  A secret stands in no file that the daemon writes by itself; its hash does, where that serves.
  */
-import { copyFile, mkdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { type Disposable, isTable, schemaAt, withDefaults } from '@svc/api';
-import { atomicWrite } from '../doors/files/atomic-write.js';
+import { createHmac } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { type Disposable, isTable, type SettingsShown, withDefaults } from '@svc/api';
 import type { Log } from '../log/log.js';
 import { type ConfigText, readConfigFile } from './file/config-file.js';
 import { type ConfigGuard, heldBack, withHeld } from './config-guard.js';
 import { readEnvLayer } from './environment/env-layer.js';
 import { configErrors } from './errors.js';
-import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate, keyOf } from './evaluate.js';
-import { type Aliases, aliasesOf, allClaims } from './claims.js';
+import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate } from './evaluate.js';
+import { aliasesOf, allClaims } from './claims.js';
 import type { SectionClaims } from './kernel-sections.js';
 import { digestOf, type LastGood, lastGoodText, readLastGood, type StoredLastGood, writeLastGood } from './file/last-good.js';
 import { redactSecrets } from './file/stored-secrets.js';
-import { editToml } from './file/toml-edit.js';
-import { loadToml } from './file/toml-parse.js';
+import { openForEdit, replaceText } from './file/replace-file.js';
+import { configSchema } from './settings/config-document.js';
+import { type EditInput, editSetting } from './settings/edit-setting.js';
+import { FIRST_TEXT, writeFirst } from './settings/first-config.js';
+import { shownSettings, shownTree } from './settings/provenance.js';
+import { changedSettings } from './settings/setting-tree.js';
 
 export interface ConfigOptions {
   file: string;
   env: Readonly<Record<string, string | undefined>>;
-  log: Pick<Log, 'logger' | 'redact'>;
+  log: Pick<Log, 'logger' | 'redact' | 'scrub'>;
   /** Claims of every installed extension, on or off; the platform's own are added here. */
   sections: () => SectionClaims;
   /** Which known extension would claim a section, for the message when it is not installed. */
@@ -37,11 +40,25 @@ export interface ConfigOptions {
   lastGoodFile?: string;
   /** A rule above single settings, judged at every load. */
   guard?: ConfigGuard;
+  /** Why the daemon would not start with these values; a change that brings that about is not written. */
+  refusesStart?: (get: (section: string) => unknown) => string | undefined;
+  /** A random text, so that a revision tells nothing of what the file holds. */
+  revisionKey?: string;
+}
+
+export interface ConfigEdit {
+  readonly path: string;
+  /** Null takes the setting out. */
+  readonly value: unknown;
+  /** Of what the caller had read (`shown`): when the file is another by now, `config_changed_meanwhile`. */
+  readonly revision?: string | undefined;
 }
 
 export interface ConfigReload {
   /** Sections whose value is another one now. */
   readonly changed: readonly string[];
+  /** The same setting by setting, as dotted paths. */
+  readonly settings: readonly string[];
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -61,13 +78,21 @@ export interface Config {
   reload(): Promise<ConfigReload>;
   /** One JSON Schema of the whole file, for editors and forms. */
   schema(): Record<string, unknown>;
-  /** Sets one setting in the file, in place, and reloads. `null` removes it. Throws `config_env_holds` and others of errors.ts. */
-  set(path: string, value: unknown): Promise<ConfigReload>;
+  /** Every setting as a reader may see it: with where it comes from, and without secrets. */
+  shown(): Promise<SettingsShown>;
+  /** Of the text that was last read: another after every change of it. */
+  revision(): string;
+  /** Changes one setting in the file, in place; `reload` brings it into force. Answers with its own path. Throws `config_env_holds` and others of errors.ts. */
+  edit(edit: ConfigEdit): Promise<string>;
+  /** Writes the first file, with these settings by path. False where there is one. */
+  begin(settings: Readonly<Record<string, unknown>>): Promise<boolean>;
 }
 
 interface State {
   current: Evaluation | undefined;
   hasFile: boolean;
+  /** What was last read; null where there was no file, or none that could be read. */
+  text: string | null;
   /** What each section last held, from this process or from disk; undefined until the first load. */
   good: StoredLastGood | undefined;
   /** Loads, reloads and edits go one after the other. */
@@ -76,7 +101,7 @@ interface State {
 }
 
 export const createConfig = (options: ConfigOptions): Config => {
-  const state: State = { current: undefined, hasFile: false, good: undefined, queue: Promise.resolve(), listeners: new Map() };
+  const state: State = { current: undefined, hasFile: false, text: null, good: undefined, queue: Promise.resolve(), listeners: new Map() };
   const claims = (): SectionClaims => allClaims(options.sections());
   const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
     const result = state.queue.then(work);
@@ -93,8 +118,11 @@ export const createConfig = (options: ConfigOptions): Config => {
     closed: () => [...(state.current?.closed ?? [])],
     onChange: (name, fn) => listen(state, name.split('.')[0] ?? '', fn),
     reload: () => inOrder(() => refresh(options, state, claims())),
-    schema: () => mergedSchema(claims()),
-    set: (path, value) => inOrder(() => set(options, state, claims(), path, value)),
+    schema: () => configSchema(claims()),
+    shown: () => inOrder(() => shown(options, state, claims())),
+    revision: () => revisionOf(options, state.text),
+    edit: (edit) => inOrder(() => change(options, state, claims(), edit)),
+    begin: (settings) => inOrder(() => begin(options, state, claims(), settings)),
   };
 };
 
@@ -119,6 +147,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   const path = options.lastGoodFile ?? join(dirname(options.file), 'data', 'config-last-good.json');
   const onTrouble = (error: unknown): void => log.warn('The last good values of the settings cannot be read or kept.', { path, error });
   const source = await readConfigFile(options.file);
+  state.text = source.text;
   state.hasFile = source.text !== null || source.unreadable !== undefined;
   state.good ??= await readLastGood(path, onTrouble);
   const good = state.good;
@@ -135,7 +164,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
     // A home that cannot be written costs the fallback, not the start.
     if (text !== good.text) await writeLastGood(path, text).catch(onTrouble);
   }
-  return install(options, state, evaluation);
+  return install(options, state, claims, evaluation);
 };
 
 interface Loaded {
@@ -172,11 +201,11 @@ const inputOf = (options: ConfigOptions, claims: SectionClaims, source: ConfigTe
   providers: options.providers?.() ?? {},
 });
 
-const install = (options: ConfigOptions, state: State, evaluation: Evaluation): ConfigReload => {
+const install = (options: ConfigOptions, state: State, claims: SectionClaims, evaluation: Evaluation): ConfigReload => {
   const before = state.current?.values;
   for (const value of evaluation.values.values()) freeze(value);
   state.current = evaluation;
-  if (!before) return { changed: [], problems: evaluation.problems };
+  if (!before) return { changed: [], settings: [], problems: evaluation.problems };
   const changed = [...evaluation.values].filter(([name, value]) => !isSame(before.get(name), value)).map(([name]) => name);
   for (const name of changed) {
     for (const fn of state.listeners.get(name) ?? []) {
@@ -188,7 +217,7 @@ const install = (options: ConfigOptions, state: State, evaluation: Evaluation): 
       }
     }
   }
-  return { changed, problems: evaluation.problems };
+  return { changed, settings: changedSettings(claims, changed, before, evaluation.values), problems: evaluation.problems };
 };
 
 const listen = (state: State, section: string, fn: () => void): Disposable => {
@@ -205,63 +234,41 @@ const listen = (state: State, section: string, fn: () => void): Disposable => {
   };
 };
 
-const set = async (options: ConfigOptions, state: State, claims: SectionClaims, name: string, value: unknown): Promise<ConfigReload> => {
-  const asked = name.replace(/^\//, '').split('.');
-  if (asked.length > 4 || !asked.every((part) => /^[A-Za-z0-9_-]{1,64}$/.test(part))) throw configErrors.path_invalid(name);
-  const source = await readConfigFile(options.file);
-  if (source.unreadable !== undefined) throw configErrors.file_invalid(source.unreadable);
-  const text = source.text ?? '';
-  const parse = await loadToml();
-  let tree: Record<string, unknown>;
-  try {
-    tree = parse(text);
-  } catch (error) {
-    throw configErrors.file_invalid(error instanceof Error ? error.message : String(error));
-  }
-  const aliases = aliasesOf(claims);
-  const target = aliases[asked[0] ?? ''] ?? asked;
-  const holder = readEnvLayer(options.env, aliases).find((setting) => isPrefix(setting.path, target) || isPrefix(target, setting.path));
-  if (holder) throw configErrors.env_holds(target.join('.'), holder.variable);
-  const edited = editToml(text, spelling(aliases, tree, target), value === null ? undefined : value, parse);
-  await judge(options, state, claims, target, edited);
-  await save(options.file, source.text === null ? null : text, edited);
-  return refresh(options, state, claims);
+const change = async (options: ConfigOptions, state: State, claims: SectionClaims, edit: ConfigEdit): Promise<string> => {
+  const file = await openForEdit(options.file);
+  if (edit.revision !== undefined && edit.revision !== revisionOf(options, file.exists ? file.text : null)) throw configErrors.changed_meanwhile();
+  const edited = await editSetting(editInputOf(options, state, claims, file.text), edit.path, edit.value);
+  if (edited.text !== file.text) await replaceText(file, edited.text);
+  return edited.path;
 };
 
-/** Where the file already says it by an older name, that line is the one to change. */
-const spelling = (aliases: Aliases, tree: Record<string, unknown>, target: readonly string[]): readonly string[] => {
-  const alias = Object.keys(aliases).find((key) => Object.hasOwn(tree, key) && isSame(aliases[key], target));
-  return alias === undefined ? target : [alias];
+const begin = async (options: ConfigOptions, state: State, claims: SectionClaims, settings: Readonly<Record<string, unknown>>): Promise<boolean> => {
+  let text = FIRST_TEXT;
+  for (const [path, value] of Object.entries(settings)) ({ text } = await editSetting(editInputOf(options, state, claims, text), path, value));
+  return writeFirst(options.file, text);
 };
 
-/** Refuses a text that brings a problem which the present one does not have. */
-const judge = async (options: ConfigOptions, state: State, claims: SectionClaims, target: readonly string[], edited: string): Promise<void> => {
-  const evaluation = await evaluate({ ...inputOf(options, claims, { text: edited, unreadable: undefined }, state.good ?? { digest: '', values: {}, absent: [], isWithheld: false }, ''), env: [] });
-  const section = target[0] ?? '';
-  const known = new Set((state.current?.problems ?? []).map((problem) => problem.key));
-  const found =
-    evaluation.problems.find((problem) => isPrefix(target, problem.key.split('.'))) ?? evaluation.problems.find((problem) => problem.key.split('.')[0] === section && !known.has(problem.key));
-  if (found) throw configErrors.value_invalid(found.message);
+const editInputOf = (options: ConfigOptions, state: State, claims: SectionClaims, text: string): EditInput => {
+  const good = state.good ?? { digest: '', values: {}, absent: [], isWithheld: false };
+  const judge = (edited: string): ReturnType<typeof evaluate> => evaluate({ ...inputOf(options, claims, { text: edited, unreadable: undefined }, good, ''), env: [] });
+  return {
+    text,
+    claims,
+    env: options.env,
+    providers: options.providers?.() ?? {},
+    scrub: options.log.scrub,
+    judge,
+    refusesStart: async (edited) => {
+      const { values } = await evaluate(inputOf(options, claims, { text: edited, unreadable: undefined }, good, ''));
+      return options.refusesStart?.((section) => values.get(section));
+    },
+  };
 };
 
-const save = async (file: string, old: string | null, text: string): Promise<void> => {
-  try {
-    if (old !== null) {
-      const backups = join(dirname(file), 'backups');
-      await mkdir(backups, { recursive: true, mode: 0o700 });
-      await copyFile(file, join(backups, `${basename(file)}.prev`));
-    }
-    await atomicWrite(file, text, { modeWhenNew: 0o600 });
-  } catch (cause) {
-    throw configErrors.write_failed().with({ cause });
-  }
-};
-
-const mergedSchema = (claims: SectionClaims): Record<string, unknown> => {
-  const sections = Object.fromEntries(Object.entries(claims).map(([name, claim]) => [keyOf(name), claim.schema]));
-  const aliases = Object.fromEntries(Object.entries(aliasesOf(claims)).map(([alias, target]) => [alias, schemaAt({ properties: sections }, target)]));
-  const properties = { ...sections, ...aliases };
-  return JSON.parse(JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'svc config.toml', type: 'object', properties, additionalProperties: false }));
+const shown = async (options: ConfigOptions, state: State, claims: SectionClaims): Promise<SettingsShown> => {
+  const evaluation = state.current ?? { fromEnv: new Set<string>(), kept: new Set<string>() };
+  const settings = await shownSettings({ claims, env: options.env, text: state.text, evaluation, settingOf: (claim) => readSection(state, () => claims, claim), scrub: options.log.scrub });
+  return { settings, tree: shownTree(settings, claims), revision: revisionOf(options, state.text) };
 };
 
 const freeze = (value: unknown): unknown => {
@@ -270,7 +277,12 @@ const freeze = (value: unknown): unknown => {
   return Object.freeze(value);
 };
 
-const isPrefix = (short: readonly string[], long: readonly string[]): boolean => short.every((part, index) => part === long[index]);
+/** With a key of this process: nobody finds out by trying what else the file holds. */
+const revisionOf = ({ revisionKey = '' }: ConfigOptions, text: string | null): string =>
+  createHmac('sha256', revisionKey)
+    .update(text === null ? '0' : `1${text}`)
+    .digest('hex')
+    .slice(0, 32);
 
 /** Values of TOML and JSON only, built in the order of the schema. */
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

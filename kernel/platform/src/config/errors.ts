@@ -14,7 +14,50 @@ export const configErrors = defineErrors('config', {
     message: () => 'The secrets of the environment did not arrive: the program that started this one ended too early.',
     hint: 'Start it again.',
   },
-  path_invalid: { status: 400, retry: false, message: (path: string) => `"${path}" is not a setting's path.`, hint: 'Use one to four names joined by dots, such as api.cors_origins.' },
+  path_invalid: { status: 400, retry: false, message: (path: string) => `"${path}" is not a setting's path.`, hint: 'Use one to three names joined by dots, such as api.cors_origins.' },
+  path_too_deep: {
+    status: 400,
+    retry: false,
+    message: (path: string, names: number) => `"${path}" has ${names} names; a setting's path has three at most.`,
+    hint: 'Give the setting above it as a whole, or edit config.toml by hand.',
+  },
+  setting_unknown: { status: 400, retry: false, message: (path: string, near: string) => `${path} is not a setting.${near}`, hint: '`svc config show` and GET /api/config/schema name all.' },
+  setting_waits: {
+    status: 400,
+    retry: false,
+    message: (path: string, instead: string) => `${path} waits for its area: nothing here reads it yet.${instead}`,
+    hint: 'Nothing was written. `svc config show` names the settings that hold.',
+  },
+  by_hand: {
+    status: 403,
+    retry: false,
+    message: (path: string, why: string) => `${path} is not changed by programs: ${why}.`,
+    hint: 'Change it in config.toml: `svc config edit`. Keys of providers: `svc providers set-key`; the key of this daemon: `svc key new --write`.',
+  },
+  value_secret: {
+    status: 400,
+    retry: false,
+    message: (path: string) => `The value for ${path} holds a secret of this daemon, and a program writes none into a file.`,
+    hint: 'Nothing was written. Keep secrets in the vault or the environment.',
+  },
+  read_only: {
+    status: 423,
+    retry: false,
+    message: (file: string) => `${file} is read-only: its owner took away everybody's right to write it.`,
+    hint: 'Change it where it is managed, or give the right back: chmod u+w.',
+  },
+  changed_meanwhile: {
+    status: 409,
+    retry: true,
+    message: () => 'config.toml was changed by somebody else meanwhile; their change stays, and this one was not made.',
+    hint: 'Read the settings again, then repeat the change.',
+  },
+  start_refused: {
+    status: 400,
+    retry: false,
+    message: (problem: string) => `With this the daemon would not start again: ${problem}`,
+    hint: 'Nothing was written.',
+  },
   value_invalid: { status: 400, retry: false, message: (problem: string) => problem, hint: 'Nothing was written. Correct the value and try again.' },
   value_unwritable: {
     status: 400,
@@ -42,5 +85,5 @@ export const configErrors = defineErrors('config', {
     message: (file: string) => `${file} has an api_key and an api_key_hash of another key; both open the daemon.`,
     hint: 'Take one of the two lines out, then run it again.',
   },
-  write_failed: { status: 500, retry: true, message: () => 'config.toml could not be written.', hint: 'Check that the folder is writable and the disk is not full.' },
+  write_failed: { status: 500, retry: true, message: (why: string) => `config.toml could not be written: ${why}.`, hint: 'Check that the folder is writable and the disk is not full.' },
 });

@@ -48,6 +48,10 @@ export interface Evaluation {
   readonly values: ReadonlyMap<string, unknown>;
   /** The file's layer of each section that is in the file and good. */
   readonly fileValues: Readonly<Record<string, unknown>>;
+  /** Sections in which the environment's layer holds. */
+  readonly fromEnv: ReadonlySet<string>;
+  /** Sections that are at an earlier value, because what the file says now does not hold. */
+  readonly kept: ReadonlySet<string>;
   readonly problems: readonly ConfigProblem[];
   readonly closed: ReadonlySet<string>;
   /** Whether the file holds nothing that had to be reported. */
@@ -64,6 +68,7 @@ interface Work extends EvaluateInput {
   readonly values: Map<string, unknown>;
   readonly fileValues: Record<string, unknown>;
   readonly closed: Set<string>;
+  readonly fromEnv: Set<string>;
   readonly checker: Checker;
   readonly aliases: Aliases;
   lines: readonly TomlEntry[] | undefined;
@@ -78,6 +83,7 @@ export const evaluate = async (input: EvaluateInput): Promise<Evaluation> => {
     values: new Map(),
     fileValues: {},
     closed: new Set(),
+    fromEnv: new Set(),
     checker: createChecker(),
     aliases: aliasesOf(input.claims),
     lines: undefined,
@@ -94,7 +100,8 @@ export const evaluate = async (input: EvaluateInput): Promise<Evaluation> => {
   const isFileClean = work.problems.length === 0;
   for (const [name, layer] of layers) work.values.set(name, await withEnv(work, name, layer));
   reportUnclaimedEnv(work);
-  return { values: work.values, fileValues: work.fileValues, problems: work.problems, closed: work.closed, isFileClean, isFileRead: tree !== null };
+  const kept = new Set([...layers].flatMap(([name, { isKept }]) => (isKept ? [name] : [])));
+  return { values: work.values, fileValues: work.fileValues, fromEnv: work.fromEnv, kept, problems: work.problems, closed: work.closed, isFileClean, isFileRead: tree !== null };
 };
 
 /** The parsed text; undefined when it need not be looked at, null when it cannot be. */
@@ -128,6 +135,8 @@ const readTree = async (work: Work): Promise<Record<string, unknown> | undefined
 interface Layer {
   readonly value: unknown;
   readonly isFromFile: boolean;
+  /** What it held before stands in for what does not hold. */
+  readonly isKept?: boolean;
   /** Nothing good is known: a security section then closes. */
   readonly isLost: boolean;
 }
@@ -153,7 +162,7 @@ const fileLayer = async (work: Work, name: string, tree: Record<string, unknown>
   }
   // An older program may have stored it under an older schema: it has to be good now as well.
   const kept = Object.hasOwn(work.good, name) ? await work.checker.check(name, schema, work.good[name]) : undefined;
-  if (kept?.ok) return { value: kept.value, isFromFile: false, isLost: false };
+  if (kept?.ok) return { value: kept.value, isFromFile: false, isKept: true, isLost: false };
   // A text that cannot be read says nothing of this section; the last one that could left it at its default.
   return { value: withDefaults(schema, undefined), isFromFile: false, isLost: tree !== null || !work.absent?.includes(name) };
 };
@@ -174,7 +183,10 @@ const withEnv = async (work: Work, name: string, layer: Layer): Promise<unknown>
       const { message, expected, severity } = asWaiting(work, path, finding);
       work.problems.push({ file: source, line: null, key: path.join('.'), message: `${source}: ${message}`, expected, severity });
     }
-    if (checked.ok) value = checked.value;
+    if (checked.ok) {
+      value = checked.value;
+      work.fromEnv.add(name);
+    }
     // A security setting that was meant to hold and does not: nothing is known to be safe.
     else isLost ||= schema['x-security'] === true && !layer.isFromFile;
   }

@@ -32,9 +32,18 @@ const Api = Type.Object(
   closed,
 );
 
-const Extensions = Type.Object({ preset: OneOf(['minimal', 'standard', 'full'], { default: 'standard' }), enable: strings(), disable: strings() }, closed);
+const SWITCHED = '`svc ext enable` and `svc ext disable` switch areas, and say first what goes with them';
 
-const Security = Type.Object({ required: strings() }, { ...closed, 'x-security': true });
+const Extensions = Type.Object(
+  {
+    preset: OneOf(['minimal', 'standard', 'full'], { default: 'standard', 'x-restart': true, description: 'Which areas are on, where nobody said otherwise' }),
+    enable: strings([], { 'x-by-hand': SWITCHED }),
+    disable: strings([], { 'x-by-hand': SWITCHED }),
+  },
+  closed,
+);
+
+const Security = Type.Object({ required: strings() }, { ...closed, 'x-security': true, 'x-by-hand': 'it says without which areas nobody may be served' });
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
@@ -100,6 +109,11 @@ export const settingsOf = <N extends keyof Sections>(config: { get(section: stri
 export const kernelSections: SectionClaims = {
   ...Object.fromEntries(Object.entries(sections).map(([name, schema]) => [name, mine(schema)])),
   '/trusted_proxies': mine(
-    Type.Array(Type.String({ format: 'ip-range' }), { default: [], maxItems: 1_000, description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For is believed' }),
+    Type.Array(Type.String({ format: 'ip-range' }), {
+      default: [],
+      maxItems: 1_000,
+      description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For is believed',
+      'x-by-hand': 'it says whose word about callers is believed',
+    }),
   ),
 };

@@ -48,6 +48,10 @@ describe('config', () => {
     await config.load();
     return config;
   };
+  const set = async (config: Config, path: string, value: unknown): Promise<void> => {
+    await config.edit({ path, value });
+    await config.reload();
+  };
   const messages = (config: Config): string[] => config.problems().map((problem) => problem.message);
   const errorOf = async (promise: Promise<unknown>): Promise<{ code: string; message: string }> =>
     promise.then(
@@ -236,11 +240,11 @@ describe('config', () => {
     await chmod(file, 0o640);
     let heard = 0;
     config.onChange('memory', () => heard++);
-    await config.set('memory.decay_rate', 0.0000001);
-    await config.set('log.level', 'warn');
-    await config.set('api.rate_limit_per_second', 50);
-    await config.set('gate.mode', 'locked');
-    await config.set('api.cors_origins', null);
+    await set(config, 'memory.decay_rate', 0.0000001);
+    await set(config, 'log.level', 'warn');
+    await set(config, 'api.rate_limit_per_second', 50);
+    await set(config, 'gate.mode', 'locked');
+    await set(config, 'api.cors_origins', null);
     expect(await readFile(file, 'utf8')).to.equal(
       '# top\nlog_level = "warn" # calm\n\n[memory] # m\n# about decay\ndecay_rate = 1e-7   # slow\n\n[api]\nrate_limit_per_second = 50\n\n[gate]\nmode = "locked"\n',
     );
@@ -252,11 +256,11 @@ describe('config', () => {
   it('refuses to write what is wrong, what the environment holds, and what cannot be edited safely', async () => {
     const text = 'gate = { mode = "locked" }\n[memory]\ndecay_rate = 0.5\n';
     const config = await load(text, { SVC__LOG__LEVEL: 'warn' });
-    expect(await errorOf(config.set('memory.decay_rate', 7))).to.include({ code: 'config_value_invalid', message: 'config.toml:3: [memory] decay_rate must be a number from 0 to 1, got 7' });
-    expect(await errorOf(config.set('memory.decay_rat', 1))).to.include({ code: 'config_value_invalid' });
-    expect((await errorOf(config.set('log.level', 'info'))).message).to.contain('SVC__LOG__LEVEL');
-    expect(await errorOf(config.set('gate.mode', 'open'))).to.include({ code: 'config_edit_refused' });
-    expect(await errorOf(config.set('a b.c', 1))).to.include({ code: 'config_path_invalid' });
+    const refused = (path: string, value: unknown) => errorOf(set(config, path, value));
+    expect(await refused('memory.decay_rate', 7)).to.include({ code: 'config_value_invalid', message: 'config.toml:3: [memory] decay_rate must be a number from 0 to 1, got 7' });
+    expect(await refused('memory.decay_rat', 1)).to.include({ code: 'config_setting_unknown', message: 'memory.decay_rat is not a setting. Did you mean "decay_rate"?' });
+    expect((await refused('log.level', 'info')).message).to.contain('SVC__LOG__LEVEL');
+    expect(await refused('a b.c', 1)).to.include({ code: 'config_path_invalid' });
     expect(await readFile(file, 'utf8')).to.equal(text);
   });
 

@@ -9,6 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { isKeyHash, textThatIsSet } from '@svc/api';
 import { atomicWrite } from '../../doors/files/atomic-write.js';
 import { readConfigFile } from './config-file.js';
+import { writeFailed } from './replace-file.js';
 import { configErrors } from '../errors.js';
 import { hashOfKey } from './stored-secrets.js';
 import { editToml, renameToml } from './toml-edit.js';
@@ -89,6 +90,6 @@ const write = async (file: string, text: string): Promise<void> => {
   try {
     await atomicWrite(await realpath(file).catch(() => file), text, { mode: OWNER_ONLY });
   } catch (cause) {
-    throw configErrors.write_failed().with({ cause });
+    throw writeFailed(cause);
   }
 };

@@ -6,8 +6,9 @@
  * E1  The result parses to exactly the old content with that one change, or nothing is returned.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isTable, scanToml, type TomlEntry } from '@svc/api';
+import { type InlineMember, inlineMembers, isTable, scanToml, type TomlEntry } from '@svc/api';
 import { configErrors } from '../errors.js';
+import { printKey, printValue } from './toml-print.js';
 
 type Tree = Record<string, unknown>;
 
@@ -39,9 +40,32 @@ const edit = (text: string, path: readonly string[], value: unknown): string => 
   const own = entries.find((entry) => entry.kind === 'assign' && samePath(entry.path, path));
   if (own) return value === undefined ? cut(text, own) : splice(text, own.valueStart, own.valueEnd, printValue(value, path));
   const around = entries.find((entry) => entry.kind === 'assign' && entry.path.length < path.length && samePath(entry.path, path.slice(0, entry.path.length)));
-  if (around) throw configErrors.edit_refused(path.join('.'), `it stands inside the inline table of line ${around.line}`);
-  if (entries.some((entry) => samePath(entry.path.slice(0, path.length), path))) throw configErrors.edit_refused(path.join('.'), 'it is a section, not a single setting');
+  if (around) return editInline(text, around, path, path.slice(around.path.length), value);
+  if (entries.some((entry) => samePath(entry.path.slice(0, path.length), path))) throw configErrors.edit_refused(path.join('.'), 'it is written as a section of its own, or as several');
   return value === undefined ? text : insert(text, entries, path, printValue(value, path));
+};
+
+/** `span` is the inline table that holds the setting, or is to hold it; `rest` its path in there. */
+const editInline = (text: string, span: Pick<InlineMember, 'valueStart' | 'valueEnd'>, path: readonly string[], rest: readonly string[], value: unknown): string => {
+  if (text[span.valueStart] !== '{') throw configErrors.edit_refused(path.join('.'), 'what is written around it is no table');
+  const members = inlineMembers(text, span.valueStart, span.valueEnd);
+  const at = members.findIndex((member) => samePath(member.path, rest));
+  const own = members[at];
+  if (own && value !== undefined) return splice(text, own.valueStart, own.valueEnd, printValue(value, path));
+  if (own) return cutMember(text, span, members, at);
+  const around = members.find((member) => samePath(member.path, rest.slice(0, member.path.length)));
+  if (around) return editInline(text, around, path, rest.slice(around.path.length), value);
+  if (value === undefined) return text;
+  const last = members.at(-1);
+  const printed = `${printKey(rest)} = ${printValue(value, path)}`;
+  return last ? splice(text, last.valueEnd, last.valueEnd, `, ${printed}`) : splice(text, span.valueStart, span.valueEnd, `{ ${printed} }`);
+};
+
+/** With the comma that stood before it, or behind the first. */
+const cutMember = (text: string, span: Pick<InlineMember, 'valueStart' | 'valueEnd'>, members: readonly InlineMember[], at: number): string => {
+  const [own, before, after] = [members[at], members[at - 1], members[at + 1]];
+  if (!own || (!before && !after)) return splice(text, span.valueStart, span.valueEnd, '{}');
+  return before ? splice(text, before.valueEnd, own.valueEnd, '') : splice(text, own.start, after?.start ?? own.valueEnd, '');
 };
 
 const insert = (text: string, entries: readonly TomlEntry[], path: readonly string[], printed: string): string => {
@@ -75,30 +99,6 @@ const cut = (text: string, entry: TomlEntry): string => {
 };
 
 const samePath = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((name, index) => name === b[index]);
-
-const printKey = (path: readonly string[]): string => path.map((name) => (/^[A-Za-z0-9_-]+$/.test(name) ? name : printString(name))).join('.');
-
-const printValue = (value: unknown, path: readonly string[]): string => {
-  if (typeof value === 'string') return printString(value);
-  if (typeof value === 'boolean') return String(value);
-  if (typeof value === 'number') return printNumber(value, path);
-  if (Array.isArray(value)) return `[${value.map((item) => printValue(item, path)).join(', ')}]`;
-  if (isTable(value)) {
-    const members = Object.entries(value).map(([key, inner]) => `${printKey([key])} = ${printValue(inner, path)}`);
-    return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
-  }
-  throw configErrors.value_unwritable(path.join('.'), `a value of type ${value === null ? 'null' : typeof value} has no place in TOML`);
-};
-
-const printNumber = (value: number, path: readonly string[]): string => {
-  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) throw configErrors.value_unwritable(path.join('.'), `${value} is too large or not a number`);
-  const text = String(value);
-  // JavaScript writes 1e-7; TOML reads it the same. -0 would come back as 0.
-  return Object.is(value, -0) ? '-0.0' : text;
-};
-
-/** A basic string: JSON's escapes are TOML's, but for DEL, which TOML wants escaped. */
-const printString = (value: string): string => JSON.stringify(value).replaceAll('\u007f', '\\u007F');
 
 const changed = (tree: Tree, path: readonly string[], value: unknown): Tree => {
   const [head, ...rest] = path;

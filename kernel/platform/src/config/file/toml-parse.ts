@@ -20,7 +20,8 @@ export const loadToml = async (): Promise<ParseToml> => {
   return (text) => {
     let tree: Record<string, unknown>;
     try {
-      tree = toml.parse(text);
+      // The parser takes the first half of a Windows line end behind a comment for a control character.
+      tree = toml.parse(text.replaceAll('\r\n', '\n'));
     } catch (error) {
       throw asProblem(error);
     }

@@ -1,7 +1,7 @@
 /** A file is either the old one or the new one, whatever happens in between (principles P2). */
 import { errnoOf } from '../../config/errno.js';
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 export interface AtomicWriteOptions {
@@ -11,6 +11,10 @@ export interface AtomicWriteOptions {
   modeWhenNew?: number;
   /** Looks at the open temporary file before anything is written to it; throws to refuse. */
   inspect?: (handle: FileHandle, temporary: string) => Promise<void>;
+  /** The last look at what stands at the path, right before it is replaced; throws to refuse. */
+  beforeRename?: () => Promise<void>;
+  /** Fails with EEXIST where there is a file, or anything else, of that name, also one that came meanwhile. */
+  onlyNew?: boolean;
 }
 
 /** Temp file, fsync, rename, directory fsync. Makes missing folders. Data that comes piece by piece is asked for as it is written; when it fails, nothing is left. */
@@ -33,7 +37,11 @@ export const atomicWrite = async (path: string, data: string | Uint8Array | Asyn
     } finally {
       await handle.close();
     }
-    await rename(temporary, path);
+    await options.beforeRename?.();
+    if (options.onlyNew) {
+      await link(temporary, path);
+      await rm(temporary);
+    } else await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -1,0 +1,70 @@
+/** What the operations on settings answer. */
+import { ErrorBody, Nullable, OneOf, Type } from '@svc/api';
+
+/** As deep as config.toml; which settings there are depends on what is installed. */
+export const Config = Type.Record(Type.String(), Type.Unknown(), {
+  'x-name': 'Config',
+  description: 'Sections and keys as in config.toml. A secret is `***` or `not set`; a list that holds secrets is `{count, names}`; null has neither a value nor a default',
+});
+
+export const Setting = Type.Object(
+  {
+    path: Type.String({ description: 'Dotted, as POST /api/config/set takes it' }),
+    value: Type.Unknown({ description: 'As in GET /api/config' }),
+    source: OneOf(['default', 'file', 'environment', 'kept'], { description: '`kept`: an earlier value, because what the file says does not hold' }),
+    variable: Nullable(Type.String(), { description: 'The environment variable that holds it' }),
+    line: Nullable(Type.Integer(), { description: 'Of config.toml, counted from one' }),
+    by_hand: Nullable(Type.String(), { description: 'Why only a person changes it, in the file; null where POST /api/config/set does' }),
+    restart: Type.Boolean({ description: 'Whether another value waits for the next start' }),
+    owner: Type.String({ description: 'The extension that reads it, or `kernel`' }),
+  },
+  { 'x-name': 'Setting' },
+);
+
+export const Settings = Type.Object({ settings: Type.Array(Setting), total: Type.Integer(), revision: Type.String({ description: 'The ETag of GET /api/config, without its quotes' }) });
+
+export const ConfigStatus = Type.Object({
+  mode: OneOf(['file', 'managed'], { description: '`managed`: the file is read-only, and every change is refused with 423' }),
+  source: Type.String({ description: 'The path of config.toml' }),
+  exists: Type.Boolean(),
+  writable: Type.Boolean(),
+  checksum: Type.String({ description: 'Another with every change of the file, and after a restart' }),
+  modified_at: Nullable(Type.String()),
+});
+
+export const Schema = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON Schema (draft 2020-12)' });
+
+export const SetBody = Type.Object({
+  path: Type.String({ minLength: 1, maxLength: 200, description: 'One to three names joined by dots, e.g. `log.level`' }),
+  value: Type.Unknown({ description: 'What it is to be; null takes the key out of the file, so that the default holds' }),
+});
+
+export const SetAnswer = Type.Object({
+  status: OneOf(['applied', 'applied_partial', 'saved_reload_failed'], {
+    description: '`applied_partial`: written, and not in force yet: `waits_for` says what for. `saved_reload_failed`: written, and the daemon could not take it up',
+  }),
+  path: Type.String({ description: 'The setting by its own path' }),
+  waits_for: Type.Optional(Type.String()),
+  reload_error: Type.Optional(Type.String()),
+  warnings: Type.Array(Type.String(), { description: 'What else in config.toml does not hold' }),
+});
+
+const Paths = (description: string) => Type.Array(Type.String(), { description });
+
+export const ReloadAnswer = Type.Object({
+  status: OneOf(['applied', 'partial', 'no_changes'], { description: '`partial`: something waits for the next start, or does not hold and keeps its former value' }),
+  restart_required: Type.Boolean(),
+  restart_reasons: Paths('Settings that wait for the next start, one sentence each'),
+  hot_actions_applied: Paths('Settings that have another value from now on'),
+  noop_changes: Paths('Changed settings of areas that are off: nobody reads them now'),
+  warnings: Paths('What in config.toml does not hold, one sentence each'),
+});
+
+export const ReloadRefused = Type.Object({ status: OneOf(['error']), ...ErrorBody.properties });
+
+export const InitAnswer = Type.Object({
+  status: OneOf(['initialized', 'already_initialized']),
+  message: Type.String(),
+  provider: Type.Optional(Type.String()),
+  model: Type.Optional(Type.String()),
+});

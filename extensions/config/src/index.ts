@@ -1,0 +1,9 @@
+import { defineExtension } from '@svc/api';
+import { Providers } from '@svc/ext-providers/contract';
+import { configRoutes } from './routes.js';
+
+export default defineExtension({
+  activate(ctx) {
+    ctx.routes.add(...configRoutes({ settings: ctx.kernel.settings, providers: ctx.services.optional(Providers) }));
+  },
+});

@@ -1,0 +1,155 @@
+/** The settings over HTTP. What may be read and changed is judged by the kernel, which owns the file. */
+import { bytes, type OptionalHandle, type RouteDecl, type SettingsView, reply, routeGroup } from '@svc/api';
+import type { ProvidersService } from '@svc/ext-providers/contract';
+import { Config, ConfigStatus, InitAnswer, ReloadAnswer, ReloadRefused, Schema, SetAnswer, SetBody, Settings } from './answers.js';
+import { initialized } from './first-settings.js';
+import { reloadAnswer, setAnswer } from './outcomes.js';
+
+export interface ConfigDeps {
+  readonly settings: SettingsView;
+  readonly providers: OptionalHandle<ProvidersService>;
+}
+
+const route = routeGroup({ area: 'config' });
+
+/** What one call of the whole costs: it goes through every section. */
+const WHOLE_COST = 2;
+
+export const configRoutes = (deps: ConfigDeps): RouteDecl[] => [...readingRoutes(deps), ...schemaRoutes(deps), ...changingRoutes(deps)];
+
+const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
+  route({
+    id: 'getConfig',
+    method: 'GET',
+    path: '/api/config',
+    summary: 'The settings that hold, section by section',
+    description:
+      'What is in force now: the defaults, config.toml above them, the environment (`SVC__SECTION__KEY`) above that. Sections of areas that are switched off are in it too. ' +
+      'No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.',
+    cost: WHOLE_COST,
+    responses: { 200: Config },
+    handler: async () => {
+      const { tree, revision } = await settings.read();
+      return reply(200, tree, { etag: `"${revision}"`, 'cache-control': 'private, no-cache' });
+    },
+  }),
+  route({
+    id: 'listSettings',
+    method: 'GET',
+    path: '/api/config/settings',
+    summary: 'Every setting, with where its value comes from',
+    description: 'One row for each setting that there is, in the order of their names. `svc config show` prints it.',
+    cost: WHOLE_COST,
+    responses: { 200: Settings },
+    handler: async () => {
+      const { settings: all, revision } = await settings.read();
+      return reply(200, { settings: all.map(({ keys: _, ...setting }) => setting), total: all.length, revision });
+    },
+  }),
+  route({
+    id: 'getConfigStatus',
+    method: 'GET',
+    path: '/api/config/status',
+    summary: 'Where config.toml is, and whether it can be changed here',
+    responses: { 200: ConfigStatus },
+    handler: async () => {
+      const { file, exists, writable, revision, modifiedAt } = await settings.file();
+      return reply(200, { mode: writable ? 'file' : 'managed', source: file, exists, writable, checksum: revision, modified_at: modifiedAt });
+    },
+  }),
+  route({
+    id: 'exportConfig',
+    method: 'GET',
+    path: '/api/config/export',
+    summary: 'All settings that hold, as a config.toml',
+    description:
+      'Every setting with its effective value, so that another installation can be set up alike. Secrets are left out: a comment stands where one is set, and so does one for lists of people with keys. ' +
+      'For owners and admins.',
+    permission: 'config.admin',
+    cost: WHOLE_COST,
+    responses: { 200: { description: 'TOML', contentType: 'application/toml' } },
+    handler: async () => bytes(200, 'application/toml', await settings.exported(), { 'content-disposition': 'attachment; filename="svc-config.toml"', 'cache-control': 'private, no-store' }),
+  }),
+];
+
+const schemaRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
+  route({
+    id: 'getConfigSchema',
+    method: 'GET',
+    path: '/api/config/schema',
+    summary: 'One JSON Schema of the whole config.toml, for forms',
+    description:
+      'Beside the schema of every installed section: `x-sections` (which there are, whose, and whether a change holds at once), `x-ui-options` (by JSON pointer: the range of a number, the choices of a word) ' +
+      'and `x-non-writable` (paths that POST /api/config/set refuses). A setting that is not in it has no reader.',
+    cost: WHOLE_COST,
+    responses: { 200: Schema },
+    handler: async () => reply(200, settings.schema()),
+  }),
+  route({
+    id: 'getRegistrySchema',
+    method: 'GET',
+    path: '/api/registry/schema',
+    summary: 'The same schema for editors',
+    description: 'JSON Schema without keys of ours, as TOML editors take it (`svc config schema` prints it).',
+    cost: WHOLE_COST,
+    responses: { 200: Schema },
+    handler: async () => reply(200, settings.schema({ isPlain: true })),
+  }),
+];
+
+const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
+  route({
+    id: 'setConfigValue',
+    method: 'POST',
+    path: '/api/config/set',
+    summary: 'Change one setting in config.toml and apply it',
+    description:
+      'The line is changed in place: comments, order and spelling of the rest stay. The whole result is judged before it is written; the file before it is kept as `backups/config.toml.prev`. ' +
+      'Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. ' +
+      'Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.',
+    permission: 'config.admin',
+    audit: 'config_changed',
+    errors: [403, 409, 423, 500],
+    body: SetBody,
+    examples: {
+      'be more talkative in the log': { path: 'log.level', value: 'debug' },
+      'let two pages call from other origins': { path: 'api.cors_origins', value: ['https://chat.example', 'https://admin.example'] },
+      'go back to the default': { path: 'runs.max_active', value: null },
+    },
+    responses: { 200: SetAnswer },
+    handler: async ({ body, headers }) => reply(200, setAnswer(await settings.set(body.path, body.value, { revision: revisionOf(headers['if-match']) }))),
+  }),
+  route({
+    id: 'reloadConfig',
+    method: 'POST',
+    path: '/api/config/reload',
+    summary: 'Read config.toml again now',
+    description:
+      'A save is taken by itself within two seconds; this does not wait. A section that does not hold keeps its former value and is named in `warnings`. A file that cannot be read, or is no TOML, changes nothing: 400.',
+    permission: 'config.admin',
+    audit: 'config_reloaded',
+    responses: { 200: ReloadAnswer, 400: ReloadRefused },
+    handler: async () => {
+      const applied = await settings.reload();
+      if (applied.unreadable !== null)
+        return reply(400, { status: 'error', error: applied.unreadable, code: 'config_file_invalid', hint: 'The former settings stay in force. Correct the file; it is read again when it is saved.' });
+      return reply(200, reloadAnswer(applied));
+    },
+  }),
+  route({
+    id: 'createConfig',
+    method: 'POST',
+    path: '/api/init',
+    summary: 'Write a first config.toml',
+    description:
+      'Where there is no config.toml yet, writes a short one with comments. It names the provider that has a key or answers on this machine; while there is none it names none, and the daemon goes on choosing. A file that is there stays as it is.',
+    permission: 'config.admin',
+    audit: 'config_created',
+    errors: [500],
+    responses: { 200: InitAnswer },
+    handler: async () => reply(200, await initialized(settings, providers.value)),
+  }),
+];
+
+/** `"abc"` or `W/"abc"`; `*` and nothing ask for no state in particular. */
+const revisionOf = (header: string | undefined): string | undefined => (header === undefined || header.trim() === '*' ? undefined : header.trim().replace(/^W\//, '').replace(/^"|"$/g, ''));
