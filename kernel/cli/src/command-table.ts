@@ -20,7 +20,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   vault: { isGroup: true, usage: 'vault status|reset', summary: 'the secrets that are kept, by name', load: () => import('./commands/vault.js') },
   key: { isGroup: true, usage: 'key hash|new [--write]', summary: 'the key of this daemon, kept as its hash', load: () => import('./commands/key.js') },
   ext: { isGroup: true, usage: 'ext list|info|enable|disable|…', summary: 'the extensions: every area of the daemon is one', load: () => import('./commands/ext.js') },
-  config: { isGroup: true, usage: 'config check|path|reload', summary: 'the settings in config.toml', load: () => import('./commands/config.js') },
+  config: { isGroup: true, usage: 'config show|get|set|edit|check|…', summary: 'the settings, and where each comes from', load: () => import('./commands/config.js') },
   doctor: { usage: 'doctor', summary: 'what is wrong here, and what mends it', load: () => import('./commands/doctor.js') },
   logs: { usage: 'logs [-f] [--request ID]', summary: 'what the daemon wrote down', load: () => import('./commands/logs.js') },
 };

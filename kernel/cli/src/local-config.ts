@@ -3,6 +3,7 @@ import { errnoOf } from '@svc/platform/config/errno';
 import { readFile } from 'node:fs/promises';
 import type { JsonSchema } from '@svc/api';
 import path from 'node:path';
+import type { ConfigText } from '@svc/platform/config/file/config-file';
 import type { ConfigProblem } from '@svc/platform/config/evaluate';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import type { Settings } from './settings.js';
@@ -19,13 +20,17 @@ export interface LocalConfig {
 
 /** Evaluates the file as the daemon would, against the sections that the built extensions claim. */
 export const readLocalConfig = async (settings: Settings, distDir: string): Promise<LocalConfig> => {
-  const [{ readConfigFile }, { evaluate }, { aliasesOf, allClaims }, { readEnvLayer }] = await Promise.all([
-    import('@svc/platform/config/file/config-file'),
+  const { readConfigFile } = await import('@svc/platform/config/file/config-file');
+  return judgeLocally(settings, distDir, await readConfigFile(settings.configFile));
+};
+
+/** The same of a text that is not in the file, or not yet. */
+export const judgeLocally = async (settings: Settings, distDir: string, { text, unreadable }: ConfigText): Promise<LocalConfig> => {
+  const [{ evaluate }, { aliasesOf, allClaims }, { readEnvLayer }] = await Promise.all([
     import('@svc/platform/config/evaluate'),
     import('@svc/platform/config/claims'),
     import('@svc/platform/config/environment/env-layer'),
   ]);
-  const { text, unreadable } = await readConfigFile(settings.configFile);
   const claims: SectionClaims = allClaims(await extensionClaims(distDir));
   const { problems, values } = await evaluate({ file: settings.configFile, text, unreadable, env: readEnvLayer(settings.env, aliasesOf(claims)), claims, ready: undefined, good: {}, providers: {} });
   // As the file is read: from the top.
@@ -33,7 +38,7 @@ export const readLocalConfig = async (settings: Settings, distDir: string): Prom
 };
 
 /** The sections of first-party extensions, as the build wrote them down. */
-const extensionClaims = async (distDir: string): Promise<SectionClaims> => {
+export const extensionClaims = async (distDir: string): Promise<SectionClaims> => {
   let text: string;
   try {
     text = await readFile(path.join(distDir, 'release.json'), 'utf8');

@@ -1,4 +1,4 @@
-/** `svc config`: is config.toml right, where is it, and read it again now. All three work without a key. */
+/** `svc config`: the settings and config.toml. Through the daemon where it runs and this user may, else on the file. */
 import { errnoOf } from '@svc/platform/config/errno';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
@@ -11,6 +11,36 @@ import { type LocalConfig, readLocalConfig } from '../local-config.js';
 export const define = (program: Command, action: Action): void => {
   const config = program.command('config').description('The settings in config.toml').helpCommand(false);
   config
+    .command('show')
+    .argument('[section]', 'a section, such as api')
+    .description('Every setting with its value and where it comes from: default, line of the file, variable')
+    .option('--changed', 'leave out what is at its default')
+    .action(action(async (cli, section: string | undefined, flags: { changed?: boolean }) => (await import('../config/show.js')).show(cli, section, flags.changed === true)));
+  config
+    .command('get')
+    .argument('<setting>', 'its path, such as log.level')
+    .description('Print the value of one setting')
+    .action(action(async (cli, setting: string) => (await import('../config/show.js')).get(cli, setting)));
+  config
+    .command('set')
+    .argument('<setting>', 'its path, such as log.level')
+    .argument('<value>', 'text, number, true, or a list as in TOML: \'["a", "b"]\'')
+    .description('Change one setting in config.toml, in place; nothing else in the file changes')
+    .action(action(async (cli, setting: string, value: string) => (await import('../config/show.js')).set(cli, setting, value)));
+  config
+    .command('unset')
+    .argument('<setting>', 'its path, such as log.level')
+    .description('Take one setting out of config.toml, so that its default holds')
+    .action(action(async (cli, setting: string) => (await import('../config/show.js')).set(cli, setting, null)));
+  config
+    .command('edit')
+    .description('Open a copy of config.toml in $VISUAL or $EDITOR; it takes the place of the file once it is right')
+    .action(action(async (cli) => (await import('../config/edit-file.js')).edit(cli, (local) => report(cli, local))));
+  config
+    .command('schema')
+    .description('Print the JSON Schema of config.toml, for editors')
+    .action(action((cli) => schema(cli)));
+  config
     .command('check')
     .description('Judge config.toml and the SVC__ variables as the daemon does; exit code 1 when something in them does not hold')
     .action(action((cli) => check(cli)));
@@ -22,6 +52,12 @@ export const define = (program: Command, action: Action): void => {
     .command('reload')
     .description('Have the running daemon read config.toml now; it does so by itself when the file is saved')
     .action(action((cli) => reload(cli)));
+};
+
+const schema = async (cli: Cli): Outcome => {
+  const { atSettings } = await import('../config/settings-source.js');
+  cli.out.json(await atSettings(cli, (source) => source.editorSchema()));
+  return EXIT.ok;
 };
 
 const check = async (cli: Cli): Outcome => {

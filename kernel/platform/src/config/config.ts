@@ -19,7 +19,7 @@ import { configErrors } from './errors.js';
 import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate } from './evaluate.js';
 import { aliasesOf, allClaims } from './claims.js';
 import type { SectionClaims } from './kernel-sections.js';
-import { digestOf, type LastGood, lastGoodText, readLastGood, type StoredLastGood, writeLastGood } from './file/last-good.js';
+import { digestOf, type LastGood, lastGoodText, NOTHING_GOOD, readLastGood, type StoredLastGood, writeLastGood } from './file/last-good.js';
 import { redactSecrets } from './file/stored-secrets.js';
 import { openForEdit, replaceText } from './file/replace-file.js';
 import { configSchema } from './settings/config-document.js';
@@ -36,8 +36,8 @@ export interface ConfigOptions {
   sections: () => SectionClaims;
   /** Which known extension would claim a section, for the message when it is not installed. */
   providers?: () => Readonly<Record<string, string>>;
-  /** Default: `data/config-last-good.json` beside the file. */
-  lastGoodFile?: string;
+  /** Default: `data/config-last-good.json` beside the file. Null: nothing is remembered from one life to the next. */
+  lastGoodFile?: string | null;
   /** A rule above single settings, judged at every load. */
   guard?: ConfigGuard;
   /** Why the daemon would not start with these values; a change that brings that about is not written. */
@@ -144,12 +144,12 @@ const readSection = (state: State, claims: () => SectionClaims, section: string)
 
 const refresh = async (options: ConfigOptions, state: State, claims: SectionClaims): Promise<ConfigReload> => {
   const log = options.log.logger('config');
-  const path = options.lastGoodFile ?? join(dirname(options.file), 'data', 'config-last-good.json');
+  const path = options.lastGoodFile === undefined ? join(dirname(options.file), 'data', 'config-last-good.json') : options.lastGoodFile;
   const onTrouble = (error: unknown): void => log.warn('The last good values of the settings cannot be read or kept.', { path, error });
   const source = await readConfigFile(options.file);
   state.text = source.text;
   state.hasFile = source.text !== null || source.unreadable !== undefined;
-  state.good ??= await readLastGood(path, onTrouble);
+  state.good ??= path === null ? NOTHING_GOOD : await readLastGood(path, onTrouble);
   const good = state.good;
   const digest = source.text === null ? '' : digestOf(source.text, JSON.stringify(claims));
   const judged = await evaluate(inputOf(options, claims, source, good, digest));
@@ -162,7 +162,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
     const text = Object.keys(next.values).length === 0 && good.text === '' ? '' : lastGoodText(next, claims);
     state.good = { ...next, isWithheld: false, text };
     // A home that cannot be written costs the fallback, not the start.
-    if (text !== good.text) await writeLastGood(path, text).catch(onTrouble);
+    if (path !== null && text !== good.text) await writeLastGood(path, text).catch(onTrouble);
   }
   return install(options, state, claims, evaluation);
 };
@@ -249,7 +249,7 @@ const begin = async (options: ConfigOptions, state: State, claims: SectionClaims
 };
 
 const editInputOf = (options: ConfigOptions, state: State, claims: SectionClaims, text: string): EditInput => {
-  const good = state.good ?? { digest: '', values: {}, absent: [], isWithheld: false };
+  const good = state.good ?? NOTHING_GOOD;
   const judge = (edited: string): ReturnType<typeof evaluate> => evaluate({ ...inputOf(options, claims, { text: edited, unreadable: undefined }, good, ''), env: [] });
   return {
     text,

@@ -31,7 +31,7 @@ export interface StoredLastGood extends LastGood {
   readonly text: string;
 }
 
-const NOTHING: StoredLastGood = { digest: '', values: {}, absent: [], isWithheld: false, text: '' };
+export const NOTHING_GOOD: StoredLastGood = { digest: '', values: {}, absent: [], isWithheld: false, text: '' };
 
 export const digestOf = (text: string, schemas: string): string => createHash('sha256').update(schemas).update('\0').update(text).digest('hex');
 
@@ -49,7 +49,7 @@ export const readLastGood = async (path: string, onTrouble: (error: unknown) => 
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') onTrouble(error);
   }
-  return NOTHING;
+  return NOTHING_GOOD;
 };
 
 /** What would stand on disk. A section that nobody claims any more has no schema that would tell its secrets: it is left out. */

@@ -59,6 +59,7 @@ export const replaceText = async (file: EditableFile, text: string): Promise<voi
   const mark = file.bytes?.toString('utf8').startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   try {
     if (file.exists) await keepFormer(file);
+    else await mkdir(dirname(file.target), { recursive: true, mode: 0o700 });
     await atomicWrite(file.target, mark + text, { modeWhenNew: 0o600, beforeRename: () => refuseOther(file) });
   } catch (cause) {
     if (isOurs(cause)) throw cause;
