@@ -4,6 +4,11 @@ import { Nullable, OneOf, Type, Uuid } from '@svc/api';
 const Check = Type.Object({ name: Type.String(), status: Type.String({ description: '`ok`, `warn` or `error`' }) });
 const CheckWithCause = Type.Object({ name: Type.String(), status: Type.String({ description: '`ok`, `warn` or `error`' }), detail: Type.Optional(Type.String()) });
 const Overall = OneOf(['ok', 'degraded']);
+const Finding = Type.Object(
+  { check: Type.String(), result: OneOf(['pass', 'warn', 'fail']), message: Type.String(), fix: Type.Optional(Type.String({ description: 'A command or a change that mends it' })) },
+  { 'x-name': 'Finding' },
+);
+const Problems = Type.Array(Finding, { description: 'What fails; while there is one, the daemon is degraded. The same in /api/health/detail, /api/status and `svc doctor`' });
 
 export const Health = Type.Object({ status: Overall, version: Type.String(), uptime_seconds: Type.Integer(), checks: Type.Array(Check) });
 
@@ -55,9 +60,8 @@ export const HealthDetail = Type.Object({
   config_notices: Type.Array(Type.String(), { description: 'Of settings that wait for their area' }),
   checks: Type.Array(CheckWithCause),
   extensions: Type.Array(Type.Object({ id: Type.String(), state: Type.String(), reason: Nullable(Type.String()) }), { description: 'Those that are neither active nor switched off' }),
-  doctor: Type.Array(
-    Type.Object({ check: Type.String(), result: OneOf(['pass', 'warn', 'fail']), message: Type.String(), fix: Type.Optional(Type.String({ description: 'A command or a change that mends it' })) }),
-  ),
+  problems: Problems,
+  doctor: Type.Array(Finding, { description: 'Everything that was looked at' }),
 });
 
 const StatusAgent = Type.Object({
@@ -100,7 +104,8 @@ export const Status = Type.Object(
     network_enabled: Type.Boolean({ description: 'Whether peers can be reached: the area for it is there' }),
     terminal_enabled: Type.Boolean({ description: 'Whether a terminal is offered: the area for it is there' }),
     config_problems: Type.Array(Type.Object({ file: Type.String(), line: Nullable(Type.Integer()), key: Type.String(), message: Type.String(), severity: Type.String() })),
-    health_problems: Type.Array(Type.String()),
+    health_problems: Type.Array(Type.String(), { description: 'The problems but for those of config.toml, one sentence each with what mends it' }),
+    problems: Problems,
     agents: Type.Array(StatusAgent),
   },
   { description: 'Beside these, counters of the daemon, named `svc_…`' },

@@ -1,5 +1,5 @@
 /** What the daemon says of itself: shapes of health, status and version (interface.md, System). */
-import type { Actor, Clock, DoctorCheck, ExtensionContext, HealthProbe, HookHandle, KernelView, OptionalHandle } from '@svc/api';
+import type { Actor, Clock, DoctorCheck, DoctorFinding, ExtensionContext, HealthProbe, HookHandle, KernelView, OptionalHandle, Probe } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
@@ -28,11 +28,16 @@ export async function health(deps: StatusDeps) {
 }
 
 export async function healthDetail(deps: StatusDeps, actor: Actor) {
-  const [checks, agents, runs, sessionCount] = await Promise.all([probes(deps), deps.agents.value?.list(actor), deps.runs.value?.list(actor, { active: true }), deps.sessions.value?.total(actor)]);
+  const [{ checks, findings, problems }, agents, runs, sessionCount] = await Promise.all([
+    lookAround(deps),
+    deps.agents.value?.list(actor),
+    deps.runs.value?.list(actor, { active: true }),
+    deps.sessions.value?.total(actor),
+  ]);
   const extensions = deps.kernel.extensions();
   const database = checks.find((check) => check.name === 'database');
   return {
-    status: overall(checks),
+    status: problems.length === 0 ? overall(checks) : 'degraded',
     version: deps.kernel.version,
     uptime_seconds: uptimeSeconds(deps),
     panic_count: extensions.reduce((sum, one) => sum + one.strikes, 0),
@@ -47,13 +52,19 @@ export async function healthDetail(deps: StatusDeps, actor: Actor) {
     config_notices: settingsSaid(deps, true).map((problem) => problem.message),
     checks,
     extensions: extensions.filter((one) => one.state !== 'active' && one.state !== 'inactive').map((one) => ({ id: one.id, state: one.state, reason: one.reason })),
-    doctor: (await deps.doctor.call(undefined)).flatMap((row) => row.value ?? (row.error ? [{ check: row.owner, result: 'fail' as const, message: row.error }] : [])),
+    problems,
+    doctor: findings,
   };
 }
 
 export async function status(deps: StatusDeps, actor: Actor) {
   const agents = (await deps.agents.value?.list(actor)) ?? [];
-  const [model, checks, answering = [], sessionCount] = await Promise.all([deps.providers.value?.shownDefault(), probes(deps), deps.agents.value?.modelsOf(agents), deps.sessions.value?.total(actor)]);
+  const [model, { problems }, answering = [], sessionCount] = await Promise.all([
+    deps.providers.value?.shownDefault(),
+    lookAround(deps),
+    deps.agents.value?.modelsOf(agents),
+    deps.sessions.value?.total(actor),
+  ]);
   const isKnown = model !== undefined && model.problem === null;
   const active = new Set((await deps.runs.value?.list(actor, { active: true }))?.map((run) => run.agentId));
   return {
@@ -76,7 +87,9 @@ export async function status(deps: StatusDeps, actor: Actor) {
     network_enabled: isMounted(deps, '/api/network/status'),
     terminal_enabled: isMounted(deps, '/api/terminal/ws'),
     config_problems: settingsSaid(deps, false),
-    health_problems: checks.filter((check) => check.status !== 'ok').map((check) => `${check.name}: ${check.detail ?? check.status}`),
+    // Those of the settings stand one by one in config_problems.
+    health_problems: problems.filter(({ check }) => check !== SETTINGS_CHECK).map(({ check, message, fix }) => `${check}: ${message}${fix === undefined ? '' : ` Mend: ${fix}`}`),
+    problems,
     agents: agents.map((agent, index) => ({
       id: agent.id,
       name: agent.name,
@@ -98,9 +111,28 @@ const memoryUsedMb = (deps: StatusDeps): number => Math.round(Number(deps.kernel
 /** An area is there when what it answers is. */
 const isMounted = (deps: StatusDeps, path: string): boolean => deps.kernel.routes().some((route) => route.path === path);
 
-async function probes(deps: StatusDeps): Promise<Array<{ name: string; status: string; detail?: string }>> {
-  const rows = await deps.probe.call(undefined);
-  return rows.map((row) => row.value ?? { name: row.owner, status: 'error', detail: row.error ?? 'no answer' });
+const SETTINGS_CHECK = 'ConfigTomlSchemaCheck';
+
+/** The one look that health/detail, status and `svc doctor` tell of: degraded is what has a finding that fails. */
+async function lookAround(deps: StatusDeps) {
+  const [rows, checked] = await Promise.all([deps.probe.call(undefined), deps.doctor.call(undefined)]);
+  const found = checked.map(({ owner, value, error }) => ({ owner, findings: value ?? (error ? [unanswered(owner, error)] : []) }));
+  const saying = new Set(found.flatMap(({ owner, findings }) => (findings.some(({ result }) => result === 'fail') ? [owner] : [])));
+  // Whoever says by a finding what is wrong says more than its probe.
+  const silent = rows.flatMap((row) => (saying.has(row.owner) ? [] : [probeOf(row)])).filter(({ status }) => status !== 'ok');
+  const findings = [
+    ...found.flatMap((one) => one.findings),
+    ...silent.map(({ name, status, detail }): DoctorFinding => ({ check: name, result: 'fail', message: detail ?? status, fix: 'svc logs --lines 50' })),
+  ];
+  return { checks: rows.map(probeOf), findings, problems: findings.filter(({ result }) => result === 'fail') };
+}
+
+const unanswered = (owner: string, error: string): DoctorFinding => ({ check: owner, result: 'fail', message: error, fix: `svc ext why ${owner}` });
+
+const probeOf = (row: { owner: string; value?: Probe; error?: string }): Probe => row.value ?? { name: row.owner, status: 'error', detail: row.error ?? 'no answer' };
+
+async function probes(deps: StatusDeps): Promise<Probe[]> {
+  return (await deps.probe.call(undefined)).map(probeOf);
 }
 
 const overall = (checks: ReadonlyArray<{ status: string }>): 'ok' | 'degraded' => (checks.every((check) => check.status === 'ok') ? 'ok' : 'degraded');

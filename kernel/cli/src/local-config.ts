@@ -12,6 +12,8 @@ export interface LocalConfig {
   /** Null when there is no file, or none that can be read. */
   readonly text: string | null;
   readonly unreadable: string | undefined;
+  /** False where it could not be read at all, or is no TOML. */
+  readonly isRead: boolean;
   readonly problems: readonly ConfigProblem[];
   /** By section, `[api]` as `api`, a top-level key as `/api_key`. */
   readonly values: ReadonlyMap<string, unknown>;
@@ -32,9 +34,18 @@ export const judgeLocally = async (settings: Settings, distDir: string, { text, 
     import('@svc/platform/config/environment/env-layer'),
   ]);
   const claims: SectionClaims = allClaims(await extensionClaims(distDir));
-  const { problems, values } = await evaluate({ file: settings.configFile, text, unreadable, env: readEnvLayer(settings.env, aliasesOf(claims)), claims, ready: undefined, good: {}, providers: {} });
+  const { problems, values, isFileRead } = await evaluate({
+    file: settings.configFile,
+    text,
+    unreadable,
+    env: readEnvLayer(settings.env, aliasesOf(claims)),
+    claims,
+    ready: undefined,
+    good: {},
+    providers: {},
+  });
   // As the file is read: from the top.
-  return { text, unreadable, problems: [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), values, claims };
+  return { text, unreadable, isRead: isFileRead, problems: [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)), values, claims };
 };
 
 /** The sections of first-party extensions, as the build wrote them down. */

@@ -397,7 +397,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     wiring.hooks,
     parts,
     () => view,
-    () => ({ host: ground.listen.host, hasKey: ground.keys.hasKey() }),
+    () => ({ host: ground.listen.host, port: address.port, hasKey: ground.keys.hasKey() }),
   );
   return { address, parts, choices, lifecycle, view, settings, own };
 }

@@ -1,4 +1,6 @@
 /** One thing that was looked at. The shape is also the wire shape of `doctor --json`. */
+import type { DoctorFinding } from '@svc/api';
+
 export interface Check {
   /** Stable name. */
   readonly check: string;
@@ -11,3 +13,6 @@ export interface Check {
 export const pass = (check: string, summary: string): Check => ({ check, status: 'pass', summary });
 export const warn = (check: string, summary: string, hint?: string): Check => ({ check, status: 'warn', summary, ...(hint === undefined ? {} : { hint }) });
 export const fail = (check: string, summary: string, hint?: string): Check => ({ check, status: 'fail', summary, ...(hint === undefined ? {} : { hint }) });
+
+/** As the daemon finds it. */
+export const fromFinding = ({ check, result, message, fix }: DoctorFinding): Check => ({ check, status: result, summary: message, ...(fix === undefined ? {} : { hint: fix }) });

@@ -4,7 +4,7 @@ import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { duration } from '../terminal/layout.js';
-import { type Check, fail, pass, warn } from './check.js';
+import { type Check, fail, fromFinding, pass, warn } from './check.js';
 
 interface HealthDetail {
   readonly status?: string;
@@ -35,12 +35,12 @@ export const daemonChecks = async (cli: Cli): Promise<DaemonChecks> => {
 
 const runningCheck = (health: HealthDetail, url: string): Check => {
   const text = `${health.version === undefined ? '' : `${health.version} `}at ${url}${health.uptime_seconds === undefined ? '' : `, up ${duration(health.uptime_seconds)}`}`;
-  return health.status === undefined || health.status === 'ok' ? pass('daemon', text) : warn('daemon', `${text}, ${health.status}`, 'svc ext list');
+  if (health.status === undefined || health.status === 'ok') return pass('daemon', text);
+  const failing = (health.doctor ?? []).flatMap(({ check, result }) => (result === 'fail' ? [check] : []));
+  return warn('daemon', `${text}, ${health.status}${failing.length === 0 ? '' : `: see ${failing.join(', ')}`}`, 'svc status');
 };
 
 const databaseCheck = ({ database }: HealthDetail): Check[] => {
   if (database === undefined) return [];
   return [database === 'connected' || database === 'ok' ? pass('daemon_db', database) : fail('daemon_db', database, 'svc logs --lines 50')];
 };
-
-const fromFinding = (finding: DoctorFinding): Check => ({ check: finding.check, status: finding.result, summary: finding.message, ...(finding.fix === undefined ? {} : { hint: finding.fix }) });

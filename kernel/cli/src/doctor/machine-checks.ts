@@ -1,7 +1,7 @@
-/** What this machine gives: programs, disk, port, the database file. */
+/** What this machine gives: programs, port, the database file. */
 import { errnoOf } from '@svc/platform/config/errno';
 import { execFile } from 'node:child_process';
-import { open, readdir, readFile, statfs } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +9,6 @@ import { isAlive, type Settings } from '../settings.js';
 import { type Check, fail, pass, warn } from './check.js';
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
-const LOW_DISK_BYTES = 100 * 1024 * 1024;
 const PROBE_MS = 5_000;
 const run = promisify(execFile);
 
@@ -19,7 +18,6 @@ export const machineChecks = async (settings: Settings, isRunning: boolean): Pro
     nodeCheck(),
     programCheck('npm', 'needed to build and to install extensions'),
     programCheck('git', 'needed for extensions from git'),
-    diskCheck(settings),
     databaseCheck(settings),
     portCheck(url.hostname, Number(url.port), isRunning),
     discoveryCheck(settings),
@@ -45,17 +43,6 @@ const programCheck = async (name: string, why: string): Promise<Check> => {
   } catch (error) {
     const isAbsent = errnoOf(error) === 'ENOENT';
     return warn(name, isAbsent ? `not found; ${why}` : `found, but it does not run; ${why}`, `install ${name}, or put it on PATH`);
-  }
-};
-
-const diskCheck = async ({ home }: Settings): Promise<Check> => {
-  try {
-    const disk = await statfs(home);
-    const free = disk.bavail * disk.bsize;
-    const text = `${Math.floor(free / 1024 / 1024).toLocaleString('en')} MB free`;
-    return free < LOW_DISK_BYTES ? warn('disk_space', text, 'make room: the daemon refuses to lose what it accepted, and needs space to keep it') : pass('disk_space', text);
-  } catch (error) {
-    return errnoOf(error) === 'ENOENT' ? pass('disk_space', 'looked at after the first start') : warn('disk_space', `unknown (${String(error)})`);
   }
 };
 
@@ -112,9 +99,9 @@ const discoveryCheck = async ({ home }: Settings): Promise<Check> => {
   try {
     text = await readFile(file, 'utf8');
   } catch {
-    return pass('daemon_json', 'none, as it should be without a daemon'); // the usual case
+    return pass('stale_daemon_json', 'none, as it should be without a daemon'); // the usual case
   }
   const pid = /"pid":\s*(\d+)/.exec(text)?.[1];
-  if (pid !== undefined && isAlive(Number(pid))) return pass('daemon_json', `names process ${pid}`);
-  return warn('daemon_json', `is left over from process ${pid ?? '?'}, which is gone`, 'svc start   replaces it');
+  if (pid !== undefined && isAlive(Number(pid))) return pass('stale_daemon_json', `names process ${pid}`);
+  return warn('stale_daemon_json', `is left over from process ${pid ?? '?'}, which is gone`, 'svc start   replaces it');
 };
