@@ -24,7 +24,8 @@ export const configFileFinding = (file: string, { exists, isRead, problems }: { 
 
 export const settingsFinding = (all: readonly Problem[]): DoctorFinding => {
   const check = 'ConfigTomlSchemaCheck';
-  const problems = all.filter(({ severity }) => severity !== 'notice');
+  // As the file is read: from the top.
+  const problems = all.filter(({ severity }) => severity !== 'notice').sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   const waiting = all.flatMap(({ key, severity }) => (severity === 'notice' ? [key] : []));
   const notice = waiting.length === 0 ? '' : ` ${waiting.length} of them wait for their area: ${waiting.slice(0, MAX_NAMED).join(', ')}.`;
   if (problems.length === 0) return { check, result: 'pass', message: `The settings are valid.${notice}` };
