@@ -1,5 +1,5 @@
 /** What the operations on settings answer. */
-import { ErrorBody, Nullable, OneOf, Type } from '@svc/api';
+import { Nullable, OneOf, Type } from '@svc/api';
 
 /** As deep as config.toml; which settings there are depends on what is installed. */
 export const Config = Type.Record(Type.String(), Type.Unknown(), {
@@ -59,8 +59,6 @@ export const ReloadAnswer = Type.Object({
   noop_changes: Paths('Changed settings of areas that are off: nobody reads them now'),
   warnings: Paths('What in config.toml does not hold, one sentence each'),
 });
-
-export const ReloadRefused = Type.Object({ status: OneOf(['error']), ...ErrorBody.properties });
 
 export const InitAnswer = Type.Object({
   status: OneOf(['initialized', 'already_initialized']),

@@ -1,7 +1,8 @@
 /** The settings over HTTP. What may be read and changed is judged by the kernel, which owns the file. */
 import { bytes, type OptionalHandle, type RouteDecl, type SettingsView, reply, routeGroup } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import { Config, ConfigStatus, InitAnswer, ReloadAnswer, ReloadRefused, Schema, SetAnswer, SetBody, Settings } from './answers.js';
+import { Config, ConfigStatus, InitAnswer, ReloadAnswer, Schema, SetAnswer, SetBody, Settings } from './answers.js';
+import { configAreaErrors } from './errors.js';
 import { initialized } from './first-settings.js';
 import { reloadAnswer, setAnswer } from './outcomes.js';
 
@@ -128,11 +129,11 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
       'A save is taken by itself within two seconds; this does not wait. A section that does not hold keeps its former value and is named in `warnings`. A file that cannot be read, or is no TOML, changes nothing: 400.',
     permission: 'config.admin',
     audit: 'config_reloaded',
-    responses: { 200: ReloadAnswer, 400: ReloadRefused },
+    errors: [400],
+    responses: { 200: ReloadAnswer },
     handler: async () => {
       const applied = await settings.reload();
-      if (applied.unreadable !== null)
-        return reply(400, { status: 'error', error: applied.unreadable, code: 'config_file_invalid', hint: 'The former settings stay in force. Correct the file; it is read again when it is saved.' });
+      if (applied.unreadable !== null) throw configAreaErrors.reload_refused(applied.unreadable).with({ details: { status: 'error' } });
       return reply(200, reloadAnswer(applied));
     },
   }),

@@ -42,7 +42,7 @@ describe('config.toml', function () {
       const kernel = await bootTestKernel({ config: `${OPEN_RATE}[log]\nlevel = "warn"\n` });
       await writeFile(join(kernel.home, 'config.toml'), '[log\n');
       const { body } = await kernel.http.expect(400, 'POST', '/api/config/reload');
-      expect(body).to.include({ status: 'error', code: 'config_file_invalid' });
+      expect([body.code, body.details]).to.deep.equal(['config_reload_refused', { status: 'error' }]);
       expect(body.error).to.contain('config.toml:1');
       expect((await kernel.http.get('/api/config')).body.log.level).to.equal('warn');
     });

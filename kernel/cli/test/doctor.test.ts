@@ -1,6 +1,7 @@
 /** `svc doctor` beside a daemon and without one: the same findings as /api/health/detail and `svc status`. */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { isTextTable } from '@svc/api';
 import { expect } from 'chai';
 import { freePort } from './free-port.js';
 import { type Bench, createBench } from './program.js';
@@ -58,18 +59,18 @@ describe('svc doctor', function () {
     expect((await doctor()).all_ok).to.equal(true);
   });
 
-  const judged: ReadonlyArray<readonly [check: string, result: string, spoil: () => Record<string, string> | undefined, mend: () => void]> = [
-    ['env_file', 'warn', () => void writeFileSync(path.join(bench.home, '.env'), 'X=1\n'), () => rmSync(path.join(bench.home, '.env'))],
+  const judged: ReadonlyArray<readonly [check: string, result: string, spoil: () => unknown, mend: () => void]> = [
+    ['env_file', 'warn', () => writeFileSync(path.join(bench.home, '.env'), 'X=1\n'), () => rmSync(path.join(bench.home, '.env'))],
     ['env_consistency', 'warn', () => write('[default_model]\napi_key_env = "NOT_SET_AT_ALL"\n'), () => write('')],
     ['config_file', 'fail', () => write('[log\n'), () => write('')],
-    ['config_file', 'fail', () => void mkdirSync(path.join(bench.home, 'config.toml')), () => rmSync(path.join(bench.home, 'config.toml'), { recursive: true })],
+    ['config_file', 'fail', () => mkdirSync(path.join(bench.home, 'config.toml')), () => rmSync(path.join(bench.home, 'config.toml'), { recursive: true })],
     ['ConfigTomlSchemaCheck', 'fail', () => write('[log]\nlevl = 1\n'), () => write('')],
     ['ConfigTomlSchemaCheck', 'fail', () => ({ SVC__LOG__LEVEL: 'loud' }), () => undefined],
     ['ApiListenAddrCheck', 'fail', () => ({ SVC_LISTEN: '0.0.0.0:4600' }), () => undefined],
     ['ApiListenAddrCheck', 'warn', () => ({ SVC_PORT: '80' }), () => undefined],
     ['ApiKeyStorageCheck', 'warn', () => write('api_key = "as-it-is-and-long"\n'), () => undefined],
     ['PrivateFilesCheck', 'warn', () => chmodSync(bench.home, 0o755), () => chmodSync(bench.home, 0o700)],
-    ['stale_daemon_json', 'warn', () => void writeFileSync(path.join(bench.home, 'daemon.json'), '{"pid": 4194304, "url": "http://127.0.0.1:1"}'), () => rmSync(path.join(bench.home, 'daemon.json'))],
+    ['stale_daemon_json', 'warn', () => writeFileSync(path.join(bench.home, 'daemon.json'), '{"pid": 4194304, "url": "http://127.0.0.1:1"}'), () => rmSync(path.join(bench.home, 'daemon.json'))],
     ['provider_keys', 'warn', () => undefined, () => undefined],
     ['VaultKeyCheck', 'fail', () => ({ SVC_VAULT_KEY: 'c2hvcnQ=' }), () => undefined],
     ['git', 'warn', () => ({ PATH: '/nonexistent' }), () => undefined],
@@ -77,7 +78,8 @@ describe('svc doctor', function () {
   ];
   for (const [check, result, spoil, mend] of judged) {
     it(`without a daemon has ${check} say ${result}, with what mends it, and be content afterwards`, async () => {
-      const env = spoil() ?? {};
+      const made = spoil();
+      const env = isTextTable(made) ? made : {};
       const ill = (await doctor(env)).of(check);
       expect([ill?.status, typeof ill?.hint], JSON.stringify(ill)).to.deep.equal([result, 'string']);
       mend();
