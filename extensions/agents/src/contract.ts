@@ -73,6 +73,7 @@ export type Agent = Plain<typeof Agent>;
 export const SpawnRequest = Type.Object({
   manifestToml: Type.Optional(Type.String()),
   manifest: Type.Optional(Type.Unknown()),
+  template: Type.Optional(Type.String({ description: 'The name of a template, where there is neither text nor table' })),
   name: Type.Optional(Type.String({ description: "Instead of the manifest's name" })),
   model: Type.Optional(ModelChoice),
   parentId: Type.Optional(Type.String()),
@@ -103,6 +104,8 @@ export const Agents = defineService('agents', '1.0.0', {
   modelsOf: method([Type.Array(Agent)], Type.Array(ModelChoice)),
   spawn: method([Actor, SpawnRequest], Agent),
   kill: method([Actor, Type.String()], Type.Void()),
+  /** What a manifest says, every default filled in, and what its writer should know; makes nothing. Throws `agents_invalid_manifest`, `manifest_too_large`. */
+  read: method([Type.String({ description: 'The text of an agent.toml' })], Type.Object({ manifest: AgentManifest, warnings: Type.Array(Type.String()) })),
   /**
    * The one way to change a manifest: judged as a spawn of it by this actor would be, for whatever it grants beyond what the agent has.
    * Example: `edit(actor, id, { manifest: { capabilities: { tools: ['file_read'] }, tool_blocklist: [] } })`.

@@ -31,8 +31,8 @@ export const agentErrors = defineErrors('', {
   template_not_found: {
     status: 404,
     retry: false,
-    message: (name: string) => `There is no template "${name.slice(0, 80)}": this installation has no templates.`,
-    hint: 'Send manifest_toml or manifest instead.',
+    message: (name: string, hasTemplates: boolean) => `There is no template "${name.slice(0, 80)}"${hasTemplates ? '.' : ': templates are switched off.'}`,
+    hint: 'GET /api/templates lists them; or send manifest_toml or manifest instead.',
   },
   agents_nothing_to_spawn: {
     status: 400,
@@ -70,6 +70,55 @@ export const agentErrors = defineErrors('', {
     hint: 'A UUID does well.',
   },
   agents_spawn_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Ask for less, or ask an owner or admin of this daemon.' },
+  agents_unknown_model: {
+    status: 404,
+    retry: false,
+    message: (model: string, provider: string | undefined, near: readonly string[]) =>
+      `The catalog has no model "${model.slice(0, 200)}"${provider === undefined ? '' : ` of ${provider}`}.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`,
+    hint: 'GET /api/models lists the catalog; POST /api/models/custom adds a model to it.',
+  },
+  agents_unknown_provider: {
+    status: 404,
+    retry: false,
+    message: (provider: string, near: readonly string[]) => `There is no provider "${provider.slice(0, 200)}".${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`,
+    hint: 'GET /api/providers lists them.',
+  },
+  agents_unknown_mode: {
+    status: 400,
+    retry: false,
+    message: (mode: string, modes: readonly string[]) => `"${mode.slice(0, 80)}" is not a mode of agents: one of ${modes.join(', ')} was expected.`,
+  },
+  agents_profile_not_found: {
+    status: 404,
+    retry: false,
+    message: (name: string) => `There is no profile "${name.slice(0, 80)}".`,
+    hint: 'GET /api/profiles lists them.',
+  },
+  agents_unknown_field: {
+    status: 400,
+    retry: false,
+    message: (name: string, near: readonly string[]) => `"${name.slice(0, 100)}" is not a key of a manifest.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`,
+    hint: 'The keys are in schemas/agent.schema.json.',
+  },
+  agents_not_alone: {
+    status: 400,
+    retry: false,
+    message: (field: string) => `manifest_toml stands for the whole manifest, and ${field} beside it would change it again.`,
+    hint: 'Send manifest_toml alone, and what else shall change in another request.',
+  },
+  agents_bad_color: { status: 400, retry: false, message: (color: string) => `"${color.slice(0, 40)}" is not a colour: #rrggbb or #rgb was expected.` },
+  agents_bad_avatar: {
+    status: 400,
+    retry: false,
+    message: () => 'avatar_url must be an http or https address, or a picture as a data URL (data:image/png;base64,…).',
+  },
+  agents_bad_identity: { status: 400, retry: false, message: (field: string) => `${field} must not contain control characters.` },
+  agents_no_free_name: {
+    status: 409,
+    retry: false,
+    message: (name: string) => `There are too many copies of "${name}" to find a name for one more.`,
+    hint: 'Send new_name.',
+  },
   agents_nothing_to_change: { status: 400, retry: false, message: () => 'The request says nothing that could be changed.', hint: 'Name at least one of the keys that this operation takes.' },
   agents_field_too_long: {
     status: 413,

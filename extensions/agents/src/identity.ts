@@ -29,7 +29,11 @@ export const identityOf = (manifest: AgentManifest): Record<Field, string | null
 /** Pages put these into attributes and styles: what is no such thing is not shown. */
 const textOf = (field: Field, value: unknown): string | null => {
   if (typeof value !== 'string' || value.length > (field === 'avatar_url' ? MAX_AVATAR : MAX_TEXT)) return null;
-  if (field === 'color' && !/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(value)) return null;
-  if (field === 'avatar_url' && !/^(?:https?:\/\/|data:image\/)\S+$/i.test(value)) return null;
-  return value;
+  if (field === 'color' && !isColor(value)) return null;
+  if (field === 'avatar_url' && !isAvatar(value)) return null;
+  return value === '' ? null : value;
 };
+
+export const isColor = (text: string): boolean => /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(text);
+
+export const isAvatar = (text: string): boolean => /^(?:https?:\/\/|data:image\/)\S+$/i.test(text);

@@ -9,7 +9,7 @@ import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService 
 import { agentErrors } from './errors.js';
 import { patchOf } from './changing/change.js';
 import { commitChange, type EditDeps, editAgent } from './changing/edit-agent.js';
-import { spawnAgent, type Spawned } from './spawning.js';
+import { readText, spawnAgent, type Spawned } from './spawning.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const MAX_LISTED = 1_000;
@@ -32,6 +32,7 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
     const spawned = await spawnAgent(deps, actor, request);
     return deps.store.get(actor, spawned.agentId).then((agent) => agent ?? gone(spawned));
   },
+  read: async (text) => readText(deps, text),
   kill: (actor, agentId) => killAgent(deps, actor, agentId),
   edit: async (actor, agentId, { manifest, revision }) => editAgent(deps, actor, checkedId(agentId), patchOf(manifest, revision)),
   setModel: async (actor, agentId, { provider, model }) => (await editAgent(deps, actor, checkedId(agentId), patchOf({ model: { provider, model } }))).agent,
@@ -62,7 +63,8 @@ const absent = (id: string): never => {
   throw agentErrors.agent_not_found(id);
 };
 
-const checkedId = (agentId: string): string => {
+/** Throws `invalid_agent_id`. */
+export const checkedId = (agentId: string): string => {
   if (!UUID.test(agentId)) throw agentErrors.invalid_agent_id(agentId);
   return agentId.toLowerCase();
 };

@@ -9,16 +9,17 @@
 import { createHash } from 'node:crypto';
 import { type Actor, type Clock, type DeclaredCapabilities, type Events, type HookHandle, type Ids, isSvcError, type Journal, type OptionalHandle, type Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
+import type { TemplatesService } from '@svc/ext-templates/contract';
 import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
 import type { ManifestGround } from './manifest/manifest-judge.js';
-import { readManifest } from './manifest/manifest-reader.js';
+import { type ReadManifest, readManifest } from './manifest/manifest-reader.js';
 import { checkManifestSize, parseManifestToml, plainManifest } from './manifest/manifest-toml.js';
 import { withoutOwnEndpoints } from './manifest/model-endpoints.js';
 import type { AgentStore } from './store.js';
 
 const MAX_CHILDREN = 50;
-const SPAWN_KIND = 'agents.spawn';
+export const SPAWN_KIND = 'agents.spawn';
 
 export interface SpawnDeps {
   readonly journal: Pick<Journal, 'once'>;
@@ -31,6 +32,7 @@ export interface SpawnDeps {
   readonly spawning: HookHandle<typeof AgentSpawning>;
   readonly review: HookHandle<typeof AgentReview>;
   readonly providers: OptionalHandle<ProvidersService>;
+  readonly templates: OptionalHandle<TemplatesService>;
 }
 
 export interface Spawned {
@@ -40,7 +42,7 @@ export interface Spawned {
 }
 
 /** What whoever sends the request again is told. */
-type Kept = Pick<Spawned, 'agentId' | 'name'>;
+export type Kept = Pick<Spawned, 'agentId' | 'name'>;
 
 /** Throws the errors of the manifest, `agent_already_exists`, `journal_key_conflict`, `agents_spawn_denied`, `agents_too_many_children`. */
 export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest): Promise<Spawned> => {
@@ -51,12 +53,21 @@ export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRe
   return { warnings: [], ...result };
 };
 
-const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, place: { parent: Agent | null; ownerId: string }, receipt: (kept: Kept) => readonly Write[]): Promise<Spawned> => {
+interface Place {
+  readonly parent: Agent | null;
+  readonly ownerId: string;
+  /** Its id, where that is known beforehand. */
+  readonly id?: string;
+  /** What has to be there before it is seen; done when nobody objects to it. */
+  prepare?(): Promise<void>;
+}
+
+export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, place: Place, receipt: (kept: Kept) => readonly Write[]): Promise<Spawned> => {
   const { manifest, warnings } = await manifestOf(deps, request);
   const veto = deps.spawning.isEmpty() ? undefined : await deps.spawning.call({ actor, manifest, parent: place.parent });
   if (veto) throw agentErrors.agents_spawn_denied('deny' in veto ? veto.deny : `Spawning this agent needs a decision first: ${veto.suspend.reason}`);
   const agent: Agent = {
-    id: deps.ids.uuid(),
+    id: place.id ?? deps.ids.uuid(),
     name: manifest.name,
     ownerId: place.ownerId,
     state: manifest.enabled ? 'Running' : 'Suspended',
@@ -68,6 +79,7 @@ const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, p
     lastActiveAt: null,
     revision: 0,
   };
+  await place.prepare?.();
   await commitSpawn(deps, agent, receipt);
   return { agentId: agent.id, name: agent.name, warnings: [...warnings, ...(await reviewOf(deps, manifest))] };
 };
@@ -94,10 +106,11 @@ const commitSpawn = async (deps: SpawnDeps, agent: Agent, receipt: (kept: Kept) 
   }
 };
 
-/** The manifest of a request: its text, else its table, else all defaults; then what the request says beside it. */
+/** The manifest of a request: its text, else its table, else its template, else all defaults; then what the request says beside it. */
 const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<{ manifest: AgentManifest; warnings: readonly string[] }> => {
-  const text = request.manifestToml;
-  if (text === undefined && request.manifest === undefined && request.name === undefined) throw agentErrors.agents_nothing_to_spawn();
+  const isTable = request.manifest !== undefined;
+  const text = request.manifestToml ?? (isTable || request.template === undefined ? undefined : await templateText(deps, request.template));
+  if (text === undefined && !isTable && request.name === undefined) throw agentErrors.agents_nothing_to_spawn();
   if (text === undefined) checkManifestSize(JSON.stringify(request.manifest ?? {}));
   const raw = text === undefined ? plainManifest(request.manifest ?? {}) : await parseManifestToml(text);
   const ground = { schemas: deps.schemas, declared: deps.capabilities.declared() };
@@ -108,7 +121,27 @@ const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<{ man
   return { manifest: { ...read.manifest, name, model }, warnings: read.warnings };
 };
 
+/** Throws `template_not_found`, also while there are no templates at all. */
+const templateText = async ({ templates }: SpawnDeps, name: string): Promise<string> => {
+  const found = await templates.value?.find(name);
+  if (!found) throw agentErrors.template_not_found(name, templates.value !== undefined);
+  return found.manifestToml;
+};
+
+/** What a text says, for whoever only asks. */
+export const readText = async (deps: SpawnDeps, text: string): Promise<ReadManifest> =>
+  readManifest({ schemas: deps.schemas, declared: deps.capabilities.declared() }, await withoutOwnEndpoints(await parseManifestToml(text), deps.providers), text);
+
 const fingerprintOf = ({ key: _key, ...request }: SpawnRequest): string =>
   createHash('sha256')
-    .update(JSON.stringify([request.manifestToml ?? null, request.manifest ?? null, request.name ?? null, request.model ?? null, request.parentId ?? null]))
+    .update(
+      JSON.stringify([
+        request.manifestToml ?? null,
+        request.manifest ?? null,
+        request.name ?? null,
+        request.model ?? null,
+        request.parentId ?? null,
+        ...(request.template === undefined ? [] : [request.template]),
+      ]),
+    )
     .digest('hex');

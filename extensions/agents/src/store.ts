@@ -45,6 +45,9 @@ export interface AgentStore {
   /** Living agents below these that the actor may see, by parent; the oldest first. */
   children(actor: Actor, parentIds: readonly string[]): Promise<Record<string, readonly string[]>>;
   countChildren(parentId: string): Promise<number>;
+  /** Which of these names the owner's agents have already, those on their way out included. */
+  namesAmong(ownerId: string, names: readonly string[]): Promise<string[]>;
+  hasMode(modes: readonly string[]): Promise<boolean>;
   hasMark(name: string): Promise<boolean>;
   insert(agent: Agent): Write;
   insertMark(name: string, at: string): Write;
@@ -84,6 +87,8 @@ export const createStore = (db: Db): AgentStore => {
     terminated: async () => (await db.select<AgentRow>({ from: 'agents', where: { state: 'Terminated' } })).map(toAgent),
     children: (actor, parentIds) => children(db, actor, parentIds),
     countChildren: (parentId) => db.count('agents', { parent_id: parentId }),
+    namesAmong: async (ownerId, names) => (await db.select<{ name: string }>({ from: 'agents', columns: ['name'], where: { owner_id: ownerId, name: names } })).map(({ name }) => name),
+    hasMode: async (modes) => (await db.first({ from: 'agents', columns: ['id'], where: { ...LIVING, mode: modes } })) !== undefined,
     hasMark: async (name) => (await db.first({ from: 'marks', where: { name } })) !== undefined,
     insert: (agent) => db.insert('agents', [toRow(agent)]),
     insertMark: (name, at) => db.insert('marks', [{ name, at }]),

@@ -69,6 +69,7 @@ export const openAgents = async () => {
     spawning,
     review,
     providers,
+    templates: providers,
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,
     schemas: createValueChecks(),

@@ -79,6 +79,7 @@ describe('a burglar at the doors', function () {
       ['survivors', () => ctx.endSurvivors('run-1')],
       ['files:workspaces', () => ctx.files.root('workspaces')],
       ['files:uploads', () => ctx.files.root('uploads')],
+      ['files:templates', () => ctx.files.root('templates')],
       [`net:dial:127.0.0.1:${port}`, () => ctx.tcp.dial({ host: '127.0.0.1', port, purpose: 'loot' })],
       ['net:dial:[::1]:25', () => ctx.tcp.dial({ host: '::1', port: 25, purpose: 'loot' })],
       ['net:listen:2525', () => ctx.tcp.listen({ port: 2525 }, async () => undefined)],

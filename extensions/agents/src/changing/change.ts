@@ -2,6 +2,7 @@
 import { isTable } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
 import type { ManifestPatch } from '../contract.js';
+import { agentErrors } from '../errors.js';
 
 type Table = Readonly<Record<string, unknown>>;
 type Path = readonly string[];
@@ -18,8 +19,9 @@ export interface Change {
   warnings(written: Table): readonly string[];
 }
 
-/** As a JSON merge patch (RFC 7396): tables are merged, null takes a key away, everything else replaces. */
+/** Throws `agents_nothing_to_change`. As a JSON merge patch (RFC 7396): tables are merged, null takes a key away, everything else replaces. */
 export const patchOf = (given: ManifestPatch, revision?: number): Change => {
+  if (Object.keys(given).length === 0) throw agentErrors.agents_nothing_to_change();
   const patch = atHome(given);
   return {
     revision,

@@ -8,6 +8,7 @@
  * refused  narrows, redirects or caps something that is here, and nothing keeps it: the manifest is refused unless the value changes nothing
  */
 import { OneOf, type TSchema, Type } from '@svc/api';
+import { PROFILE_NAMES } from './profiles.js';
 
 export type Effect = 'acts' | 'shown' | 'waits' | 'refused';
 
@@ -125,8 +126,6 @@ const EXEC_POLICY = {
   ],
 };
 
-const PROFILES = ['minimal', 'coding', 'research', 'messaging', 'automation', 'full', 'custom'] as const;
-
 export const TOP_KEYS: Table = {
   name: acts(text(256, { default: 'unnamed', description: 'Unique per owner; must not begin with _operator:' })),
   version: shown(text(64, { default: '0.1.0' })),
@@ -137,7 +136,7 @@ export const TOP_KEYS: Table = {
   metadata: shown(Free),
   i18n: shown(Free),
   enabled: acts(flag('false: the agent is suspended from the start, until it is resumed', true)),
-  profile: acts(OneOf(PROFILES, { description: 'The tools, where capabilities.tools names none. It grants nothing else' })),
+  profile: acts(OneOf([...PROFILE_NAMES, 'custom'], { description: 'The tools, where capabilities.tools names none. It grants nothing else' })),
   max_history_messages: acts(count(1, 100_000, 'Messages of the session that the model is sent at most, taken as 4 to 500')),
   tool_allowlist: acts(texts('Narrows the tools after capabilities.tools')),
   tool_blocklist: acts(texts('Takes tools away; wins over every other list')),

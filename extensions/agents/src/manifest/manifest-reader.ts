@@ -6,6 +6,7 @@ import { declaredGrants } from './declared-grants.js';
 import { readExecPolicy } from './exec-policy.js';
 import { judgeManifest, type ManifestGround } from './manifest-judge.js';
 import { type KeyNotes, SECTIONS, TOP_KEYS } from './manifest-keys.js';
+import { profileNamed } from './profiles.js';
 import { textsOf } from './texts.js';
 
 const DEFAULT_PROMPT = 'You are a helpful assistant. Be accurate, be brief, and say so when you do not know.';
@@ -103,18 +104,8 @@ const capabilitiesOf = (raw: Table, table: Table, resources: Table): Capabilitie
   };
 };
 
-const CODING = ['file_read', 'file_write', 'file_list', 'shell_exec', 'web_fetch'];
-const MESSAGING = ['agent_send', 'agent_list', 'channel_send', 'memory_store', 'memory_list', 'memory_recall'];
-const PROFILE_TOOLS: Readonly<Record<string, readonly string[]>> = {
-  minimal: ['file_read', 'file_list'],
-  coding: CODING,
-  research: ['web_fetch', 'web_search', 'file_read', 'file_write'],
-  messaging: MESSAGING,
-  automation: [...CODING, 'web_search', ...MESSAGING],
-};
-
 /** Empty is every tool, as for `full` and `custom`. */
-const profileTools = (profile: unknown): readonly string[] => (typeof profile === 'string' ? (PROFILE_TOOLS[profile] ?? []) : []);
+const profileTools = (profile: unknown): readonly string[] => (typeof profile === 'string' ? (profileNamed(profile)?.grants ?? []) : []);
 
 const historyOf = (messages: number | null): number | null => (messages === null ? null : Math.min(MAX_HISTORY, Math.max(MIN_HISTORY, messages)));
 

@@ -24,6 +24,13 @@ export const parseManifestToml = async (text: string): Promise<Table> => {
   return plainManifest(tree);
 };
 
+/** The text that says what this table says. */
+export const tomlOf = async (table: Readonly<Record<string, unknown>>): Promise<string> => {
+  const { default: toml } = await import('@iarna/toml');
+  // A copy of plain values, without the nulls that TOML cannot say.
+  return toml.stringify(JSON.parse(JSON.stringify(table, (_key, value: unknown) => (Array.isArray(value) ? value.filter((item) => item !== null) : (value ?? undefined)))));
+};
+
 export const checkManifestSize = (text: string): void => {
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_MANIFEST_BYTES) throw agentErrors.manifest_too_large(bytes, MAX_MANIFEST_BYTES);

@@ -37,9 +37,10 @@ export const summaryFields = {
   parent_agent_id: Nullable(Uuid),
   children: Type.Array(Uuid),
   tags: Type.Array(Type.String()),
+  revision: Type.Integer({ description: 'One more with each change; a change that names it is refused where it is no longer so' }),
 };
 
-export const AgentSummary = Type.Object(summaryFields);
+export const AgentSummary = Type.Object(summaryFields, { 'x-name': 'AgentSummary' });
 
 export interface SummaryDeps extends ModelShownDeps {
   readonly store: Pick<AgentStore, 'children'>;
@@ -104,6 +105,7 @@ const own = (agent: Agent, activeSince: string | undefined) => {
     session_id: agent.sessionId,
     parent_agent_id: agent.parentId,
     tags: [...agent.manifest.tags],
+    revision: agent.revision,
   };
 };
 

@@ -10,6 +10,8 @@ export const AgentDetail = Type.Object(
     ...summaryFields,
     version: Type.String(),
     author: Type.String(),
+    manifest_toml: Type.String({ description: 'The manifest as it stands, as an agent.toml: to spawn the same agent again, or to change and send back' }),
+    pinned_model: Nullable(Type.String(), { description: '`PROVIDER/MODEL` that the mode Stable pins' }),
     model: Type.Object({
       provider: Type.String({ description: 'The provider that answers now' }),
       model: Type.String({ description: 'The model that answers now' }),
@@ -67,17 +69,21 @@ const asWritten = ({ declared, ...own }: Capabilities) => ({ ...declared, ...own
 
 export interface DetailSurroundings {
   readonly summary: AgentSummary;
+  readonly manifestToml: string;
   /** Resolved, in the manifest's order. */
   readonly fallbacks: readonly ModelChoice[];
 }
 
-export const detailOf = ({ manifest }: Agent, { summary, fallbacks }: DetailSurroundings) => {
-  const { system_prompt, provider, model, ...settings } = manifest.model;
+export const detailOf = ({ manifest }: Agent, { summary, manifestToml, fallbacks }: DetailSurroundings) => {
+  const { system_prompt, ...settings } = manifest.model;
+  const asked = manifest.asked_model ?? { provider: settings.provider, model: settings.model };
   return {
     ...summary,
     version: manifest.version,
     author: manifest.author,
-    model: { provider: summary.model_provider, model: summary.model_name, asked: { provider, model }, ...settings },
+    model: { ...settings, provider: summary.model_provider, model: summary.model_name, asked },
+    manifest_toml: manifestToml,
+    pinned_model: manifest.pinned_model ?? null,
     system_prompt,
     thinking: manifest.thinking,
     max_history_messages: manifest.max_history_messages,

@@ -36,6 +36,7 @@ export const GRANT_KINDS = {
   exec: { form: 'exec or exec:<program>', what: 'starts programs, or this one by its name on PATH', pattern: 'exec(?::([A-Za-z0-9][A-Za-z0-9._+-]{0,99}))?' },
   survivors: { form: 'survivors', what: 'ends children that an earlier life of the daemon left; starts none', pattern: 'survivors' },
   'files:workspaces': { form: 'files:workspaces', what: 'reads and writes the folders of agents', pattern: 'files:workspaces' },
+  'files:templates': { form: 'files:templates', what: 'reads and writes the templates that people keep in the home folder', pattern: 'files:templates' },
   'files:uploads': { form: 'files:uploads', what: 'reads and writes what people uploaded', pattern: 'files:uploads' },
   'net:dial': {
     form: 'net:dial:<host>[:port]',

@@ -18,6 +18,7 @@ const GOOD = [
   'survivors',
   'files:workspaces',
   'files:uploads',
+  'files:templates',
   'net:dial:mail.test',
   'net:dial:*.mail.test:993',
   'net:dial:10.0.0.0/8:25',

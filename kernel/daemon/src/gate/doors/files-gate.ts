@@ -7,14 +7,15 @@ import type { Member } from '../member.js';
 import { whileAlive } from '../while-alive.js';
 
 export const filesMember = ({ parts, owner, grants, alive }: Member): Files => {
-  const { dataDir, workspacesDir } = parts.home;
+  const { home, dataDir, workspacesDir } = parts.home;
+  const roots = { workspaces: workspacesDir, uploads: join(dataDir, 'uploads'), templates: join(home, 'templates') };
   const open = (path: string): Dir => whileAlive(ownedDir(parts.openDir(path), owner.id, owner.lifetime), alive);
   return {
     data: open(join(dataDir, 'ext', owner.id)),
     cache: open(join(dataDir, 'cache', owner.id)),
     root: (name) => {
       grants.need(`files:${name}`);
-      return open(name === 'workspaces' ? workspacesDir : join(dataDir, 'uploads'));
+      return open(roots[name]);
     },
   };
 };

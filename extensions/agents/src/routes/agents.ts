@@ -1,28 +1,26 @@
-import { type Actor, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid, UuidText } from '@svc/api';
-import { AgentSummary, type SummaryDeps, summariesOf } from './shown/agent-summary.js';
-import type { AgentsService, SpawnRequest } from './contract.js';
-import { agentErrors } from './errors.js';
-import type { LastActive } from './shown/last-active.js';
-import { shownModels } from './shown/model-shown.js';
-import type { Spawned } from './spawning.js';
-import type { AgentStore } from './store.js';
-import { AgentDetail, detailOf } from './shown/views.js';
+import { type Actor, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
+import { AgentSummary, type SummaryDeps, summariesOf } from '../shown/agent-summary.js';
+import type { AgentsService, SpawnRequest } from '../contract.js';
+import { agentErrors } from '../errors.js';
+import type { LastActive } from '../shown/last-active.js';
+import { shownText } from '../shown/manifest-text.js';
+import { shownModels } from '../shown/model-shown.js';
+import type { Spawned } from '../spawning.js';
+import type { AgentStore } from '../store.js';
+import { AgentDetail, detailOf } from '../shown/views.js';
+import { AgentParams, MAX_MANIFEST_BODY_BYTES, Warnings } from './bodies.js';
+import { keyOf } from './idempotency-key.js';
+import { SpawnBody, spawnRequestOf } from './spawn-body.js';
 
 const route = routeGroup({ area: 'agents' });
 
 const MAX_PAGE = 500;
-/** A whole manifest (1 MiB) as a JSON string, where quotes and line ends take two bytes. */
-const MAX_SPAWN_BODY_BYTES = 2 * 1_048_576 + 65_536;
-
 export interface AgentRouteDeps extends SummaryDeps {
   readonly agents: AgentsService;
   readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
   readonly store: AgentStore;
   readonly lastActive: LastActive;
 }
-
-/** A bad id has an error of its own, `invalid_agent_id`. */
-const AgentParams = Type.Object({ id: UuidText('Agent id') });
 
 const STATES = ['Created', 'Running', 'Suspended', 'Crashed', 'Terminated'] as const;
 
@@ -36,17 +34,6 @@ const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Default and at most 500' })),
   offset: Type.Optional(Type.Integer({ minimum: 0 })),
 });
-
-const SpawnBody = Type.Object({
-  manifest_toml: Type.Optional(Type.String({ description: 'The text of an agent.toml' })),
-  manifest: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'The same as a JSON object' })),
-  template: Type.Optional(Type.String()),
-  name: Type.Optional(Type.String({ description: "Instead of the manifest's name" })),
-  model: Type.Optional(Type.Union([Type.String(), Type.Object({ provider: Type.Optional(Type.String()), model: Type.String() })], { description: "Instead of the manifest's model" })),
-  provider: Type.Optional(Type.String()),
-  signed_manifest: Type.Optional(Type.String()),
-});
-type SpawnBody = Static<typeof SpawnBody>;
 
 export const agentRoutes = (deps: AgentRouteDeps): RouteDecl[] => [listAgents(deps), spawnAgent(deps), getAgent(deps), killAgent(deps), suspendAgent(deps), resumeAgent(deps)];
 
@@ -89,36 +76,20 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
     cost: 50,
     audit: 'agent_spawned',
     body: SpawnBody,
-    maxBodyBytes: MAX_SPAWN_BODY_BYTES,
+    maxBodyBytes: MAX_MANIFEST_BODY_BYTES,
     errors: [403, 404, 409, 413],
     responses: {
       201: Type.Object({
         agent_id: Uuid,
         name: Type.String(),
-        warnings: Type.Optional(Type.Array(Type.String(), { description: 'Keys of the manifest that do nothing here, and grants that are worth more than they look' })),
+        warnings: Type.Optional(Warnings),
       }),
     },
     handler: async ({ actor, body, headers }) => {
-      const key = headers['idempotency-key'];
-      if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) throw agentErrors.agents_invalid_key();
-      const { agentId, name, warnings } = await spawn(actor, { ...requestOf(body), ...(key === undefined ? {} : { key }) });
+      const { agentId, name, warnings } = await spawn(actor, { ...spawnRequestOf(body), ...keyOf(headers) });
       return reply(201, { agent_id: agentId, name, ...(warnings.length > 0 ? { warnings } : {}) }, { location: `/api/agents/${agentId}` });
     },
   });
-
-/** Of several descriptions the text wins, then the table, then the template. */
-const requestOf = (body: SpawnBody): SpawnRequest => {
-  if (body.signed_manifest !== undefined) throw agentErrors.agents_signature_unsupported();
-  const described = body.manifest_toml !== undefined || body.manifest !== undefined;
-  if (!described && body.template !== undefined) throw agentErrors.template_not_found(body.template);
-  const model = typeof body.model === 'string' ? { model: body.model } : body.model;
-  return {
-    ...(body.manifest_toml !== undefined ? { manifestToml: body.manifest_toml } : body.manifest !== undefined ? { manifest: body.manifest } : {}),
-    ...(body.name === undefined ? {} : { name: body.name }),
-    // Without a provider, the gateway finds the one that has the model.
-    ...(model ? { model: { provider: model.provider ?? body.provider ?? 'default', model: model.model } } : {}),
-  };
-};
 
 const getAgent = (deps: AgentRouteDeps): RouteDecl =>
   route({
@@ -132,9 +103,9 @@ const getAgent = (deps: AgentRouteDeps): RouteDecl =>
     responses: { 200: AgentDetail },
     handler: async ({ actor, params }) => {
       const agent = await deps.agents.get(actor, params.id);
-      const [[summary], fallbacks] = await Promise.all([summariesOf(deps, actor, [agent]), shownModels(deps, agent.manifest.fallback_models)]);
+      const [[summary], fallbacks, manifestToml] = await Promise.all([summariesOf(deps, actor, [agent]), shownModels(deps, agent.manifest.fallback_models), shownText(agent.manifest)]);
       if (!summary) throw agentErrors.agent_not_found(agent.id);
-      return reply(200, detailOf(agent, { summary, fallbacks }));
+      return reply(200, detailOf(agent, { summary, manifestToml, fallbacks }));
     },
   });
 

@@ -1,0 +1,27 @@
+/** What bodies and answers of several operations have in common. */
+import { Type, UuidText } from '@svc/api';
+
+export const closed = { additionalProperties: false };
+
+/** A bad id has an error of its own, `invalid_agent_id`. */
+export const AgentParams = Type.Object({ id: UuidText('Agent id') });
+
+/** A whole manifest (1 MiB) as a JSON string, where quotes and line ends take two bytes. */
+export const MAX_MANIFEST_BODY_BYTES = 2 * 1_048_576 + 65_536;
+
+export const ManifestText = Type.String({ description: 'The text of an agent.toml, at most 1 MiB' });
+export const ModelText = Type.String({ minLength: 1, maxLength: 256, description: 'A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default`' });
+export const ProviderText = Type.String({ minLength: 1, maxLength: 256, description: 'Whose model it is; left out, the catalog is asked' });
+export const Revision = Type.Integer({ minimum: 0, description: 'The revision that this change was made from: refused with 409 where the agent has another one by now' });
+export const Warnings = Type.Array(Type.String(), { description: 'Keys of the manifest that do nothing here, and grants that are worth more than they look' });
+
+const look = (maxLength: number, description: string) => Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()], { description }));
+
+export const IdentityFields = {
+  emoji: look(64, 'Shown beside its name'),
+  avatar_url: look(65_536, 'An http or https address, or a picture as a data URL'),
+  color: look(16, '#rrggbb or #rgb'),
+  archetype: look(256, 'researcher, coder, assistant, writer, devops, support, analyst, or a word of your own'),
+  vibe: look(256, 'professional, friendly, technical, creative, concise, mentor, or a word of your own'),
+  greeting_style: look(256, 'warm, formal, playful, brief, or a word of your own'),
+};

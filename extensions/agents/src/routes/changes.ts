@@ -1,0 +1,204 @@
+/** What changes the manifest of an agent: each operation makes a patch of agent.toml, and edit-agent.ts does the rest. */
+import { type Actor, isTable, nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid } from '@svc/api';
+import { type Change, patchOf } from '../changing/change.js';
+import type { AgentEdited } from '../contract.js';
+import { agentErrors } from '../errors.js';
+import { TOP_KEYS } from '../manifest/manifest-keys.js';
+import { AgentParams, closed, IdentityFields, MAX_MANIFEST_BODY_BYTES, ManifestText, ModelText, ProviderText, Revision, Warnings } from './bodies.js';
+import { given, identityPatch, modelPatch, type ModelPatchDeps, refuseTooLong, replaced, withModel } from './patches.js';
+
+const route = routeGroup({ area: 'agents', errors: [403, 404, 409, 413] });
+
+export interface ChangeRouteDeps extends ModelPatchDeps {
+  readonly edit: (actor: Actor, agentId: string, change: Change) => Promise<AgentEdited>;
+}
+
+export const changeRoutes = (deps: ChangeRouteDeps): RouteDecl[] => [patchAgent(deps), patchAgentConfig(deps), patchAgentIdentity(deps), updateAgent(deps)];
+
+const WHEN = 'A run that is under way keeps the manifest it began with; the next run has the new one. Limits of spending and of the tools that may be called are looked up at each call.';
+const RACES = `Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 \`agents_changed_meanwhile\`: read the agent again. With \`revision\` (as \`GET /api/agents/{id}\` shows it) a change is refused whenever anything was changed since.`;
+const RIGHTS = 'The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give.';
+
+const Changed = Type.Object(
+  {
+    status: OneOf(['ok']),
+    agent_id: Uuid,
+    name: Type.String(),
+    revision: Type.Integer({ description: 'The revision it has now' }),
+    warnings: Type.Optional(Warnings),
+    note: Type.Optional(Type.String()),
+  },
+  { 'x-name': 'AgentChanged' },
+);
+
+const PatchBody = Type.Object(
+  {
+    manifest_toml: Type.Optional(ManifestText),
+    name: Type.Optional(Type.String({ description: 'At most 256 characters' })),
+    description: Type.Optional(Type.String({ description: 'At most 4,096 characters' })),
+    system_prompt: Type.Optional(Type.String({ description: 'At most 65,536 characters' })),
+    model: Type.Optional(ModelText),
+    provider: Type.Optional(ProviderText),
+    mcp_servers: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 50, description: 'Kept; it waits for MCP servers' })),
+    schedule: Type.Optional(Type.Unknown({ description: 'As in a manifest; kept, and it waits for work that begins by itself' })),
+    auto_evolve: Type.Optional(Type.Boolean({ description: 'Kept; it waits for skills' })),
+    revision: Type.Optional(Revision),
+  },
+  { ...closed, 'x-name': 'AgentPatch' },
+);
+
+const patchAgent = (deps: ChangeRouteDeps): RouteDecl =>
+  route({
+    id: 'patchAgent',
+    method: 'PATCH',
+    path: '/api/agents/{id}',
+    summary: 'Change some keys of an agent, or its whole manifest',
+    description: `Changes what the body names and leaves the rest. \`manifest_toml\` replaces the whole manifest, and stands alone: the name stays, and so do tags and looks that the text does not say anew.\n\n${RIGHTS}\n\n${WHEN}\n\n${RACES}`,
+    cost: 10,
+    audit: 'agent_changed',
+    params: AgentParams,
+    body: PatchBody,
+    maxBodyBytes: MAX_MANIFEST_BODY_BYTES,
+    examples: {
+      'a new name': { name: 'librarian', description: 'Finds and sums up papers.' },
+      'another model': { model: 'gpt-5', provider: 'openai' },
+      'the whole manifest': { manifest_toml: 'name = "librarian"\n[capabilities]\ntools = ["file_read", "web_fetch"]\nnetwork = ["*.example.org"]\n' },
+    },
+    responses: { 200: Changed },
+    handler: async ({ actor, params, body }) => {
+      const { revision, manifest_toml, ...fields } = body;
+      if (manifest_toml !== undefined) {
+        const edited = await deps.edit(actor, params.id, await replaced(manifest_toml, fields, revision));
+        return reply(200, { ...changed(edited), note: 'The whole manifest was replaced; the name stays.' });
+      }
+      refuseTooLong(fields);
+      const { system_prompt, model, provider, ...top } = fields;
+      const section = { ...(await modelPatch(deps, actor, params.id, { model, provider })), ...given({ system_prompt }) };
+      return reply(200, changed(await deps.edit(actor, params.id, patchOf(withModel(given(top), section), revision))));
+    },
+  });
+
+const ConfigBody = Type.Object(
+  {
+    name: Type.Optional(Type.String({ description: 'At most 256 characters' })),
+    description: Type.Optional(Type.String({ description: 'At most 4,096 characters' })),
+    system_prompt: Type.Optional(Type.String({ description: 'At most 65,536 characters' })),
+    ...IdentityFields,
+    model: Type.Optional(ModelText),
+    provider: Type.Optional(ProviderText),
+    api_key_env: Type.Optional(Type.String({ maxLength: 256, description: "The variable of the provider's own key, or empty: an agent sends no other key" })),
+    base_url: Type.Optional(Type.String({ maxLength: 2_048, description: "The provider's own address, or empty: an agent sends its prompts nowhere else" })),
+    max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'Of one answer' })),
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+    fallback_models: Type.Optional(
+      Type.Array(
+        Type.Object({ provider: Type.String(), model: Type.String(), api_key_env: Type.Optional(Type.String()), base_url: Type.Optional(Type.String()) }, { ...closed, 'x-name': 'FallbackModel' }),
+        { maxItems: 20, description: 'Asked in this order when the model does not answer; an empty list for none of its own' },
+      ),
+    ),
+    web_search_augmentation: Type.Optional(OneOf(['off', 'auto', 'always'], { description: 'Kept; it waits for web search' })),
+    revision: Type.Optional(Revision),
+  },
+  { ...closed, 'x-name': 'AgentConfigPatch' },
+);
+
+const patchAgentConfig = (deps: ChangeRouteDeps): RouteDecl =>
+  route({
+    id: 'patchAgentConfig',
+    method: 'PATCH',
+    path: '/api/agents/{id}/config',
+    summary: 'Change how an agent is named, looks and answers',
+    description: `Changes what the body names and leaves the rest; an empty text takes a look away. A provider alone keeps the model where that provider has it, and else takes the provider's usual one.\n\n${WHEN}\n\n${RACES}`,
+    cost: 10,
+    audit: 'agent_changed',
+    params: AgentParams,
+    body: ConfigBody,
+    examples: {
+      'a calmer tone': { temperature: 0.2, system_prompt: 'You answer in short sentences, and say so when you do not know.' },
+      'another provider': { provider: 'anthropic' },
+      'models that stand in': { fallback_models: [{ provider: 'openai', model: 'gpt-5-mini' }] },
+    },
+    responses: { 200: Changed },
+    handler: async ({ actor, params, body }) => {
+      const { revision, ...fields } = body;
+      refuseTooLong(fields);
+      const { name, description, system_prompt, model, provider, api_key_env, base_url, max_tokens, temperature, fallback_models, web_search_augmentation, ...identity } = fields;
+      const section = { ...(await modelPatch(deps, actor, params.id, { model, provider })), ...given({ system_prompt, api_key_env, base_url, max_tokens, temperature }) };
+      const top = { ...given({ name, description, fallback_models, web_search_augmentation }), ...identityPatch(identity) };
+      return reply(200, changed(await deps.edit(actor, params.id, patchOf(withModel(top, section), revision))));
+    },
+  });
+
+const patchAgentIdentity = (deps: ChangeRouteDeps): RouteDecl =>
+  route({
+    id: 'patchAgentIdentity',
+    method: 'PATCH',
+    path: '/api/agents/{id}/identity',
+    summary: 'Change how an agent looks to people',
+    description: 'Pages show these; no model is told of them. What is left out or null stays, an empty text takes it away. They stand under `[metadata.identity]` of the manifest.',
+    params: AgentParams,
+    audit: 'agent_changed',
+    body: Type.Object({ ...IdentityFields, revision: Type.Optional(Revision) }, { ...closed, 'x-name': 'AgentIdentityPatch' }),
+    examples: {
+      'a face': { emoji: '🦉', color: '#3b6ea5' },
+      'a picture': { avatar_url: 'https://example.org/owl.png' },
+      'a manner': { archetype: 'researcher', vibe: 'concise', greeting_style: 'warm' },
+    },
+    responses: { 200: Changed },
+    handler: async ({ actor, params, body: { revision, ...identity } }) => reply(200, changed(await deps.edit(actor, params.id, patchOf(identityPatch(identity), revision)))),
+  });
+
+const UpdateBody = Type.Object(
+  {
+    manifest_toml: Type.Optional(ManifestText),
+    name: Type.Optional(Type.String({ description: 'At most 256 characters' })),
+    description: Type.Optional(Type.String({ description: 'At most 4,096 characters' })),
+    system_prompt: Type.Optional(Type.String({ description: 'At most 65,536 characters; the same as model.system_prompt' })),
+    tags: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 1_000 })),
+    revision: Type.Optional(Revision),
+  },
+  { additionalProperties: true, 'x-name': 'AgentUpdate' },
+);
+
+const updateAgent = (deps: ChangeRouteDeps): RouteDecl =>
+  route({
+    id: 'updateAgent',
+    method: 'PUT',
+    path: '/api/agents/{id}/update',
+    summary: 'Change any key of the manifest',
+    description: `The body has the keys of agent.toml, as JSON: a table is merged key by key, a text or a list replaces, null takes a key back to its default. \`manifest_toml\` replaces the whole manifest instead, as PATCH does, and stands alone. A key that no manifest has is refused by its name.\n\n${RIGHTS}\n\n${WHEN}\n\n${RACES}`,
+    cost: 10,
+    audit: 'agent_changed',
+    params: AgentParams,
+    body: UpdateBody,
+    maxBodyBytes: MAX_MANIFEST_BODY_BYTES,
+    examples: {
+      'what it is': { description: 'Reads the news.', system_prompt: 'You sum up what you are sent in three sentences.', tags: ['news'] },
+      'what it may do': { capabilities: { tools: ['file_read', 'web_fetch'], network: ['*.example.org'] }, tool_blocklist: null },
+      'what it may cost': { resources: { max_cost_per_day_usd: 2 }, capabilities: { max_llm_tokens_per_hour: 200_000 } },
+    },
+    responses: { 200: Type.Object({ ...Changed.properties, status: OneOf(['updated']) }, { 'x-name': 'AgentUpdated' }) },
+    handler: async ({ actor, params, body }) => {
+      const edited = await deps.edit(actor, params.id, await updateOf(body));
+      return reply(200, { ...changed(edited), status: 'updated' as const });
+    },
+  });
+
+const updateOf = async ({ revision, manifest_toml, ...fields }: Static<typeof UpdateBody>): Promise<Change> => {
+  if (manifest_toml !== undefined) return replaced(manifest_toml, fields, revision);
+  const { system_prompt, ...top }: Readonly<Record<string, unknown>> = fields;
+  const known = Object.keys(TOP_KEYS);
+  const unknown = Object.keys(top).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw agentErrors.agents_unknown_field(unknown, nearest(unknown, known));
+  refuseTooLong({ ...top, system_prompt: system_prompt ?? (isTable(top.model) ? top.model.system_prompt : undefined) });
+  return patchOf(withModel(top, given({ system_prompt })), revision);
+};
+
+/** As an answer shows it. */
+export const changed = ({ agent, warnings }: AgentEdited): Static<typeof Changed> => ({
+  status: 'ok',
+  agent_id: agent.id,
+  name: agent.name,
+  revision: agent.revision,
+  ...(warnings.length > 0 ? { warnings: [...warnings] } : {}),
+});

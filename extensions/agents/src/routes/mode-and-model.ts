@@ -1,0 +1,81 @@
+import { type Actor, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
+import { type Change, patchOf } from '../changing/change.js';
+import { type Mode, MODES, modeNamed } from '../changing/set-mode.js';
+import type { Agent, AgentEdited, AgentsService } from '../contract.js';
+import { AgentParams, closed, ModelText, ProviderText, Warnings } from './bodies.js';
+import { modelPatch, type ModelPatchDeps } from './patches.js';
+
+const route = routeGroup({ area: 'agents', errors: [403, 404, 409] });
+
+export interface ModeRouteDeps extends ModelPatchDeps {
+  readonly modelsOf: AgentsService['modelsOf'];
+  readonly edit: (actor: Actor, agentId: string, change: Change) => Promise<AgentEdited>;
+  readonly setMode: (actor: Actor, agentId: string, mode: Mode) => Promise<Agent>;
+}
+
+export const modeAndModelRoutes = (deps: ModeRouteDeps): RouteDecl[] => [setAgentMode(deps), setAgentModel(deps)];
+
+const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
+  route({
+    id: 'setAgentMode',
+    method: 'PUT',
+    path: '/api/agents/{id}/mode',
+    summary: 'Set the mode of an agent',
+    description: [
+      '`Stable` pins the model that answers now (or the one that the manifest names as `pinned_model`): whatever becomes the default, or of an alias, this agent goes on with it, and its model cannot be changed. There are no skills in this version that could be frozen with it.',
+      '`Normal` is how agents begin; it releases what Stable pinned. `full` does the same under another name.',
+      '`observe` leaves the agent no tools; `assist` leaves it those that only read: tools of the risk `read`, and `web_fetch` and `web_search`. Both are judged at each call, also of runs that are under way.',
+    ].join('\n\n'),
+    cost: 10,
+    audit: 'agent_changed',
+    params: AgentParams,
+    body: Type.Object({ mode: Type.String({ minLength: 1, maxLength: 80, description: `Without case: ${MODES.join(', ')}` }) }, { ...closed, 'x-name': 'AgentModeChange' }),
+    examples: { 'keep this model': { mode: 'Stable' }, 'as it began': { mode: 'Normal' }, 'no tools for now': { mode: 'observe' } },
+    responses: {
+      200: Type.Object({
+        status: OneOf(['updated']),
+        agent_id: Uuid,
+        mode: OneOf(MODES),
+        model_provider: Type.String({ description: 'The provider that answers in this mode' }),
+        model_name: Type.String({ description: 'The model that answers in this mode' }),
+        revision: Type.Integer(),
+      }),
+    },
+    handler: async ({ actor, params, body }) => {
+      const agent = await setMode(actor, params.id, modeNamed(body.mode));
+      const [shown = agent.manifest.model] = await modelsOf([agent]);
+      return reply(200, { status: 'updated', agent_id: agent.id, mode: agent.mode, model_provider: shown.provider, model_name: shown.model, revision: agent.revision });
+    },
+  });
+
+const setAgentModel = (deps: ModeRouteDeps): RouteDecl =>
+  route({
+    id: 'setAgentModel',
+    method: 'PUT',
+    path: '/api/agents/{id}/model',
+    summary: 'Switch the model of an agent',
+    description: [
+      'A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is refused with what is near to it, but for providers whose models nobody could list, such as a server of your own.',
+      'A run that is under way keeps its model; the next one has the new one. While the mode is `Stable` the model is pinned, and this answers 409.',
+    ].join('\n\n'),
+    cost: 10,
+    audit: 'agent_changed',
+    params: AgentParams,
+    body: Type.Object({ model: ModelText, provider: Type.Optional(ProviderText) }, { ...closed, 'x-name': 'AgentModelChange' }),
+    examples: { 'by its name': { model: 'gpt-5' }, 'with its provider': { model: 'qwen3:latest', provider: 'ollama' }, "the daemon's default": { model: 'default' } },
+    responses: {
+      200: Type.Object({
+        status: OneOf(['updated']),
+        agent_id: Uuid,
+        model: Type.String({ description: 'What the manifest says from now on' }),
+        provider: Type.String({ description: 'What the manifest says from now on' }),
+        revision: Type.Integer(),
+        warnings: Type.Optional(Warnings),
+      }),
+    },
+    handler: async ({ actor, params, body }) => {
+      const { agent, warnings } = await deps.edit(actor, params.id, patchOf({ model: await modelPatch(deps, actor, params.id, body) }));
+      const { provider, model } = agent.manifest.model;
+      return reply(200, { status: 'updated', agent_id: agent.id, model, provider, revision: agent.revision, ...(warnings.length > 0 ? { warnings } : {}) });
+    },
+  });

@@ -1,0 +1,15 @@
+/** What templates declares to other areas: manifests to begin an agent from, by name. */
+import { OneOf, type Plain, type Service, Type, defineService, method } from '@svc/api';
+
+export const Template = Type.Object({
+  name: Type.String({ description: 'Letters, digits, - and _' }),
+  source: OneOf(['shipped', 'home'], { description: '`home`: a file of the folder templates in the home folder, which stands before a shipped one of its name' }),
+  manifestToml: Type.String({ description: 'The text of an agent.toml' }),
+});
+export type Template = Plain<typeof Template>;
+
+export const Templates = defineService('templates', '1.0.0', {
+  /** Undefined where there is none of that name. The text is as it was written: whoever spawns from it judges it. Throws `templates_too_large`, `templates_unreadable`. */
+  find: method([Type.String()], Type.Union([Template, Type.Undefined()])),
+});
+export type TemplatesService = Service<typeof Templates>;

@@ -1,0 +1,119 @@
+import { bytes, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import type { AgentManifest } from '@svc/ext-agents/contract';
+import { templateErrors } from './errors.js';
+import type { Described, Library } from './library.js';
+
+const route = routeGroup({ area: 'templates' });
+
+const Texts = Type.Array(Type.String());
+const Source = OneOf(['shipped', 'home'], { description: '`home`: a file of yours, which stands before a shipped one of its name' });
+
+const Summary = Type.Object({ name: Type.String(), description: Type.String(), tags: Texts, source: Source }, { 'x-name': 'TemplateSummary' });
+
+const Detail = Type.Object(
+  {
+    name: Type.String(),
+    description: Type.String(),
+    source: Source,
+    manifest: Type.Object({
+      name: Type.String({ description: 'What the agent is called where the request gives no name' }),
+      description: Type.String(),
+      version: Type.String(),
+      module: OneOf(['builtin:chat']),
+      tags: Texts,
+      model: Type.Object({ provider: Type.String(), model: Type.String() }, { description: "`default` takes the daemon's default" }),
+      capabilities: Type.Object({
+        tools: Texts,
+        network: Texts,
+        shell: Texts,
+        memory_read: Texts,
+        memory_write: Texts,
+        agent_spawn: Type.Boolean(),
+        agent_message: Texts,
+        file_system: Type.Boolean(),
+      }),
+    }),
+    manifest_toml: Type.String({ description: 'The text as it was written' }),
+  },
+  { 'x-name': 'Template' },
+);
+
+const Name = Type.Object({ name: Type.String({ maxLength: 200, description: 'Letters, digits, - and _, at most 64' }) });
+
+const YOURS =
+  'Beside the shipped templates, every file `templates/NAME.toml` in the home folder of the daemon is one; it has the format of agent.toml, and stands before a shipped one of its name. Files are looked at with each request.';
+
+export const templateRoutes = (library: Library<AgentManifest>): RouteDecl[] => [
+  route({
+    id: 'listTemplates',
+    method: 'GET',
+    path: '/api/templates',
+    summary: 'Manifests to begin an agent from',
+    description: `\`POST /api/agents\` with \`{"template": NAME}\` makes an agent of one. ${YOURS} A file that cannot be used stands under \`skipped\`, and \`svc doctor\` names it.`,
+    cost: 2,
+    responses: {
+      200: Type.Object({
+        templates: Type.Array(Summary),
+        total: Type.Integer(),
+        skipped: Type.Array(Type.Object({ file: Type.String({ description: 'From the home folder' }), error: Type.String() }), { description: 'Files that cannot be used, and why' }),
+      }),
+    },
+    handler: async () => {
+      const { found, skipped } = await library.list();
+      return reply(200, { templates: found.map(summaryOf), total: found.length, skipped });
+    },
+  }),
+  route({
+    id: 'getTemplate',
+    method: 'GET',
+    path: '/api/templates/{name}',
+    summary: 'One template, and what its manifest says',
+    description: YOURS,
+    cost: 2,
+    params: Name,
+    errors: [404, 409, 413],
+    responses: { 200: Detail },
+    handler: async ({ params }) => {
+      const found = await library.described(params.name);
+      if (!found) throw templateErrors.not_found(params.name);
+      return reply(200, detailOf(found));
+    },
+  }),
+  route({
+    id: 'getTemplateToml',
+    method: 'GET',
+    path: '/api/templates/{name}/toml',
+    summary: 'The text of a template',
+    description: 'As it was written, also where it cannot be used. Save it under another name in the folder `templates` of the home folder to make one of your own.',
+    cost: 2,
+    params: Name,
+    errors: [404, 409, 413],
+    responses: { 200: { description: 'An agent.toml', contentType: 'text/plain; charset=utf-8' } },
+    handler: async ({ params }) => {
+      const template = await library.find(params.name);
+      if (!template) throw templateErrors.not_found(params.name);
+      return bytes(200, 'text/plain; charset=utf-8', template.manifestToml);
+    },
+  }),
+];
+
+const summaryOf = ({ template, manifest }: Described<AgentManifest>) => ({ name: template.name, description: manifest.description, tags: [...manifest.tags], source: template.source });
+
+const detailOf = ({ template, manifest }: Described<AgentManifest>) => {
+  const { tools, network, shell, memory_read, memory_write, agent_spawn, agent_message, file_system } = manifest.capabilities;
+  return {
+    name: template.name,
+    description: manifest.description,
+    source: template.source,
+    manifest: {
+      name: manifest.name,
+      description: manifest.description,
+      version: manifest.version,
+      module: 'builtin:chat',
+      tags: manifest.tags,
+      model: { provider: manifest.model.provider, model: manifest.model.model },
+      capabilities: { tools, network, shell, memory_read, memory_write, agent_spawn, agent_message, file_system },
+    },
+    manifest_toml: template.manifestToml,
+  };
+};
