@@ -98,12 +98,25 @@ const copyIdentity = async ({ workspaces }: CloneDeps, from: string, to: string)
   if (!(await workspaces.stat(from))) return [];
   const skipped: string[] = [];
   for (const path of IDENTITY_FILES.flatMap((name) => [`.identity/${name}`, name])) {
-    const found = await workspaces.dir(from).stat(path);
-    if (found?.kind !== 'file') continue;
-    if (found.sizeBytes > MAX_FILE_BYTES) skipped.push(`${path} was not copied: it has ${found.sizeBytes} bytes, and identity files have at most ${MAX_FILE_BYTES}.`);
-    else await workspaces.dir(to).write(path, await workspaces.dir(from).read(path, { maxBytes: MAX_FILE_BYTES }));
+    const why = await copyFile(workspaces, path, from, to);
+    if (why !== undefined) skipped.push(`${path} was not copied: ${why}`);
   }
   return skipped;
+};
+
+/** Why it was left behind; undefined when it was copied, or is not there. */
+const copyFile = async (workspaces: Dir, path: string, from: string, to: string): Promise<string | undefined> => {
+  try {
+    const found = await workspaces.dir(from).stat(path);
+    if (found?.kind !== 'file') return undefined;
+    if (found.sizeBytes > MAX_FILE_BYTES) return `it has ${found.sizeBytes} bytes, and identity files have at most ${MAX_FILE_BYTES}.`;
+    await workspaces.dir(to).write(path, await workspaces.dir(from).read(path, { maxBytes: MAX_FILE_BYTES }));
+    return undefined;
+  } catch (error) {
+    // A link that leads out of the workspace, say: the agent may have put it there.
+    if (isSvcError(error) && error.status < 500) return error.message;
+    throw error;
+  }
 };
 
 const dropFiles = async ({ workspaces, log }: CloneDeps, id: string): Promise<void> => {

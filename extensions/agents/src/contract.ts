@@ -51,6 +51,7 @@ export const AgentManifest = Type.Object({
   }),
   pinned_model: Type.Optional(Type.String({ description: '`PROVIDER/MODEL`: what the mode Stable pins, where the manifest says so' })),
   asked_model: Type.Optional(Type.Object({ ...ModelChoice.properties }, { description: 'Set while the mode is Stable: what the manifest asks for, in whose place `model` holds the pinned one' })),
+  mode_tools: Type.Optional(OneOf(['none', 'reads'], { description: 'Set by the mode: observe leaves an agent no tools, assist those that only read' })),
   kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys that only describe, or wait for their area: as they were written' }),
 });
 export type AgentManifest = Plain<typeof AgentManifest>;

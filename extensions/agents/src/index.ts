@@ -5,7 +5,7 @@ import { Models } from '@svc/ext-models/contract';
 import { Providers } from '@svc/ext-providers/contract';
 import { RunStarted, Runs } from '@svc/ext-runs/contract';
 import { Templates } from '@svc/ext-templates/contract';
-import { type Actor, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, ToolBefore, ToolList, defineExtension, keepRows, systemActor } from '@svc/api';
+import { type Actor, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, keepRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { revision } from '../migrations/0002_revision.js';
 import { type Agent, AgentChanged, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, type SpawnRequest } from './contract.js';
@@ -15,7 +15,6 @@ import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './shown/last-
 import { shownModels } from './shown/model-shown.js';
 import type { Change } from './changing/change.js';
 import { editAgent } from './changing/edit-agent.js';
-import { judgedInMode, listedInMode, whenLimited } from './changing/mode-taps.js';
 import { type Mode, setMode } from './changing/set-mode.js';
 import { type CloneWish, cloneAgent } from './cloning.js';
 import { agentRoutes } from './routes/agents.js';
@@ -30,10 +29,6 @@ import { type AgentStore, createStore } from './store.js';
 import { haltAgent } from './halting.js';
 import { AgentRows, Marks, SpawnKeys } from './tables.js';
 import { agentTools } from './tools.js';
-
-/** After the capabilities and before everything that counts or asks. */
-const MODE_STAGE = -150;
-const SYSTEM = systemActor('agents');
 
 export default defineExtension({
   contract,
@@ -71,9 +66,6 @@ export default defineExtension({
     const agents = createAgentsService(deps);
     const lastActive = rememberActivity(ctx, store);
     const runs = ctx.services.optional(Runs);
-    const modes = { agent: (agentId: string) => cache.read(agentId, () => store.get(SYSTEM, agentId)) };
-    ctx.hooks.tap(ToolBefore, judgedInMode(modes), { stage: MODE_STAGE });
-    const lists = whenLimited(store, () => ctx.hooks.tap(ToolList, listedInMode(modes), { stage: MODE_STAGE }));
     const surface = {
       ...about,
       agents,
@@ -85,11 +77,7 @@ export default defineExtension({
       modelsOf,
       spawn: (actor: Actor, request: SpawnRequest) => spawnAgent(deps, actor, request),
       edit: async (actor: Actor, agentId: string, change: Change) => editAgent(deps, actor, checkedId(agentId), change),
-      setMode: async (actor: Actor, agentId: string, mode: Mode) => {
-        const agent = await setMode({ ...deps, ...about }, actor, checkedId(agentId), mode);
-        lists.seen(agent.mode);
-        return agent;
-      },
+      setMode: async (actor: Actor, agentId: string, mode: Mode) => setMode({ ...deps, ...about }, actor, checkedId(agentId), mode),
       clone: async (actor: Actor, agentId: string, wish: CloneWish) => cloneAgent({ ...deps, workspaces: ctx.files.root('workspaces') }, actor, await agents.get(actor, agentId), wish),
       halt: (actor: Actor, agentId: string) => haltAgent({ agents, runs }, actor, agentId),
     };
@@ -97,17 +85,12 @@ export default defineExtension({
     ctx.services.provide(Agents, servedAgents(deps, agents));
     ctx.routes.add(...agentRoutes(surface), ...changeRoutes(surface), ...modeAndModelRoutes(surface), ...cloneRoutes(surface), ...bulkRoutes(surface), ...profileRoutes());
     ctx.tools.add(...agentTools(surface));
-    ctx.hooks.tap(KernelReady, async () => {
-      await lists.look();
-      await finishKills(deps);
-    });
+    ctx.hooks.tap(KernelReady, () => finishKills(deps));
     ctx.hooks.tap(MetricsCollect, async () => [{ name: 'svc_agents_total', help: 'Agents that there are, suspended ones among them', type: 'gauge', value: await store.count() }]);
     ctx.hooks.tap(StoragePurge, ({ ownerId }) => {
       if (ownerId !== undefined) cache.clear();
     });
     ctx.events.on(AgentChanged, ({ agentId }) => cache.changed(agentId));
-    // Set by another process, perhaps.
-    ctx.events.on(AgentChanged, () => lists.look());
     ctx.events.on(AgentKilled, ({ agentId }) => cache.changed(agentId));
     for (const changed of [AgentSpawned, AgentChanged, AgentKilled]) ctx.events.on(changed, () => children.clear());
   },

@@ -47,7 +47,6 @@ export interface AgentStore {
   countChildren(parentId: string): Promise<number>;
   /** Which of these names the owner's agents have already, those on their way out included. */
   namesAmong(ownerId: string, names: readonly string[]): Promise<string[]>;
-  hasMode(modes: readonly string[]): Promise<boolean>;
   hasMark(name: string): Promise<boolean>;
   insert(agent: Agent): Write;
   insertMark(name: string, at: string): Write;
@@ -88,7 +87,6 @@ export const createStore = (db: Db): AgentStore => {
     children: (actor, parentIds) => children(db, actor, parentIds),
     countChildren: (parentId) => db.count('agents', { parent_id: parentId }),
     namesAmong: async (ownerId, names) => (await db.select<{ name: string }>({ from: 'agents', columns: ['name'], where: { owner_id: ownerId, name: names } })).map(({ name }) => name),
-    hasMode: async (modes) => (await db.first({ from: 'agents', columns: ['id'], where: { ...LIVING, mode: modes } })) !== undefined,
     hasMark: async (name) => (await db.first({ from: 'marks', where: { name } })) !== undefined,
     insert: (agent) => db.insert('agents', [toRow(agent)]),
     insertMark: (name, at) => db.insert('marks', [{ name, at }]),

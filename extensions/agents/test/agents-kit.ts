@@ -9,6 +9,7 @@ import { virtualClock } from '@svc/platform/clock/clock';
 import { createJournal } from '@svc/platform/journal/journal';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
+import type { TestEngine } from '@svc/testing/postgres/engines';
 import { init } from '../migrations/0001_init.js';
 import { revision } from '../migrations/0002_revision.js';
 import { type AgentsDeps, createAgentsService } from '../src/service.js';
@@ -20,12 +21,13 @@ export const bob: Actor = actorOf('user:bob');
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-export const openAgents = async () => {
+/** On SQLite, unless another engine is named. */
+export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
   const home = await mkdtemp(join(tmpdir(), 'svc-agents-'));
   const said: Array<{ event: string; data: unknown }> = [];
   let ticks = Date.parse('2026-01-01T00:00:00Z');
   const clock = { now: () => ticks++, iso: () => new Date(ticks++).toISOString(), mono: () => ticks++, sleep: async () => undefined };
-  const storage: Storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: (events) => said.push(...events) });
+  const storage: Storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine?.fresh()), clock, log: silent, onEvents: (events) => said.push(...events) });
   const tables = { id: 'agents', tables: ['agents', 'spawn_keys', 'marks'] };
   await storage.migrate(tables, [init, revision]);
   const events: Events = { event: ({ name }, data) => storage.event('agents', name, data), publish: () => undefined, on: () => ({ dispose: () => undefined }) };

@@ -45,6 +45,8 @@ describe('an agent that is changed over HTTP', () => {
     const after = await shown();
     expect(after).to.deep.include({ name, description: 'new', tags: ['old'] });
     expect([after.identity.emoji, after.capabilities.tools]).to.deep.equal(['🦉', ['file_read']]);
+    await svc.http.expect(200, 'PATCH', path, { manifest_toml: 'tags = ["new"]\n[metadata]\nteam = "red"\n' });
+    expect(await shown()).to.deep.include({ tags: ['new'], kept: { metadata: { identity: { emoji: '🦉' }, team: 'red' } } });
     expect(await refused('PATCH', path, { manifest_toml: 'name = "x"\ntemperature = 9\n' }, 400, 'agents_invalid_manifest')).to.contain('line 2');
     expect(await refused('PATCH', path, { manifest_toml: 'name = [' }, 400, 'agents_invalid_manifest')).to.contain('not TOML');
     await refused('PATCH', path, { manifest_toml: 'name = "x"', description: 'y' }, 400, 'agents_not_alone');

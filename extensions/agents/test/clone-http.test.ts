@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stopModelKernels, until } from '../../../test/clients/model-kernel.js';
@@ -18,6 +18,7 @@ describe('a clone', () => {
     await writeFile(join(folder, '.identity', 'SOUL.md'), 'calm');
     await writeFile(join(folder, 'MEMORY.md'), 'm'.repeat(32 * 1024 + 1));
     await writeFile(join(folder, 'notes.txt'), 'mine');
+    await symlink('/etc/passwd', join(folder, '.identity', 'USER.md'));
     await alice.expect(200, 'PUT', `${path}/mode`, { mode: 'Stable' });
     const busy = alice.post(`${path}/message`, { message: 'think' });
     await until(() => model.requests.length === 1);

@@ -1,4 +1,5 @@
 /** The one way an agent changes, below the routes: races, revisions, what is judged. */
+import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { patchOf, replacementOf } from '../src/changing/change.js';
 import { editAgent } from '../src/changing/edit-agent.js';
@@ -7,10 +8,10 @@ import { alice, bob, codeOf, type OpenAgents, openAgents, owner } from './agents
 
 const OPEN = ['1', '2', '3', '4', '5', '6'];
 
-describe('a change of an agent', () => {
+describeOnEngines('a change of an agent', (engine) => {
   let kit: OpenAgents;
   beforeEach(async () => {
-    kit = await openAgents();
+    kit = await openAgents(engine);
   });
   afterEach(() => kit.close());
 

@@ -108,6 +108,36 @@ describe('what capabilities hangs on the hooks of others', () => {
     expect(textOf(await ask('agent.spawning', { actor, manifest: manifest(), parent: { ...parent, ownerId: 'user:ann' } }))).to.contain('permission shell');
   });
 
+  it('W2 W4 judges of a change what it adds, and lets an owner who may grant less by now rename what they have', async () => {
+    const { ask } = open({ auth });
+    const actor = { id: 'user:ann', role: 'user', ownerId: 'user:ann' };
+    const changes = { id: 'a', ownerId: 'user:ann', manifest: manifest() };
+    expect(await ask('agent.spawning', { actor, manifest: { ...manifest(), name: 'new' }, parent: null, changes })).to.equal(undefined);
+    expect(await ask('agent.spawning', { actor, manifest: manifest({ agent_message: ['writer', 'reader'] }), parent: null, changes })).to.equal(undefined);
+    expect(textOf(await ask('agent.spawning', { actor, manifest: manifest({ shell: ['ls *', 'rm *'] }), parent: null, changes })))
+      .to.contain('This agent was not changed')
+      .and.to.contain('rm *');
+  });
+
+  it('W1 holds a child that is changed to its parent, for what the change adds', async () => {
+    const { ask } = open({ auth });
+    const actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+    const parent = { id: 'p', ownerId: 'owner', manifest: manifest({ network: [] }) };
+    const changes = { id: 'a', ownerId: 'owner', manifest: manifest() };
+    expect(await ask('agent.spawning', { actor, manifest: manifest({ shell: [] }), parent, changes })).to.equal(undefined);
+    expect(textOf(await ask('agent.spawning', { actor, manifest: manifest({ shell: ['*'] }), parent, changes }))).to.contain('Privilege escalation denied');
+  });
+
+  it('W3 lets nobody lift a limit of what they could not have granted', async () => {
+    const { ask } = open({ auth: { roleOf: async () => 'admin' } });
+    const actor = { id: 'user:adam', role: 'admin', ownerId: 'user:adam' };
+    const bound = { mode: 'deny', programs: null, env: null, timeout_secs: null, no_output_timeout_secs: null, max_output_bytes: null } as const;
+    const changes = { id: 'a', ownerId: 'owner', manifest: manifest({ exec: bound }) };
+    expect(textOf(await ask('agent.spawning', { actor, manifest: manifest(), parent: null, changes }))).to.contain('This agent was not changed');
+    expect(await ask('agent.spawning', { actor, manifest: manifest({ exec: bound, shell: [] }), parent: null, changes })).to.equal(undefined);
+    expect(await ask('agent.spawning', { actor: { id: 'owner', role: 'owner', ownerId: 'owner' }, manifest: manifest(), parent: null, changes })).to.equal(undefined);
+  });
+
   it('remarks on a manifest, and reports that its rules hold', async () => {
     const { ask } = open();
     expect(await ask('agent.review', { manifest: manifest({ shell: ['*'] }) })).to.have.length(1);

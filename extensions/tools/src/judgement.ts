@@ -4,7 +4,8 @@ import type { AgentsService } from '@svc/ext-agents/contract';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, Judgement } from './contract.js';
 import { toolErrors } from './errors.js';
-import { exclusionOf, type ToolRegistry } from './tool-registry.js';
+import { whyNotOffered } from './mode-limits.js';
+import type { ToolRegistry } from './tool-registry.js';
 
 export interface JudgeDeps {
   readonly registry: ToolRegistry;
@@ -60,10 +61,12 @@ export const checkedArguments = async ({ schemas }: Pick<JudgeDeps, 'schemas'>, 
 };
 
 /** A model may name a tool that it was not offered. Calls without an agent have no manifest: their door decides. */
-const offerProblem = async ({ agents }: JudgeDeps, { name, call }: CallRequest): Promise<SvcError | undefined> => {
+const offerProblem = async ({ agents, registry }: JudgeDeps, { name, call }: CallRequest): Promise<SvcError | undefined> => {
   if (call.agentId === '') return undefined;
   try {
-    const why = exclusionOf(name, (await agents.get(call.actor, call.agentId)).manifest);
+    const { manifest } = await agents.get(call.actor, call.agentId);
+    const tool = registry.find(name);
+    const why = tool && whyNotOffered(tool, manifest);
     return why === undefined ? undefined : toolErrors.not_offered(name, why);
   } catch (error) {
     // The agent went while its run was still on: a refusal of the call, not a fault of the run.

@@ -12,7 +12,7 @@ import type { AgentManifest } from '@svc/ext-agents/contract';
 import type { ToolInfo, ToolsService } from './contract.js';
 import { type ExecuteDeps, executeCall } from './execution.js';
 import { type JudgeDeps, judgeCall } from './judgement.js';
-import { exclusionOf } from './tool-registry.js';
+import { whyNotOffered } from './mode-limits.js';
 
 export type ToolsDeps = JudgeDeps & ExecuteDeps;
 
@@ -36,7 +36,7 @@ const listFor = async ({ registry }: ToolsDeps, lists: Lists, { ownerId }: Actor
   const tools = await registry.all({ agentId, ownerId, capabilities: manifest.capabilities });
   const known = lists.get(manifest);
   if (known && known.of.length === tools.length && tools.every((tool, index) => tool === known.of[index])) return known.list;
-  const offered = tools.filter(({ name }) => exclusionOf(name, manifest) === undefined).map(registry.info);
+  const offered = tools.filter((tool) => whyNotOffered(tool, manifest) === undefined).map(registry.info);
   const list = Object.freeze(offered.sort(byName));
   lists.set(manifest, { of: tools, list });
   return list;

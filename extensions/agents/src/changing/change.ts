@@ -41,7 +41,8 @@ export const replacementOf = (raw: Table, source: string, revision?: number): Ch
   source,
   apply: (written) => {
     const tags = raw.tags ?? written.tags;
-    const metadata = raw.metadata ?? written.metadata;
+    const { identity } = tableOf(written.metadata);
+    const metadata = isTable(raw.metadata) ? { ...(identity === undefined ? {} : { identity }), ...raw.metadata } : (raw.metadata ?? written.metadata);
     return { ...raw, name: written.name, ...(tags === undefined ? {} : { tags }), ...(metadata === undefined ? {} : { metadata }) };
   },
   overlap: (before, now) => (isDeepStrictEqual(before, now) ? undefined : 'the manifest'),

@@ -4,7 +4,7 @@
  * E1  A change is judged as a spawn of what it makes would be: by the manifest judge, and by every tap of `agent.spawning`, for its owner and for whoever changes it.
  * E2  Two changes at once are both kept where they are about different keys; where they are about the same one, the later is refused.
  * E3  The agent and the fact are one commit. What changes nothing commits nothing.
- * E4  While the mode is Stable, the model is the pinned one, and no change moves it.
+ * E4  What the mode of the agent does to its manifest stays: while it is Stable the model is the pinned one, and no change moves it.
  */
 import { type Actor, type KeptRows, type Write, isSvcError } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
@@ -77,8 +77,8 @@ const refuseUnlessGranted = async (deps: EditDeps, actor: Actor, agent: Agent, m
 
 /** E4. */
 const inMode = (agent: Agent, manifest: AgentManifest): AgentManifest => {
-  const { asked_model: asked, pinned_model: pinned } = agent.manifest;
-  if (agent.mode !== 'Stable' || asked === undefined || pinned === undefined) return manifest;
+  const { asked_model: asked, pinned_model: pinned, mode_tools: tools } = agent.manifest;
+  if (agent.mode !== 'Stable' || asked === undefined || pinned === undefined) return tools === undefined ? manifest : { ...manifest, mode_tools: tools };
   const { provider, model } = manifest.model;
   if (provider !== asked.provider || model !== asked.model || manifest.pinned_model !== pinned) throw agentErrors.agents_model_pinned(pinned);
   return withPinned(manifest, pinned);

@@ -2,7 +2,7 @@
  * The mode of an agent.
  *
  * O1  Stable pins the model that answers now, or the one that the manifest names as pinned_model. Every other mode releases it.
- * O2  observe and assist keep tools away at every call (mode-taps.ts), also from runs that are under way.
+ * O2  observe and assist keep tools away at every call, also from runs that are under way: tools judges each by what the manifest says now.
  */
 import { type Actor, type OptionalHandle, isSvcError } from '@svc/api';
 import type { LlmService } from '@svc/ext-llm/contract';
@@ -33,7 +33,8 @@ export const setMode = async (deps: ModeDeps, actor: Actor, agentId: string, mod
     const agent = await deps.store.get(actor, agentId);
     if (!agent) throw agentErrors.agent_not_found(agentId);
     if (agent.mode === mode) return agent;
-    const manifest = mode === 'Stable' ? withPinned(agent.manifest, await pinFor(deps, agent.manifest)) : released(agent.manifest);
+    const free = released(agent.manifest);
+    const manifest = mode === 'Stable' ? withPinned(free, await pinFor(deps, free)) : withTools(free, mode);
     const after = { ...agent, mode, manifest, revision: agent.revision + 1 };
     try {
       await commitChange(deps, agent, after);
@@ -50,5 +51,11 @@ const pinFor = async (deps: ModeDeps, { model, pinned_model: named }: AgentManif
   return `${provider}/${id}`;
 };
 
-const released = ({ asked_model: asked, pinned_model: pinned, ...manifest }: AgentManifest): AgentManifest =>
+const withTools = (manifest: AgentManifest, mode: Mode): AgentManifest => {
+  if (mode === 'observe') return { ...manifest, mode_tools: 'none' };
+  return mode === 'assist' ? { ...manifest, mode_tools: 'reads' } : manifest;
+};
+
+/** As the manifest is in no mode at all. */
+const released = ({ asked_model: asked, pinned_model: pinned, mode_tools: _tools, ...manifest }: AgentManifest): AgentManifest =>
   asked === undefined ? { ...manifest, ...(pinned === undefined ? {} : { pinned_model: pinned }) } : { ...manifest, model: { ...manifest.model, ...asked } };

@@ -43,6 +43,8 @@ const listAgents = (deps: AgentRouteDeps): RouteDecl =>
     method: 'GET',
     path: '/api/agents',
     summary: 'Agents that the caller may see',
+    description:
+      'Owners and admins see all agents, everybody else their own. Each has what answers for it now: where its manifest says `default`, `model_provider` and `model_name` say what that is at this moment. What nobody knows is null, such as costs while llm is off.',
     cost: 2,
     query: ListQuery,
     responses: {
@@ -73,6 +75,17 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
     method: 'POST',
     path: '/api/agents',
     summary: 'Spawn an agent',
+    description: [
+      'An agent is described by `manifest_toml`, else by `manifest`, else by the `template` of that name; a `name` alone gives one with every default. `name` and `model` beside it win over what it says.',
+      'A manifest is refused whole, with every slip and its line, where a key is misspelt, misplaced, out of range, or narrows something that nothing here narrows. A key that waits for an area which is not here is kept, and told under `warnings`.',
+      'Nobody grants more than their role may (403): shell and private networks need an admin. A name is taken once per owner (409). Ids are random: a name used again inherits nothing.',
+      'With an `Idempotency-Key`, the same request gives the same agent, and another request under that key is refused.',
+    ].join('\n\n'),
+    examples: {
+      'the shortest': { name: 'helper' },
+      'from a template': { template: 'researcher', name: 'librarian' },
+      'with a manifest': { manifest_toml: 'name = "reader"\n[model]\nsystem_prompt = "You sum up what you are given."\n[capabilities]\ntools = ["file_read", "file_list"]\n' },
+    },
     cost: 50,
     audit: 'agent_spawned',
     body: SpawnBody,
@@ -97,6 +110,8 @@ const getAgent = (deps: AgentRouteDeps): RouteDecl =>
     method: 'GET',
     path: '/api/agents/{id}',
     summary: 'One agent with its manifest',
+    description:
+      'What a list says of it, and its manifest: as fields, with every default filled in, and as `manifest_toml`, from which the same agent can be made again. `revision` is one more with each change: a change that names it is refused where something else was changed since.',
     cost: 2,
     params: AgentParams,
     errors: [404],
@@ -115,6 +130,8 @@ const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
     method: 'DELETE',
     path: '/api/agents/{id}',
     summary: 'Kill an agent: its runs end, its sessions and rows go',
+    description:
+      'There is no way back, and no question first. What every area holds of it is erased, also by an area that is off at the moment and comes back later. Its children live on. To let it rest instead, suspend it.',
     audit: 'agent_killed',
     params: AgentParams,
     errors: [404],
@@ -125,12 +142,13 @@ const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
     },
   });
 
-const switched = (deps: AgentRouteDeps, isSuspended: boolean, words: { id: string; path: string; summary: string; audit: string; status: 'suspended' | 'running' }): RouteDecl =>
+const switched = (deps: AgentRouteDeps, isSuspended: boolean, words: { id: string; path: string; summary: string; description: string; audit: string; status: 'suspended' | 'running' }): RouteDecl =>
   route({
     id: words.id,
     method: 'PUT',
     path: words.path,
     summary: words.summary,
+    description: words.description,
     cost: 10,
     audit: words.audit,
     params: AgentParams,
@@ -143,7 +161,21 @@ const switched = (deps: AgentRouteDeps, isSuspended: boolean, words: { id: strin
   });
 
 const suspendAgent = (deps: AgentRouteDeps): RouteDecl =>
-  switched(deps, true, { id: 'suspendAgent', path: '/api/agents/{id}/suspend', summary: 'Let an agent take no more messages', audit: 'agent_suspended', status: 'suspended' });
+  switched(deps, true, {
+    id: 'suspendAgent',
+    path: '/api/agents/{id}/suspend',
+    summary: 'Let an agent take no more messages',
+    description: 'Its runs are cancelled, and messages answer 409 `run_agent_suspended` until it is resumed. It stays suspended over a restart.',
+    audit: 'agent_suspended',
+    status: 'suspended',
+  });
 
 const resumeAgent = (deps: AgentRouteDeps): RouteDecl =>
-  switched(deps, false, { id: 'resumeAgent', path: '/api/agents/{id}/resume', summary: 'Let a suspended agent take messages again', audit: 'agent_resumed', status: 'running' });
+  switched(deps, false, {
+    id: 'resumeAgent',
+    path: '/api/agents/{id}/resume',
+    summary: 'Let a suspended agent take messages again',
+    description: 'Also an agent whose manifest says `enabled = false`, which begins suspended. One that runs already goes on.',
+    audit: 'agent_resumed',
+    status: 'running',
+  });

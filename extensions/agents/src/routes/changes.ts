@@ -15,9 +15,11 @@ export interface ChangeRouteDeps extends ModelPatchDeps {
 
 export const changeRoutes = (deps: ChangeRouteDeps): RouteDecl[] => [patchAgent(deps), patchAgentConfig(deps), patchAgentIdentity(deps), updateAgent(deps)];
 
-const WHEN = 'A run that is under way keeps the manifest it began with; the next run has the new one. Limits of spending and of the tools that may be called are looked up at each call.';
+const WHEN =
+  'A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.';
 const RACES = `Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 \`agents_changed_meanwhile\`: read the agent again. With \`revision\` (as \`GET /api/agents/{id}\` shows it) a change is refused whenever anything was changed since.`;
-const RIGHTS = 'The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give.';
+const RIGHTS =
+  'The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give. What its children were given stays theirs, also where it has less from now on.';
 
 const Changed = Type.Object(
   {
