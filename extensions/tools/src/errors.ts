@@ -8,6 +8,26 @@ export const toolErrors = defineErrors('tools', {
     message: (name: string, near: readonly string[]) => `There is no tool "${name.slice(0, 100)}".${near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : ''}`,
     hint: 'Use one of the tools that were listed.',
   },
+  unavailable: { status: 404, retry: true, message: (name: string, why: string) => `${name} cannot be called now: ${why}.` },
+  invoke_disabled: {
+    status: 403,
+    retry: false,
+    message: () => 'Tools are not called directly here: [tool_invoke] enabled is false.',
+    hint: 'An operator can set enabled = true and name the tools in allowlist, both under [tool_invoke] in config.toml.',
+  },
+  invoke_not_allowed: {
+    status: 403,
+    retry: false,
+    message: (name: string) => `"${name.slice(0, 100)}" may not be called directly: [tool_invoke] allowlist does not name it.`,
+    hint: 'An operator can add the name, or a pattern such as "file_*", to allowlist under [tool_invoke] in config.toml.',
+  },
+  needs_approval: {
+    status: 403,
+    retry: false,
+    message: (name: string, why: string) => `${name} was not called: a person has to approve it first (${why.slice(0, 200)}), and only the run of an agent can wait for that.`,
+    hint: 'Ask the agent to do it.',
+  },
+  needs_agent: { status: 400, retry: false, message: (name: string) => `${name} was not called: what it makes belongs to an agent, and none was named.`, hint: 'Add the query agent_id.' },
   not_offered: { status: 403, retry: false, message: (name: string, why: string) => `This agent may not use ${name}: ${why}.`, hint: 'Do without it.' },
   bad_arguments: {
     status: 400,

@@ -3,7 +3,8 @@ import * as contract from './contract.js';
 import { Agents } from '@svc/ext-agents/contract';
 import { ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
 import { builtinTools } from './builtin/builtin-tools.js';
-import { toolRoutes } from './routes.js';
+import { toolRoutes } from './routes/tool-routes.js';
+import { ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts } from './settings/config.js';
 import { PageText } from './workers/page-text-worker.js';
 import { createToolsService } from './service.js';
 import { createToolRegistry } from './tool-registry.js';
@@ -11,19 +12,23 @@ import { createToolRegistry } from './tool-registry.js';
 export default defineExtension({
   contract,
   workers: [PageText],
+  config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts],
   activate(ctx) {
+    const registry = createToolRegistry(ctx.kernel, ctx.hooks.use(ToolList));
+    const agents = ctx.services.require(Agents);
     const tools = createToolsService({
-      registry: createToolRegistry(ctx.kernel, ctx.hooks.use(ToolList)),
-      agents: ctx.services.require(Agents),
+      registry,
+      agents,
       before: ctx.hooks.use(ToolBefore),
       grants: ctx.hooks.use(ToolGrants),
       after: ctx.hooks.use(ToolAfter),
       schemas: ctx.schemas,
       clock: ctx.clock,
+      timeSettings: () => ({ defaultSecs: ctx.config.get(ToolTimeoutSecs), byName: ctx.config.get(ToolTimeouts) }),
       log: ctx.log,
     });
     ctx.services.provide(Tools, tools);
-    ctx.routes.add(...toolRoutes(tools));
+    ctx.routes.add(...toolRoutes({ registry, agents, tools, ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }));
     ctx.tools.add(...builtinTools(ctx));
   },
 });
