@@ -28,6 +28,28 @@ export const toolErrors = defineErrors('tools', {
     hint: 'Ask the agent to do it.',
   },
   needs_agent: { status: 400, retry: false, message: (name: string) => `${name} was not called: what it makes belongs to an agent, and none was named.`, hint: 'Add the query agent_id.' },
+  no_process: { status: 404, retry: false, message: (id: string) => `You have no process "${id.slice(0, 100)}".`, hint: 'process_list shows yours.' },
+  too_many_processes: {
+    status: 409,
+    retry: true,
+    message: (limit: number) => `You have ${limit} processes that run, and more are not possible.`,
+    hint: 'End one with process_kill; process_list shows them.',
+  },
+  process_not_started: { status: 409, retry: false, message: (why: string) => `The process was not started: ${why}`, hint: 'Start it again if it is still needed.' },
+  process_ended: { status: 409, retry: false, message: (id: string, how: string) => `The process ${id} takes no input: ${how}.`, hint: 'process_poll reads what it wrote last.' },
+  process_elsewhere: {
+    status: 409,
+    retry: true,
+    message: (id: string) => `The process ${id} is not held by this daemon: another one holds it, or did until a moment ago.`,
+    hint: 'Look again in a moment; what was lost is said then.',
+  },
+  process_narrowed: { status: 403, retry: false, message: (id: string) => `The process ${id} takes no input any more: what it was started under is not granted now.`, hint: 'Do without it.' },
+  process_deaf: {
+    status: 409,
+    retry: true,
+    message: (id: string, seconds: number) => `The process ${id} took nothing of its input for ${seconds} s. What was written waits in its pipe.`,
+    hint: 'process_poll shows what it does; do not write the same again.',
+  },
   not_offered: { status: 403, retry: false, message: (name: string, why: string) => `This agent may not use ${name}: ${why}.`, hint: 'Do without it.' },
   bad_arguments: {
     status: 400,
