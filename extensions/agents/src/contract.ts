@@ -49,6 +49,8 @@ export const AgentManifest = Type.Object({
     max_iterations: Type.Number(),
     unwatched: Type.Optional(OneOf(['finish', 'cancel'], { description: 'What becomes of a run that nobody watches; left out, the door and [runs] decide' })),
   }),
+  pinned_model: Type.Optional(Type.String({ description: '`PROVIDER/MODEL`: what the mode Stable pins, where the manifest says so' })),
+  asked_model: Type.Optional(Type.Object({ ...ModelChoice.properties }, { description: 'Set while the mode is Stable: what the manifest asks for, in whose place `model` holds the pinned one' })),
   kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys that only describe, or wait for their area: as they were written' }),
 });
 export type AgentManifest = Plain<typeof AgentManifest>;
@@ -64,6 +66,7 @@ export const Agent = Type.Object({
   manifest: AgentManifest,
   createdAt: Type.String(),
   lastActiveAt: Nullable(Type.String()),
+  revision: Type.Integer({ description: 'One more with each change of the agent; of two changes that began from the same one, the second is looked at again' }),
 });
 export type Agent = Plain<typeof Agent>;
 
@@ -77,6 +80,19 @@ export const SpawnRequest = Type.Object({
 });
 export type SpawnRequest = Plain<typeof SpawnRequest>;
 
+/** A change of a manifest, written with the keys of agent.toml: a table is merged key by key, a text or a list replaces, null takes a key back to its default. */
+export const ManifestPatch = Type.Record(Type.String(), Type.Unknown());
+export type ManifestPatch = Plain<typeof ManifestPatch>;
+
+export const AgentEdit = Type.Object({
+  manifest: ManifestPatch,
+  revision: Type.Optional(Type.Integer({ description: 'The revision that the change was made from: refused where the agent has another one by now' })),
+});
+export type AgentEdit = Plain<typeof AgentEdit>;
+
+export const AgentEdited = Type.Object({ agent: Agent, warnings: Type.Array(Type.String(), { description: 'What the person who changes it should know, and was not so before' }) });
+export type AgentEdited = Plain<typeof AgentEdited>;
+
 export const Agents = defineService('agents', '1.0.0', {
   /** Only agents the actor may see. Throws `agent_not_found`, `invalid_agent_id`. */
   get: method([Actor, Type.String()], Agent),
@@ -87,6 +103,12 @@ export const Agents = defineService('agents', '1.0.0', {
   modelsOf: method([Type.Array(Agent)], Type.Array(ModelChoice)),
   spawn: method([Actor, SpawnRequest], Agent),
   kill: method([Actor, Type.String()], Type.Void()),
+  /**
+   * The one way to change a manifest: judged as a spawn of it by this actor would be, for whatever it grants beyond what the agent has.
+   * Example: `edit(actor, id, { manifest: { capabilities: { tools: ['file_read'] }, tool_blocklist: [] } })`.
+   * Changes of other keys at the same time are kept; of the same key, the later one is refused with `agents_changed_meanwhile`.
+   */
+  edit: method([Actor, Type.String(), AgentEdit], AgentEdited),
   setModel: method([Actor, Type.String(), ModelChoice], Agent),
   /** A suspended agent takes no messages until it is resumed. */
   setSuspended: method([Actor, Type.String(), Type.Boolean()], Agent),
@@ -95,11 +117,17 @@ export const Agents = defineService('agents', '1.0.0', {
 });
 export type AgentsService = Service<typeof Agents>;
 
-/** Before an agent is created: capabilities judges inheritance here. */
-export const AgentSpawning = defineVeto('agent.spawning', '1.0.0', {
+/** Before an agent is created, or its manifest is changed: capabilities judges here. */
+export const AgentSpawning = defineVeto('agent.spawning', '1.1.0', {
   policy: 'closed',
   budgetMs: 2_000,
-  subject: Type.Object({ actor: Actor, manifest: AgentManifest, parent: Nullable(Agent) }),
+  subject: Type.Object({
+    actor: Actor,
+    manifest: AgentManifest,
+    parent: Nullable(Agent),
+    /** The agent as it stands, where `manifest` is what it would become. */
+    changes: Type.Optional(Agent),
+  }),
 });
 
 /** After nobody objected: what the person who spawns it should know. */

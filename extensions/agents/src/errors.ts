@@ -70,6 +70,26 @@ export const agentErrors = defineErrors('', {
     hint: 'A UUID does well.',
   },
   agents_spawn_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Ask for less, or ask an owner or admin of this daemon.' },
+  agents_nothing_to_change: { status: 400, retry: false, message: () => 'The request says nothing that could be changed.', hint: 'Name at least one of the keys that this operation takes.' },
+  agents_field_too_long: {
+    status: 413,
+    retry: false,
+    message: (field: string, length: number, limit: number) => `${field} has ${length} characters; at most ${limit} are kept.`,
+    hint: 'Shorten it, or move long texts into files of the workspace.',
+  },
+  agents_change_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Ask for less, or ask an owner or admin of this daemon.' },
+  agents_changed_meanwhile: {
+    status: 409,
+    retry: true,
+    message: (what: string) => `Nothing was changed: meanwhile somebody else changed ${what} of this agent.`,
+    hint: 'Read the agent again (GET /api/agents/{id}), and send the change anew if it is still wanted.',
+  },
+  agents_model_pinned: {
+    status: 409,
+    retry: false,
+    message: (model: string) => `The model of this agent is pinned to ${model}: its mode is Stable.`,
+    hint: 'PUT /api/agents/{id}/mode with {"mode": "Normal"} releases it; then change the model.',
+  },
   agents_spawned_agent_gone: {
     status: 409,
     retry: false,

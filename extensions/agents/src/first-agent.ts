@@ -41,6 +41,7 @@ export const ensureFirstAgent = async (deps: { store: AgentStore; ids: Ids; cloc
     manifest,
     createdAt: at,
     lastActiveAt: null,
+    revision: 0,
   } as const;
   try {
     await deps.store.commit([deps.store.insertMark(MARK, at), deps.store.insert(agent), deps.events.event(AgentSpawned, { agentId: agent.id, name: agent.name, ownerId: agent.ownerId })]);

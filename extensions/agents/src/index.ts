@@ -6,6 +6,7 @@ import { Providers } from '@svc/ext-providers/contract';
 import { RunStarted } from '@svc/ext-runs/contract';
 import { type Actor, type ExtensionContext, KernelReady, StoragePurge, defineExtension, keepRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
+import { revision } from '../migrations/0002_revision.js';
 import { type Agent, AgentChanged, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, type SpawnRequest } from './contract.js';
 import * as contract from './contract.js';
 import { ensureFirstAgent } from './first-agent.js';
@@ -21,7 +22,7 @@ import { agentTools } from './tools.js';
 export default defineExtension({
   contract,
   tables: [AgentRows, SpawnKeys, Marks],
-  migrations: [init],
+  migrations: [init, revision],
   activate(ctx) {
     const store = createStore(ctx.db);
     const cache = keepRows<Agent | undefined>(ctx.clock);

@@ -4,16 +4,18 @@
  * A5  An agent of somebody else looks like one that does not exist.
  * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
  */
-import { type Actor, type Events, type KeptRows, type Logger, type ServiceMethods, type Write, isSvcError, seesAll } from '@svc/api';
-import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService, type ModelChoice } from './contract.js';
+import { type Actor, type Events, type Logger, type ServiceMethods, type Write, isSvcError, seesAll } from '@svc/api';
+import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService } from './contract.js';
 import { agentErrors } from './errors.js';
-import { spawnAgent, type SpawnDeps, type Spawned } from './spawning.js';
+import { patchOf } from './changing/change.js';
+import { commitChange, type EditDeps, editAgent } from './changing/edit-agent.js';
+import { spawnAgent, type Spawned } from './spawning.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const MAX_LISTED = 1_000;
+const MAX_RACES = 8;
 
-export interface AgentsDeps extends SpawnDeps {
-  readonly cache: KeptRows<Agent | undefined>;
+export interface AgentsDeps extends EditDeps {
   /** Erases what every area holds of the agent. */
   purge(agentId: string): Promise<unknown>;
   readonly modelsOf: AgentsService['modelsOf'];
@@ -31,12 +33,13 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
     return deps.store.get(actor, spawned.agentId).then((agent) => agent ?? gone(spawned));
   },
   kill: (actor, agentId) => killAgent(deps, actor, agentId),
-  setModel: (actor, agentId, model) => setModel(deps, actor, agentId, model),
+  edit: async (actor, agentId, { manifest, revision }) => editAgent(deps, actor, checkedId(agentId), patchOf(manifest, revision)),
+  setModel: async (actor, agentId, { provider, model }) => (await editAgent(deps, actor, checkedId(agentId), patchOf({ model: { provider, model } }))).agent,
   setSuspended: (actor, agentId, isSuspended) => setSuspended(deps, actor, agentId, isSuspended),
   setSession: async (actor, agentId, sessionId) => {
     const { id } = await getAgent(deps, actor, agentId);
     deps.cache.willChange(id);
-    return [deps.store.update(id, { session_id: sessionId }), changedFact(deps.events, id)];
+    return [deps.store.setSession(id, sessionId), changedFact(deps.events, id)];
   },
 });
 
@@ -75,7 +78,7 @@ const killAgent = async (deps: AgentsDeps, actor: Actor, agentId: string): Promi
   if (!agent) throw agentErrors.agent_not_found(id);
   if (agent.state !== 'Terminated') {
     deps.cache.willChange(id);
-    await deps.store.commit([deps.store.update(id, { state: 'Terminated' }), changedFact(deps.events, id)]);
+    await deps.store.commit([deps.store.end(id), changedFact(deps.events, id)]);
   }
   await finishKill(deps, agent);
 };
@@ -102,26 +105,22 @@ export const finishKills = async (deps: AgentsDeps): Promise<void> => {
   }
 };
 
-const setModel = async (deps: AgentsDeps, actor: Actor, agentId: string, model: ModelChoice): Promise<Agent> => {
-  const id = checkedId(agentId);
-  // Not from the cache: the whole manifest is written back.
-  const agent = await deps.store.get(actor, id);
-  if (!agent) throw agentErrors.agent_not_found(id);
-  const manifest = { ...agent.manifest, model: { ...agent.manifest.model, provider: model.provider, model: model.model } };
-  deps.cache.willChange(id);
-  await deps.store.commit([deps.store.update(id, { manifest }), changedFact(deps.events, id)]);
-  return { ...agent, manifest };
-};
-
+/** Tried again where somebody changes the agent meanwhile: whether it is suspended has to do with nothing else. */
 const setSuspended = async (deps: AgentsDeps, actor: Actor, agentId: string, isSuspended: boolean): Promise<Agent> => {
   const id = checkedId(agentId);
-  const agent = await deps.store.get(actor, id);
-  if (!agent) throw agentErrors.agent_not_found(id);
-  const state = isSuspended ? 'Suspended' : 'Running';
-  if (agent.state === state) return agent;
-  deps.cache.willChange(id);
-  await deps.store.commit([deps.store.update(id, { state }), changedFact(deps.events, id)]);
-  return { ...agent, state };
+  for (let races = 0; ; races++) {
+    const agent = await deps.store.get(actor, id);
+    if (!agent) throw agentErrors.agent_not_found(id);
+    const state = isSuspended ? 'Suspended' : 'Running';
+    if (agent.state === state) return agent;
+    const after = { ...agent, state, revision: agent.revision + 1 } as const;
+    try {
+      await commitChange(deps, agent, after);
+      return after;
+    } catch (error) {
+      if (races >= MAX_RACES || !isSvcError(error) || error.code !== 'storage_conflict') throw error;
+    }
+  }
 };
 
 const changedFact = (events: Events, agentId: string): Write => events.event(AgentChanged, { agentId });

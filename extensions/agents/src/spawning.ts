@@ -66,12 +66,15 @@ const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, p
     manifest,
     createdAt: deps.clock.iso(),
     lastActiveAt: null,
+    revision: 0,
   };
   await commitSpawn(deps, agent, receipt);
   return { agentId: agent.id, name: agent.name, warnings: [...warnings, ...(await reviewOf(deps, manifest))] };
 };
 
-const reviewOf = async ({ review }: SpawnDeps, manifest: AgentManifest): Promise<readonly string[]> => (review.isEmpty() ? [] : (await review.call({ manifest })).flatMap(({ value }) => value ?? []));
+/** What the person who spawns or changes it should know of what it grants. */
+export const reviewOf = async ({ review }: Pick<SpawnDeps, 'review'>, manifest: AgentManifest): Promise<readonly string[]> =>
+  review.isEmpty() ? [] : (await review.call({ manifest })).flatMap(({ value }) => value ?? []);
 
 const parentOf = async (deps: SpawnDeps, actor: Actor, parentId: string): Promise<Agent> => {
   const parent = await deps.store.get(actor, parentId);

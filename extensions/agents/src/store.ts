@@ -26,6 +26,7 @@ interface AgentRow {
   manifest: unknown;
   created_at: string;
   last_active_at: string | null;
+  revision: number;
 }
 
 /** Never taken from a request: the only texts that reach ORDER BY. */
@@ -45,7 +46,12 @@ export interface AgentStore {
   hasMark(name: string): Promise<boolean>;
   insert(agent: Agent): Write;
   insertMark(name: string, at: string): Write;
-  update(id: string, changes: { session_id?: string; manifest?: AgentManifest; state?: AgentState }): Write;
+  /** Its current session: no change of the agent itself. */
+  setSession(id: string, sessionId: string): Write;
+  /** The agent as it shall be. Conflicts when it has changed since it was read, or is on its way out. */
+  change(before: Agent, after: Pick<Agent, 'name' | 'state' | 'mode' | 'manifest'>): Write;
+  /** Marks it as on its way out, whatever else happens to it. */
+  end(id: string): Write;
   touch(at: ReadonlyMap<string, string>): Write;
   /** Conflicts when the row is gone already. */
   remove(id: string): Write;
@@ -78,7 +84,14 @@ export const createStore = (db: Db): AgentStore => {
     hasMark: async (name) => (await db.first({ from: 'marks', where: { name } })) !== undefined,
     insert: (agent) => db.insert('agents', [toRow(agent)]),
     insertMark: (name, at) => db.insert('marks', [{ name, at }]),
-    update: (id, { manifest, ...columns }) => db.update('agents', ['id'], [{ id, ...columns, ...(manifest ? { manifest: JSON.stringify(manifest), description: manifest.description } : {}) }]),
+    setSession: (id, sessionId) => db.update('agents', ['id'], [{ id, session_id: sessionId }]),
+    change: ({ id, revision }, { name, state, mode, manifest }) =>
+      db.sql(
+        `UPDATE ${db.table('agents')} SET name = ?, description = ?, manifest = ?, state = ?, mode = ?, revision = revision + 1 WHERE id = ? AND revision = ? AND state <> 'Terminated'`,
+        [name, manifest.description, JSON.stringify(manifest), state, mode, id, revision],
+        { expect: 1 },
+      ),
+    end: (id) => db.update('agents', ['id'], [{ id, state: 'Terminated' }]),
     touch: (at) =>
       db.update(
         'agents',
@@ -145,6 +158,7 @@ const toAgent = (row: AgentRow): Agent => ({
   sessionId: row.session_id,
   createdAt: row.created_at,
   lastActiveAt: row.last_active_at,
+  revision: row.revision,
 });
 
 /** Keys that manifests had no place for when an older program wrote the row. */
@@ -170,4 +184,5 @@ const toRow = (agent: Agent): Record<string, Scalar> => ({
   manifest: JSON.stringify(agent.manifest),
   created_at: agent.createdAt,
   last_active_at: agent.lastActiveAt,
+  revision: agent.revision,
 });

@@ -16,6 +16,8 @@ export const AgentRows = defineTable('agents', '1.0.0', {
     manifest: { kind: 'json', notNull: true },
     created_at: { kind: 'text', notNull: true },
     last_active_at: { kind: 'text' },
+    // Of the manifest, the state and the mode: what two changes at once are told apart by.
+    revision: { kind: 'integer', notNull: true, default: 0 },
   },
   owner: 'owner_id',
   unique: [['owner_id', 'name']],

@@ -1,7 +1,8 @@
 /** What an agent may do with other agents, besides talking to them (agent_send lives in runs). */
-import { type Actor, type AnyTool, capabilityNameFault, defineTool, type ExecLimits, Type } from '@svc/api';
+import { type Actor, type AnyTool, capabilityNameFault, defineTool, Type } from '@svc/api';
 import type { Agent, AgentsService, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
+import { writtenPolicy } from './manifest/manifest-written.js';
 import type { Spawned } from './spawning.js';
 
 const MAX_SHOWN = 100;
@@ -77,7 +78,7 @@ const childManifest = (parent: Agent, args: ChildArgs): unknown => {
       agent_message: [],
       ...(capabilities.max_llm_tokens_per_hour === null ? {} : { max_llm_tokens_per_hour: capabilities.max_llm_tokens_per_hour }),
     },
-    ...(capabilities.exec ? { exec_policy: policyOf(capabilities.exec) } : {}),
+    ...(capabilities.exec ? { exec_policy: writtenPolicy(capabilities.exec) } : {}),
     tool_allowlist,
     tool_blocklist,
     tools_disabled,
@@ -90,14 +91,6 @@ const ofAreas = (capabilities: ChildArgs['capabilities'] = {}): ChildArgs['capab
   if (own !== undefined) throw agentErrors.agents_spawn_denied(`"${own.slice(0, 100)}" cannot be given under capabilities, which takes what extensions declare`);
   return capabilities;
 };
-
-/** The parent's policy as a manifest writes it. */
-const policyOf = ({ mode, programs, env, ...limits }: ExecLimits): unknown => ({
-  mode,
-  ...(programs ? { allowed_commands: programs } : {}),
-  ...(env ? { allowed_env_vars: env } : {}),
-  ...Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null)),
-});
 
 const findTool = (deps: AgentToolDeps): AnyTool =>
   defineTool({

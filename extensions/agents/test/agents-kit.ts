@@ -10,6 +10,7 @@ import { createJournal } from '@svc/platform/journal/journal';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
+import { revision } from '../migrations/0002_revision.js';
 import { type AgentsDeps, createAgentsService } from '../src/service.js';
 import { createStore } from '../src/store.js';
 
@@ -26,7 +27,7 @@ export const openAgents = async () => {
   const clock = { now: () => ticks++, iso: () => new Date(ticks++).toISOString(), mono: () => ticks++, sleep: async () => undefined };
   const storage: Storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: (events) => said.push(...events) });
   const tables = { id: 'agents', tables: ['agents', 'spawn_keys', 'marks'] };
-  await storage.migrate(tables, [init]);
+  await storage.migrate(tables, [init, revision]);
   const events: Events = { event: ({ name }, data) => storage.event('agents', name, data), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
   await storage.migrate(journalOwner, journalMigrations);
   const journal = createJournal({

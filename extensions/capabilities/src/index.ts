@@ -2,13 +2,13 @@ import { AgentReview, AgentSpawning, Agents } from '@svc/ext-agents/contract';
 import { Auth } from '@svc/ext-auth/contract';
 import { type CapabilityDecl, DoctorCheck, type ExtensionContext, type Role, type ToolFacts, SecurityReport, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
 import { createCallRate } from './call-rate.js';
-import { CODE, createJudge, type Receivers, type Standing } from './call-verdict.js';
+import { createJudge, type Receivers, type Standing } from './call-verdict.js';
 import { CapabilitiesSection } from './config.js';
-import { type Bounded, bound, grantsOf, reviewOf, whyWithheld } from './grants.js';
-import { escalationOf } from './inheritance.js';
+import { type Bounded, bound, grantsOf, reviewOf } from './grants.js';
 import { neverReason } from './judge.js';
 import { idleNames, roleFindings } from './role-names.js';
 import { inheritanceHolds } from './self-check.js';
+import { createSpawnJudge } from './spawn-verdict.js';
 
 const STAGE = -200;
 
@@ -21,19 +21,7 @@ export default defineExtension({
     ctx.hooks.tap(ToolList, (tools, { capabilities, ownerId }) => (capabilities && ownerId !== undefined ? usable(tools, standing(ownerId, capabilities), ctx.capabilities.declared()) : undefined), {
       stage: STAGE,
     });
-    ctx.hooks.tap(AgentSpawning, async ({ actor, manifest, parent }) => {
-      const more = parent ? escalationOf(parent.manifest, manifest, ctx.capabilities.declared()) : undefined;
-      if (more !== undefined) {
-        ctx.log.warn('a child agent was refused', { parent: parent?.id, more });
-        return { deny: `Privilege escalation denied: the child would have ${more}, and its parent has not.`, code: CODE };
-      }
-      const ownerId = parent?.ownerId ?? actor.ownerId;
-      const { withheld, role } = await standing(ownerId, manifest.capabilities);
-      const [first] = withheld;
-      if (!first) return undefined;
-      ctx.log.warn('an agent was refused', { owner: ownerId, grant: first.grant });
-      return { deny: `This agent was not made: ${whyWithheld(first, role)}`, code: CODE };
-    });
+    ctx.hooks.tap(AgentSpawning, createSpawnJudge({ standing, declared: () => ctx.capabilities.declared(), log: ctx.log }));
     ctx.hooks.tap(AgentReview, ({ manifest }) => reviewOf(manifest.capabilities));
     ctx.hooks.tap(DoctorCheck, () => roleFindings(ctx.config.get(CapabilitiesSection), ctx.capabilities.declared()));
     ctx.config.onChange(CapabilitiesSection, () => warnOfIdle(ctx));

@@ -66,6 +66,7 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     tool_blocklist: textsOf(raw.tool_blocklist) ?? [],
     tools_disabled: raw.tools_disabled === true,
     ...(typeof raw.profile === 'string' ? { profile: raw.profile } : {}),
+    ...(typeof raw.pinned_model === 'string' && raw.pinned_model !== '' ? { pinned_model: raw.pinned_model } : {}),
     autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50, ...unwatchedOf(autonomous.unwatched) },
     kept: keptOf(raw),
   };
