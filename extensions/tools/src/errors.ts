@@ -28,6 +28,13 @@ export const toolErrors = defineErrors('tools', {
     hint: 'Ask the agent to do it.',
   },
   needs_agent: { status: 400, retry: false, message: (name: string) => `${name} was not called: what it makes belongs to an agent, and none was named.`, hint: 'Add the query agent_id.' },
+  nothing_to_change: {
+    status: 400,
+    retry: false,
+    message: () => 'The request says nothing that could be changed.',
+    hint: 'Send at least one of capabilities_tools (or tools), tool_allowlist, tool_blocklist and disabled.',
+  },
+  two_lists: { status: 400, retry: false, message: () => 'tools and capabilities_tools were both sent, and they mean the same list.', hint: 'Send one of them.' },
   no_process: { status: 404, retry: false, message: (id: string) => `You have no process "${id.slice(0, 100)}".`, hint: 'process_list shows yours.' },
   too_many_processes: {
     status: 409,

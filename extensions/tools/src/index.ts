@@ -7,6 +7,7 @@ import { builtinTools } from './builtin/builtin-tools.js';
 import { openProcesses } from './processes/area-processes.js';
 import { ProcessRows } from './processes/process-rows.js';
 import { PROCESS_COMPANIONS, processTools } from './processes/process-tools.js';
+import { agentToolRoutes } from './routes/agent-tool-routes.js';
 import { toolRoutes } from './routes/tool-routes.js';
 import { ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts } from './settings/config.js';
 import { PageText } from './workers/page-text-worker.js';
@@ -37,7 +38,7 @@ export default defineExtension({
       log: ctx.log,
     });
     ctx.services.provide(Tools, tools);
-    ctx.routes.add(...toolRoutes({ registry, agents, tools, ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }));
+    ctx.routes.add(...toolRoutes({ registry, agents, tools, ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }), ...agentToolRoutes({ agents, registry }));
     ctx.tools.add(...builtinTools(ctx), ...processTools({ processes: openProcesses(ctx, agents), clock: ctx.clock }));
   },
 });

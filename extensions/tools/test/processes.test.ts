@@ -24,7 +24,11 @@ describeOnEngines('a process of an agent', function () {
   const asker = fixtureExtension({
     id: 'asker',
     manifest: { requires: { tools: '^1' }, grants: [{ grant: 'actors', why: 'the test speaks for the owner' }] },
-    definition: { activate: (ctx) => void (tools = ctx.services.require(Tools)) },
+    definition: {
+      activate: (ctx) => {
+        tools = ctx.services.require(Tools);
+      },
+    },
   });
 
   const spawnAgent = async (name: string, capabilities: string): Promise<string> =>
