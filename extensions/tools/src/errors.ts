@@ -101,5 +101,11 @@ export const toolErrors = defineErrors('tools', {
     message: () => 'Nothing was changed: to find the places of this patch takes more comparisons than one patch may cause.',
     hint: 'Send fewer hunks at a time, or write the file anew with file_write.',
   },
+  search_too_costly: {
+    status: 413,
+    retry: false,
+    message: () => 'The search was ended: its query, its glob or an ignore file of the workspace takes more time or memory than one search may have.',
+    hint: 'Use a simpler query, or give the path of a folder.',
+  },
   page_too_large: { status: 413, retry: false, message: (limit: number) => `The page has more than ${limit} bytes.`, hint: 'Fetch a smaller one.' },
 });

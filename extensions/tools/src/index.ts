@@ -11,6 +11,7 @@ import { agentToolRoutes } from './routes/agent-tool-routes.js';
 import { toolRoutes } from './routes/tool-routes.js';
 import { ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts } from './settings/config.js';
 import { PageText } from './workers/page-text-worker.js';
+import { SearchLines, SiftEntries } from './workers/search-workers.js';
 import { createToolsService } from './service.js';
 import { createToolRegistry } from './tool-registry.js';
 
@@ -18,7 +19,7 @@ export default defineExtension({
   contract,
   tables: [ProcessRows],
   migrations: [processTables],
-  workers: [PageText],
+  workers: [PageText, SiftEntries, SearchLines],
   config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts],
   activate(ctx) {
     const registry = createToolRegistry(ctx.kernel, ctx.hooks.use(ToolList), {
