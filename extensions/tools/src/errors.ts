@@ -101,6 +101,14 @@ export const toolErrors = defineErrors('tools', {
     message: () => 'Nothing was changed: to find the places of this patch takes more comparisons than one patch may cause.',
     hint: 'Send fewer hunks at a time, or write the file anew with file_write.',
   },
+  search_failed: { status: 502, retry: false, message: (provider: string, what: string) => `The search was not answered: ${provider} ${what}.`, hint: 'Go on without it, or tell the person.' },
+  search_limited: { status: 429, retry: true, message: (provider: string, when: string) => `The search was not answered: ${provider} takes no more searches for now (429). Try again ${when}.` },
+  search_key_refused: {
+    status: 502,
+    retry: false,
+    message: (provider: string, status: number) => `The search was not answered: ${provider} refused the key that it was given (${status}).`,
+    hint: 'Tell the person: an operator has to set another key.',
+  },
   search_too_costly: {
     status: 413,
     retry: false,

@@ -10,6 +10,9 @@ import { PROCESS_COMPANIONS, processTools } from './processes/process-tools.js';
 import { agentToolRoutes } from './routes/agent-tool-routes.js';
 import { toolRoutes } from './routes/tool-routes.js';
 import { ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts } from './settings/config.js';
+import { SearchCacheMinutes, SearchTimeoutSecs, WEB_SETTINGS } from './settings/web-config.js';
+import { chooseSearch } from './web-search/search-choice.js';
+import { webSearchTool } from './web-search/web-search.js';
 import { PageText } from './workers/page-text-worker.js';
 import { SearchLines, SiftEntries } from './workers/search-workers.js';
 import { createToolsService } from './service.js';
@@ -20,10 +23,11 @@ export default defineExtension({
   tables: [ProcessRows],
   migrations: [processTables],
   workers: [PageText, SiftEntries, SearchLines],
-  config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts],
+  config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ...WEB_SETTINGS],
   activate(ctx) {
+    const choice = chooseSearch(ctx);
     const registry = createToolRegistry(ctx.kernel, ctx.hooks.use(ToolList), {
-      unavailable: () => undefined,
+      unavailable: (name) => (name === 'web_search' && choice.now() === undefined ? choice.lack() : undefined),
       companionOf: (name) => (PROCESS_COMPANIONS.has(name) ? 'process_start' : undefined),
     });
     const agents = ctx.services.require(Agents);
@@ -40,6 +44,12 @@ export default defineExtension({
     });
     ctx.services.provide(Tools, tools);
     ctx.routes.add(...toolRoutes({ registry, agents, tools, ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }), ...agentToolRoutes({ agents, registry }));
-    ctx.tools.add(...builtinTools(ctx), ...processTools({ processes: openProcesses(ctx, agents), clock: ctx.clock }));
+    const search = webSearchTool({
+      choice,
+      fetch: (url, init) => ctx.fetch(url, init),
+      clock: ctx.clock,
+      settings: () => ({ timeoutSecs: ctx.config.get(SearchTimeoutSecs), cacheMinutes: ctx.config.get(SearchCacheMinutes) }),
+    });
+    ctx.tools.add(...builtinTools(ctx), search, ...processTools({ processes: openProcesses(ctx, agents), clock: ctx.clock }));
   },
 });

@@ -61,7 +61,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   ...all(['memory', 'proactive_memory', 'auto_dream', 'thinking', 'compaction', 'task_board', 'triggers', 'tool_results', 'parallel_tools', 'context_engine', 'mcp_servers', 'a2a', 'bindings']),
   ...all(['sidecar_channels', 'channels', 'webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'media', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
   ...all(['prompt_intelligence', 'inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background']),
-  ...all(['web.search_provider', 'web.cache_ttl_minutes', 'web.timeout_secs', 'web.brave', 'web.tavily', 'web.jina', 'web.perplexity', 'web.searxng', 'web.fetch.readability']),
+  ...all(['web.fetch.readability']),
 };
 
 export const WAITING_SECTIONS: readonly string[] = Object.keys(WAITING_SETTINGS).filter((name) => !name.includes('.'));
