@@ -20,6 +20,7 @@ const boot = (preset: string): Promise<TestKernel> => bootTestKernel({ config: `
 /** Places in answers where any value may stand, and why. */
 const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'getAgent: kept.*': 'keys of a manifest that wait for their area, as they were written',
+  'getTool: input_schema': "a JSON Schema: each tool's own",
   'listTools: tools[].input_schema': "a JSON Schema: each tool's own",
   'followSession: [].data.input': "the arguments of a call, by the tool's own schema",
   'streamMessage: [].data.input': "the arguments of a call, by the tool's own schema",

@@ -1,4 +1,4 @@
-import { ErrorBody, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import { OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import type { ToolInfo, ToolResult, ToolsService } from '../contract.js';
 import { callDirectly, type DirectDeps } from '../direct-call.js';
 import { toolErrors } from '../errors.js';
@@ -24,17 +24,15 @@ const Tool = Type.Object(
   { 'x-name': 'ToolInfo' },
 );
 
-const Result = {
-  tool_use_id: Type.String({ description: '`rest-api`: no model asked for it' }),
-  tool_name: Type.String(),
-  content: Type.String({ description: 'What a model would read; at most 64 KiB, with a note where more was left out' }),
-  is_error: Type.Boolean(),
-  status: OneOf(['completed', 'error', 'waiting_approval', 'denied', 'expired', 'skipped', 'outcome_unknown']),
-};
-const InvokeResult = Type.Object(Result, { 'x-name': 'ToolResult' });
-const FailedResult = Type.Object(
-  { ...Type.Partial(Type.Object(Result)).properties, ...ErrorBody.properties },
-  { 'x-name': 'FailedToolResult', description: 'Of a tool that ran and failed: its result, and the same as an error' },
+const InvokeResult = Type.Object(
+  {
+    tool_use_id: Type.String({ description: '`rest-api`: no model asked for it' }),
+    tool_name: Type.String(),
+    content: Type.String({ description: 'What a model would read; at most 64 KiB, with a note where more was left out' }),
+    is_error: Type.Boolean(),
+    status: OneOf(['completed', 'error', 'waiting_approval', 'denied', 'expired', 'skipped', 'outcome_unknown']),
+  },
+  { 'x-name': 'ToolResult' },
 );
 
 const NameParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: 'Name of the tool' }) });
@@ -86,7 +84,7 @@ const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
       'Calls a tool without a model. The body is the input of the tool: `GET /api/tools/{name}` gives its schema. Only owners and admins may, and only tools that `[tool_invoke]` of config.toml names:',
       '```toml\n[tool_invoke]\nenabled = true\nallowlist = ["system_time", "file_*"]\n```',
       "With `agent_id` the call has that agent's capabilities and runs in its folder. Without it the call has what your role may grant, runs in the folder that holds those of all agents, and tools whose work belongs to an agent (processes) refuse it.",
-      'The call is judged like one of a run, and ends when you hang up. What a person would have to approve is refused. A tool that ran and failed is 400 with its result.',
+      'The call is judged like one of a run, and ends when you hang up. What a person would have to approve is refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.',
     ].join('\n\n'),
     permission: 'tools.admin',
     cost: INVOKE_COST,
@@ -102,7 +100,7 @@ const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
     },
     maxBodyBytes: MAX_INPUT_BYTES,
     errors: [403, 404, 429, 502],
-    responses: { 200: InvokeResult, 400: FailedResult },
+    responses: { 200: InvokeResult },
     handler: async ({ actor, params: { name }, query, body, signal, log, id }) => {
       const result = await callDirectly(deps, { actor, name, args: body, agentId: query.agent_id, signal, log });
       const shown = resultOf(name, result);
