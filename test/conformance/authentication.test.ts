@@ -9,7 +9,9 @@ type Holder = keyof typeof KEYS;
 
 const hash = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
 const person = (role: Holder): string => `[[users]]\nname = "${role}"\nrole = "${role}"\napi_key_hash = "${hash(KEYS[role])}"\n`;
-const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${OPEN_RATE}${person('admin')}${person('user')}${person('viewer')}`;
+/** Closed by the settings as they come; here the roles are what is looked at. */
+const OPEN_TOOLS = '[tool_invoke]\nenabled = true\nallowlist = ["*"]\n';
+const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${OPEN_RATE}${OPEN_TOOLS}${person('admin')}${person('user')}${person('viewer')}`;
 
 /** GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. */
 const PUBLIC = new Set(['GET /', 'GET /api/health', 'GET /api/ready']);
@@ -141,7 +143,7 @@ describe('authentication', () => {
     after(stopTestKernels);
 
     it('every route answers whoever calls from this machine', async () => {
-      const kernel = await bootTestKernel({ config: `[extensions]\npreset = "full"\n${OPEN_RATE}` });
+      const kernel = await bootTestKernel({ config: `[extensions]\npreset = "full"\n${OPEN_RATE}${OPEN_TOOLS}` });
       for (const one of walk(kernel)) {
         const answer = await call(kernel.http, one);
         expectWellFormed(answer, one.template);

@@ -26,6 +26,7 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'listSettings: settings[].value': 'what the schema of the setting allows',
   'getConfigSchema: *': 'a JSON Schema of what is installed',
   'getRegistrySchema: *': 'a JSON Schema of what is installed',
+  'getTool: input_schema': "a JSON Schema: each tool's own",
   'listTools: tools[].input_schema': "a JSON Schema: each tool's own",
   'followSession: [].data.input': "the arguments of a call, by the tool's own schema",
   'streamMessage: [].data.input': "the arguments of a call, by the tool's own schema",

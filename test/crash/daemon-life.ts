@@ -53,6 +53,9 @@ const configFor = (providerUrl: string): string =>
     `openai = "${providerUrl}/v1"`,
     '[web.fetch]',
     'ssrf_allowed_hosts = ["127.0.0.1"]',
+    '[tool_invoke]',
+    'enabled = true',
+    'allowlist = ["process_*"]',
     '',
   ].join('\n');
 

@@ -58,6 +58,32 @@ describe('a child process that survived the daemon', () => {
     const events = await new TestHttp((await second.url) ?? '').events('POST', `/api/agents/${agentId}/message/stream`, { message: story.message.text }, { 'last-event-id': `${again.runId}.1.1` });
     expect(events.find((event) => event.event === 'tool_result')?.data.result).to.contain('not known whether it took effect');
   });
+
+  it('that an agent had started to go on by itself is ended too, and whoever asks for it is told that it was lost', async function () {
+    this.timeout(30_000);
+    const pidFile = join(place.effects, 'long');
+    const first = beginLife(place, 3);
+    const url = (await first.url) ?? '';
+    const agentId = await ensureAgent(url);
+    const invoke = (base: string, tool: string, body: object) => new TestHttp(base).post(`/api/tools/${tool}/invoke?agent_id=${agentId}`, body);
+    const started = await invoke(url, 'process_start', { command: `setsid sh -c 'echo $$ > ${pidFile}; exec sleep 300' & exec sleep 300` });
+    const processId: string = /process (\S+):/.exec(started.body.content)?.[1] ?? '';
+    await until(async () => (await pidIn(pidFile)) > 0, 15_000);
+    const child = await pidIn(pidFile);
+    first.kill();
+    await first.gone;
+    expect(await isAlive(child), 'it outlives the daemon').to.equal(true);
+
+    const next = (await beginLife(place, 4).url) ?? '';
+    const isKnown = await until(async () => /was lost/.test((await invoke(next, 'process_list', {})).body.content), 15_000);
+
+    expect(isKnown, 'it is known to be lost').to.equal(true);
+    expect(await isAlive(child)).to.equal(false);
+    const polled = await invoke(next, 'process_poll', { process_id: processId });
+    expect([polled.status, polled.body.is_error]).to.deep.equal([400, true]);
+    expect(polled.body.content).to.contain('was lost: the daemon stopped while it ran');
+    expect((await invoke(next, 'process_write', { process_id: processId, data: 'x' })).body.content).to.contain('was lost');
+  });
 });
 
 const pidIn = async (file: string): Promise<number> => Number(await readFile(file, 'utf8').catch(() => '0'));

@@ -1,5 +1,5 @@
 /** What tools declares to other areas: list, judge and execute, for runs, direct calls and MCP alike. */
-import { Actor, CallFacts, Need, OneOf, type Plain, type Service, ToolStatus, Type, defineService, method } from '@svc/api';
+import { Actor, CallFacts, Need, OneOf, type Plain, type Service, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
 import { AgentManifest } from '@svc/ext-agents/contract';
 
 const Replay = OneOf(['safe', 'keyed', 'never']);
@@ -49,3 +49,9 @@ export const Tools = defineService('tools', '1.0.0', {
   execute: method([CallRequest], ToolResult),
 });
 export type ToolsService = Service<typeof Tools>;
+
+/** A process of an agent: as long as it runs, its daemon holds the lease. Who finds a run that nobody holds knows that its daemon died. */
+export const ProcessWork = defineWork('tools.process', '1.0.0', {
+  input: Type.Object({ agentId: Type.String(), callId: Type.String({ description: 'The call that started it: by this name a survivor of a crash is found' }) }),
+  result: Type.Object({}),
+});

@@ -18,9 +18,8 @@ import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
 import { checkedArguments, type JudgeDeps, textOf, toolRequest } from './judgement.js';
 import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
+import { timeLimitOf, type TimeSettings } from './time-limits.js';
 import type { ToolRegistry } from './tool-registry.js';
-
-const TIMEOUT_MS = 120_000;
 
 export interface ExecuteDeps {
   readonly registry: ToolRegistry;
@@ -28,6 +27,8 @@ export interface ExecuteDeps {
   readonly after: HookHandle<typeof ToolAfter>;
   readonly schemas: JudgeDeps['schemas'];
   readonly clock: Pick<Clock, 'sleep'>;
+  /** Asked with each call: settings may change. */
+  readonly timeSettings: () => TimeSettings;
   readonly log: Logger;
 }
 
@@ -44,7 +45,7 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal:
 };
 
 const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, signal: AbortSignal): Promise<ToolOutput> => {
-  const limitMs = tool.timeoutMs ?? TIMEOUT_MS;
+  const limitMs = timeLimitOf(tool, deps.timeSettings());
   const late = new AbortController();
   const over = new AbortController();
   void deps.clock.sleep(limitMs, over.signal).then(

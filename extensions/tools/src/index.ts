@@ -2,28 +2,54 @@ import { Tools } from './contract.js';
 import * as contract from './contract.js';
 import { Agents } from '@svc/ext-agents/contract';
 import { ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
+import { processTables } from '../migrations/0001_processes.js';
 import { builtinTools } from './builtin/builtin-tools.js';
-import { toolRoutes } from './routes.js';
+import { openProcesses } from './processes/area-processes.js';
+import { ProcessRows } from './processes/process-rows.js';
+import { PROCESS_COMPANIONS, processTools } from './processes/process-tools.js';
+import { agentToolRoutes } from './routes/agent-tool-routes.js';
+import { toolRoutes } from './routes/tool-routes.js';
+import { ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts } from './settings/config.js';
+import { SearchCacheMinutes, SearchTimeoutSecs, WEB_SETTINGS } from './settings/web-config.js';
+import { chooseSearch } from './web-search/search-choice.js';
+import { webSearchTool } from './web-search/web-search.js';
 import { PageText } from './workers/page-text-worker.js';
+import { SearchLines, SiftEntries } from './workers/search-workers.js';
 import { createToolsService } from './service.js';
 import { createToolRegistry } from './tool-registry.js';
 
 export default defineExtension({
   contract,
-  workers: [PageText],
+  tables: [ProcessRows],
+  migrations: [processTables],
+  workers: [PageText, SiftEntries, SearchLines],
+  config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ...WEB_SETTINGS],
   activate(ctx) {
+    const choice = chooseSearch(ctx);
+    const registry = createToolRegistry(ctx.kernel, ctx.hooks.use(ToolList), {
+      unavailable: (name) => (name === 'web_search' && choice.now() === undefined ? choice.lack() : undefined),
+      companionOf: (name) => (PROCESS_COMPANIONS.has(name) ? 'process_start' : undefined),
+    });
+    const agents = ctx.services.require(Agents);
     const tools = createToolsService({
-      registry: createToolRegistry(ctx.kernel, ctx.hooks.use(ToolList)),
-      agents: ctx.services.require(Agents),
+      registry,
+      agents,
       before: ctx.hooks.use(ToolBefore),
       grants: ctx.hooks.use(ToolGrants),
       after: ctx.hooks.use(ToolAfter),
       schemas: ctx.schemas,
       clock: ctx.clock,
+      timeSettings: () => ({ defaultSecs: ctx.config.get(ToolTimeoutSecs), byName: ctx.config.get(ToolTimeouts) }),
       log: ctx.log,
     });
     ctx.services.provide(Tools, tools);
-    ctx.routes.add(...toolRoutes(tools));
-    ctx.tools.add(...builtinTools(ctx));
+    ctx.routes.add(...toolRoutes({ registry, agents, tools, ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }), ...agentToolRoutes({ agents, registry }));
+    const search = webSearchTool({
+      choice,
+      fetch: (url, init) => ctx.fetch(url, init),
+      clock: ctx.clock,
+      settings: () => ({ timeoutSecs: ctx.config.get(SearchTimeoutSecs), cacheMinutes: ctx.config.get(SearchCacheMinutes) }),
+    });
+    ctx.tools.add(...builtinTools(ctx), search, ...processTools({ processes: openProcesses(ctx, agents), clock: ctx.clock }));
   },
 });

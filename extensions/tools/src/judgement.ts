@@ -21,6 +21,8 @@ export const judgeCall = async (deps: JudgeDeps, request: CallRequest): Promise<
   const tool = deps.registry.find(request.name);
   const basis: Basis = { digest: callDigest(request.name, request.args), replay: tool?.replay ?? 'never', parallel: tool?.parallel ?? false };
   if (!tool) return denied(basis, toolErrors.unknown(request.name, await similarNames(deps.registry, request.name)));
+  const lack = deps.registry.unavailable(request.name);
+  if (lack !== undefined) return denied(basis, toolErrors.unavailable(request.name, lack));
   const problem = await offerProblem(deps, request);
   if (problem) return denied(basis, problem);
   const checked = await checkedArguments(deps, tool, request);
@@ -75,7 +77,7 @@ const offerProblem = async ({ agents, registry }: JudgeDeps, { name, call }: Cal
   }
 };
 
-const similarNames = async (registry: ToolRegistry, name: string): Promise<string[]> =>
+export const similarNames = async (registry: ToolRegistry, name: string): Promise<string[]> =>
   nearest(
     name,
     (await registry.all()).map((tool) => tool.name),

@@ -8,12 +8,24 @@ export interface ToolRegistry {
   all(forAgent?: { readonly agentId: string; readonly ownerId: string; readonly capabilities: Capabilities }): Promise<readonly AnyTool[]>;
   /** By name, whether or not it is offered to an agent. */
   find(name: string): AnyTool | undefined;
+  /** Why nobody can call it now, in a sentence; undefined when that is not so. */
+  unavailable(name: string): string | undefined;
   info(tool: AnyTool): ToolInfo;
   facts(tool: AnyTool): ToolFacts;
 }
 
-export const createToolRegistry = (kernel: ToolsView, toolList: HookHandle<typeof ToolList>): ToolRegistry => {
+export interface RegistryRules {
+  /** What the tool lacks of its surroundings; such a tool is not listed. */
+  unavailable(name: string): string | undefined;
+  /** The tool without which this one is of no use: an agent that is not shown that one is not shown this one. */
+  companionOf(name: string): string | undefined;
+}
+
+const NO_RULES: RegistryRules = { unavailable: () => undefined, companionOf: () => undefined };
+
+export const createToolRegistry = (kernel: ToolsView, toolList: HookHandle<typeof ToolList>, { unavailable, companionOf }: RegistryRules = NO_RULES): ToolRegistry => {
   const contributed = (): readonly AnyTool[] => kernel.tools().map(({ tool }) => tool);
+  const available = (): readonly AnyTool[] => contributed().filter(({ name }) => unavailable(name) === undefined);
   // A contributed tool keeps its owner for as long as the object lives, and every message lists them all.
   const infos = new WeakMap<AnyTool, ToolInfo>();
   const facts = new WeakMap<AnyTool, ToolFacts>();
@@ -25,14 +37,15 @@ export const createToolRegistry = (kernel: ToolsView, toolList: HookHandle<typeo
   const factsFor = (tool: AnyTool): ToolFacts => of(facts, tool, () => factsOf(tool));
   return {
     all: async (forAgent) => {
-      const tools = contributed();
+      const tools = available();
       if (toolList.isEmpty()) return tools;
       const listed = await toolList.call(tools.map(factsFor), forAgent ?? { agentId: '' });
       // Taps leave out; what they would add runs nowhere.
       const names = new Set(listed.map(({ name }) => name));
-      return tools.filter(({ name }) => names.has(name));
+      return tools.filter(({ name }) => names.has(name) && names.has(companionOf(name) ?? name));
     },
     find: (name) => contributed().find((tool) => tool.name === name),
+    unavailable,
     info: (tool) => of(infos, tool, () => infoOf(tool, sourceOf(kernel, tool.name))),
     facts: factsFor,
   };

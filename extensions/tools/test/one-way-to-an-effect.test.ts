@@ -152,6 +152,7 @@ describe('the one way to an effect', () => {
       grants: { isEmpty: () => true, call: async (capabilities: Capabilities) => capabilities },
       after: { isEmpty: () => true, call: async (output: ToolOutput) => output },
       clock,
+      timeSettings: () => ({ defaultSecs: 120, byName: {} }),
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message) => void logged.push(message) },
     });
     return { service, clock, logged };

@@ -5,6 +5,7 @@ import { virtualClock } from '@svc/platform/clock/clock';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import type { CallRequest } from '../src/contract.js';
 import { createToolsService } from '../src/service.js';
+import type { TimeSettings } from '../src/time-limits.js';
 import { createToolRegistry } from '../src/tool-registry.js';
 
 export const AGENT = '11111111-1111-4111-8111-111111111111';
@@ -51,6 +52,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     grants?: (capabilities: Capabilities) => Capabilities;
     list?: (tools: readonly ToolFacts[]) => readonly ToolFacts[];
     manifest: Partial<AgentManifest>;
+    time?: TimeSettings;
   } = { manifest: {} };
   const manifest = () => ({ tools_disabled: false, tool_allowlist: [], tool_blocklist: [], capabilities: ALL, ...taps.manifest });
   const service = createToolsService({
@@ -62,6 +64,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     schemas: createValueChecks(),
     clock,
+    timeSettings: () => taps.time ?? { defaultSecs: 120, byName: {} },
     log,
   });
   return { service, clock, taps, logged, manifest: () => manifest() as AgentManifest };

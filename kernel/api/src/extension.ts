@@ -166,7 +166,7 @@ export interface ExtensionContext {
   readonly egress: Egress;
   /** Needs the grant `exec`, or `exec:<command>`. */
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
-  /** A child that goes on while it is spoken to; the same grants, and the rules of [exec_policy] but its time and output limits. */
+  /** A child that goes on while it is spoken to; the same grants, and the rules of [exec_policy] but its output limit, and its time limit only where `timeoutMs` is given. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
   readonly tcp: Tcp;
   /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. Needs the grant `survivors`, or `exec`. */

@@ -1,5 +1,6 @@
 import { type AnyTool, type Clock, defineTool, type ExtensionContext, Type } from '@svc/api';
 import { applyPatchTool } from './apply-patch.js';
+import { codeSearchTool } from '../code-search/code-search.js';
 import { fileTools } from './file-tools.js';
 import { shellTool } from './shell-exec.js';
 import { webFetchTool } from './web-fetch.js';
@@ -10,6 +11,7 @@ export const builtinTools = (ctx: Pick<ExtensionContext, 'files' | 'exec' | 'fet
   return [
     ...fileTools(workspaces),
     applyPatchTool(workspaces),
+    codeSearchTool({ workspaces, workers: ctx.workers, clock: ctx.clock }),
     shellTool(workspaces, (command, args, options) => ctx.exec(command, args, options)),
     webFetchTool({ fetch: (url, init) => ctx.fetch(url, init), workers: ctx.workers, clock: ctx.clock }),
     clockTool(ctx.clock),

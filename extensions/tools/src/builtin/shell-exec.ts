@@ -1,5 +1,5 @@
-import { type AnyTool, type Capabilities, defineTool, type ExecOptions, type ExecResult, type ExtensionContext, mayUseShell, parseCommandLine, Type } from '@svc/api';
-import { toolErrors } from '../errors.js';
+import { type AnyTool, type Capabilities, defineTool, type ExecOptions, type ExecResult, type ExtensionContext, Type } from '@svc/api';
+import { startOf, variablesOf } from './command-start.js';
 import type { Workspaces } from './workspace.js';
 
 const DEFAULT_SECONDS = 60;
@@ -7,18 +7,6 @@ const MAX_SECONDS = 600;
 /** The door ends the process at the call's own limit; this one only catches a door that does not. */
 const GRACE_MS = 10_000;
 const MAX_OUTPUT_BYTES = 48 * 1024;
-
-/** What a program run without a shell reads of how it was called: nobody sits at a terminal, and git starts nothing else on its own. */
-const UNATTENDED: Readonly<Record<string, string>> = {
-  PAGER: 'cat',
-  GIT_PAGER: 'cat',
-  GIT_EDITOR: ':',
-  GIT_SEQUENCE_EDITOR: ':',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
-  // Stands above what a repository's own configuration says.
-  ...gitConfig({ 'core.hooksPath': '/dev/null', 'core.fsmonitor': 'false', 'protocol.ext.allow': 'never', 'safe.bareRepository': 'explicit' }),
-};
 
 export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']): AnyTool =>
   defineTool({
@@ -37,10 +25,11 @@ export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']
     run: async ({ command, timeout_seconds = DEFAULT_SECONDS }, call) => {
       const { capabilities } = call;
       const seconds = Math.min(timeout_seconds, capabilities.exec?.timeout_secs ?? MAX_SECONDS);
-      const [program, args, options] = startOf(command, capabilities);
+      const [program, args, options] = startOf('shell_exec', command, capabilities);
       const dir = await workspaces.made(call);
       const done = await exec(program, args, {
         ...options,
+        ...variablesOf(capabilities),
         ...limitsOf(capabilities),
         cwd: dir.path,
         timeoutMs: seconds * 1000,
@@ -52,31 +41,10 @@ export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']
     },
   });
 
-/** A shell for whoever was granted one; for others the program itself, whose arguments no shell has touched. */
-const startOf = (command: string, capabilities: Capabilities): readonly [program: string, args: readonly string[], options: Pick<ExecOptions, 'env' | 'guardsOwnFiles'>] => {
-  if (mayUseShell(capabilities)) return ['/bin/sh', ['-c', command], {}];
-  const line = parseCommandLine(command);
-  // Judged before; what was granted may have been taken away since.
-  if (capabilities.shell.length === 0 || capabilities.exec?.mode === 'deny') throw toolErrors.not_offered('shell_exec', 'it is granted no command');
-  if ('problem' in line) throw toolErrors.bad_arguments('shell_exec', line.problem);
-  const [program = '', ...args] = line.words;
-  return [program, args, { env: UNATTENDED, guardsOwnFiles: true }];
-};
-
-const limitsOf = ({ exec }: Capabilities): Pick<ExecOptions, 'maxOutputBytes' | 'idleTimeoutMs' | 'envNames'> => ({
+const limitsOf = ({ exec }: Capabilities): Pick<ExecOptions, 'maxOutputBytes' | 'idleTimeoutMs'> => ({
   maxOutputBytes: Math.min(MAX_OUTPUT_BYTES, exec?.max_output_bytes ?? MAX_OUTPUT_BYTES),
   ...(exec?.no_output_timeout_secs ? { idleTimeoutMs: exec.no_output_timeout_secs * 1000 } : {}),
-  ...(exec?.env ? { envNames: exec.env } : {}),
 });
-
-/** Configuration that git takes from the environment. */
-function gitConfig(settings: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(settings).flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${index}`, key],
-    [`GIT_CONFIG_VALUE_${index}`, value],
-  ]);
-  return { GIT_CONFIG_COUNT: String(entries.length / 2), ...Object.fromEntries(entries) };
-}
 
 const describe = (done: ExecResult, seconds: number): string => {
   const end = done.timedOut

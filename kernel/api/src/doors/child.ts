@@ -8,6 +8,8 @@ export interface SpawnOptions {
   envNames?: readonly string[];
   /** `drop` reads standard error and forgets it; default `pipe`: it has to be read, or the child stands still when the pipe is full. */
   stderr?: 'pipe' | 'drop';
+  /** Its whole life; never more than `[exec_policy] timeout_secs` where that is set. Left out, it has no end, whatever is set: a server that an operator wants. */
+  timeoutMs?: number;
   /** Nothing written by the child for this long ends it; never, when left out. */
   idleTimeoutMs?: number;
   /** Refuses arguments that name the daemon's own files: for commands that a model wrote. */
@@ -22,8 +24,8 @@ export interface ChildEnd {
   /** Null when a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** `exit`: by itself. `idle`: it was silent too long. `ended`: by `kill`, the signal, or the end of the generation. */
-  readonly why: 'exit' | 'idle' | 'ended';
+  /** `exit`: by itself. `timeout`: its time was over. `idle`: it was silent too long. `ended`: by `kill`, the signal, or the end of the generation. */
+  readonly why: 'exit' | 'timeout' | 'idle' | 'ended';
 }
 
 /** Ends with its whole tree when the generation that started it stops. */

@@ -41,7 +41,7 @@ export const Manifest = Type.Object(
         Type.Union([
           Type.Object({ section: Type.String() }, closed),
           Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed),
-          Type.Object({ setting: Type.String({ pattern: '^api\\.[a-z_]+$', description: 'A key of the section [api]' }) }, closed),
+          Type.Object({ setting: Type.String({ pattern: '^(api|web)\\.[a-z_]+$', description: 'A key of the section [api] or [web]' }) }, closed),
         ]),
       ),
     ),

@@ -33,13 +33,10 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   max_request_body_bytes: unkept('a body has 8 MiB at most'),
   max_history_messages: unkept('max_history_messages in the manifest of an agent is kept'),
   max_concurrent_bg_llm: unkept('[runs] max_active caps runs'),
-  tool_timeout_secs: unkept('tools end after their own time'),
-  tool_timeouts: unkept('tools end after their own time'),
 
   budget: unkept('no limit of cost holds for the daemon as a whole. max_cost_per_hour_usd, _day_ and _month_ under [resources] of an agent are kept'),
   approval: unkept('no tool call waits for a person'),
   tool_policy: unkept('what an agent may use stands in its manifest'),
-  tool_invoke: waits,
   provider_api_keys: unkept('`svc providers set-key` and the environment give the keys'),
   provider_regions: unkept('[provider_urls] says where requests go'),
   provider_proxy_urls: unkept('requests go out directly'),
@@ -64,7 +61,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   ...all(['memory', 'proactive_memory', 'auto_dream', 'thinking', 'compaction', 'task_board', 'triggers', 'tool_results', 'parallel_tools', 'context_engine', 'mcp_servers', 'a2a', 'bindings']),
   ...all(['sidecar_channels', 'channels', 'webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'media', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
   ...all(['prompt_intelligence', 'inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background']),
-  ...all(['web.search_provider', 'web.cache_ttl_minutes', 'web.timeout_secs', 'web.brave', 'web.tavily', 'web.jina', 'web.perplexity', 'web.searxng', 'web.fetch.readability']),
+  ...all(['web.fetch.readability']),
 };
 
 export const WAITING_SECTIONS: readonly string[] = Object.keys(WAITING_SETTINGS).filter((name) => !name.includes('.'));

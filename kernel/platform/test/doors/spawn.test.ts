@@ -133,6 +133,18 @@ describe('doors: children that live on', function () {
     expect(await codeOf(sh('true'))).to.equal('exec_denied');
   });
 
+  it('end when their time is over, or the operator’s, which holds for those that have a time at all', async () => {
+    expect(await (await sh('sleep 60', { timeoutMs: 100 })).exit).to.include({ why: 'timeout' });
+    policy = { ...policy, timeout_secs: 1 };
+    const limited = await sh('sleep 60', { timeoutMs: 60_000 });
+    const endless = await sh('sleep 60');
+    expect(await limited.exit).to.include({ why: 'timeout' });
+    expect(await isAlive(endless.pid)).to.equal(true);
+    // One that heeds no signal is silent while it is ended: that is not why.
+    const deaf = await sh('trap "" TERM; while :; do sleep 0.2; done', { timeoutMs: 100, idleTimeoutMs: 2_000 });
+    expect(await deaf.exit).to.include({ why: 'timeout' });
+  });
+
   it('see nothing of our environment but the basics, and obey [exec_policy] and the rail around own files', async () => {
     const child = await door.spawn('mcp', 'env', [], { cwd: home, env: { ADDED: '1', LD_PRELOAD: '/y.so' } });
     const names = (await textOf(child.stdout)).split('\n').map((line) => line.split('=')[0]);

@@ -6,7 +6,7 @@
  * X2  It is recorded before it can act: it starts as a shell that waits for one line on a pipe and then becomes the
  *     program under the same process id. A daemon that dies before it wrote the record closes the pipe, and the child ends without having begun.
  * X3  Its environment is scrubbed, its output capped, its time limited: a caller may ask for less than [exec_policy] allows, never for more.
- * X4  One that lives on (spawn-door.ts) has no limit of time or output, but of number, and its pipes push back.
+ * X4  One that lives on (spawn-door.ts) has no limit of output, but of number, and its pipes push back; of time where its starter sets one.
  *
  * Whether an agent may run this command is the tool's judgement; this door knows only whether anybody may.
  */

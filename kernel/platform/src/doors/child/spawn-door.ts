@@ -73,7 +73,7 @@ const begin = async (host: ChildHost, policy: ChildPolicy, owner: string, { comm
   const { child } = launched;
   const isDropped = options.stderr === 'drop';
   if (isDropped) child.stderr?.resume();
-  const exit = untilGone(host, launched, options, signal).finally(left);
+  const exit = untilGone(host, launched, { ...options, timeoutMs: lifeOf(options, policy) }, signal).finally(left);
   launched.openGate(true);
   return {
     pid: child.pid ?? 0,
@@ -88,20 +88,33 @@ const begin = async (host: ChildHost, policy: ChildPolicy, owner: string, { comm
   };
 };
 
-const untilGone = async (host: ChildHost, launched: Launched, { idleTimeoutMs, stderr }: SpawnOptions, signal: AbortSignal): Promise<ChildEnd> => {
+/** Who limits its child at all is held to what the operator allows. */
+const lifeOf = ({ timeoutMs }: SpawnOptions, { timeout_secs }: ChildPolicy): number | undefined =>
+  timeoutMs === undefined || timeout_secs === undefined ? timeoutMs : Math.min(timeoutMs, timeout_secs * 1_000);
+
+type Limits = Pick<SpawnOptions, 'idleTimeoutMs' | 'stderr'> & { readonly timeoutMs: number | undefined };
+
+const untilGone = async (host: ChildHost, launched: Launched, { idleTimeoutMs, timeoutMs, stderr }: Limits, signal: AbortSignal): Promise<ChildEnd> => {
   const { child, tree } = launched;
   const { clock, log } = host.deps;
   const streams = [
     { from: child.stdout, event: 'readable' as const },
     { from: child.stderr, event: stderr === 'drop' ? ('data' as const) : ('readable' as const) },
   ];
-  const watchSilence = idleTimeoutMs === undefined ? undefined : (end: () => void) => endWhenSilent(streams, clock, idleTimeoutMs, end);
-  const end = await untilEnded(launched, tree, clock, { timeoutMs: undefined, watchSilence }, signal).catch((cause: unknown): End => {
+  const startMs = clock.mono();
+  let isSilent = false;
+  const silent = (end: () => void) => () => {
+    // One whose time is over is silent too, while it ends.
+    isSilent = timeoutMs === undefined || clock.mono() - startMs < timeoutMs;
+    end();
+  };
+  const watchSilence = idleTimeoutMs === undefined ? undefined : (end: () => void) => endWhenSilent(streams, clock, idleTimeoutMs, silent(end));
+  const end = await untilEnded(launched, tree, clock, { timeoutMs, watchSilence }, signal).catch((cause: unknown): End => {
     log.warn('a child could not be waited for', { pid: child.pid, cause });
     return { code: null, signal: null, why: 'exit' };
   });
   child.stdin?.destroy();
   child.stdio[3]?.destroy();
   await launched.forget().catch((cause: unknown) => log.warn('the record of a child that is gone could not be removed', { pid: child.pid, cause }));
-  return { exitCode: end.code, signal: end.signal, why: end.why === 'cancelled' ? 'ended' : end.why === 'timeout' ? 'idle' : 'exit' };
+  return { exitCode: end.code, signal: end.signal, why: end.why === 'cancelled' ? 'ended' : end.why === 'exit' ? 'exit' : isSilent ? 'idle' : 'timeout' };
 };

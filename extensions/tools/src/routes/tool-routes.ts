@@ -1,0 +1,111 @@
+import { OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import type { ToolInfo, ToolResult, ToolsService } from '../contract.js';
+import { callDirectly, type DirectDeps } from '../direct-call.js';
+import { toolErrors } from '../errors.js';
+import { similarNames } from '../judgement.js';
+
+const route = routeGroup({ area: 'tools' });
+
+const MAX_NAME_CHARS = 200;
+/** The largest arguments of a tool here: four million characters of a file, as JSON. */
+const MAX_INPUT_BYTES = 8 * 1_048_576;
+const INVOKE_COST = 10;
+
+const Tool = Type.Object(
+  {
+    name: Type.String(),
+    description: Type.String({ description: 'What the model is told of it' }),
+    input_schema: Type.Unknown({ description: 'JSON Schema of the arguments' }),
+    source: Type.String({ description: '`builtin`, `mcp`, or the extension it comes from' }),
+    risk: OneOf(['read', 'write', 'network', 'exec', 'agent'], { description: '`exec` needs a grant of `shell`, `network` one of `network`' }),
+    replay: OneOf(['safe', 'keyed', 'never'], { description: 'What a restart does with a call whose outcome is not known' }),
+    parallel: Type.Boolean({ description: 'Whether it runs beside other calls of one message' }),
+  },
+  { 'x-name': 'ToolInfo' },
+);
+
+const InvokeResult = Type.Object(
+  {
+    tool_use_id: Type.String({ description: '`rest-api`: no model asked for it' }),
+    tool_name: Type.String(),
+    content: Type.String({ description: 'What a model would read; at most 64 KiB, with a note where more was left out' }),
+    is_error: Type.Boolean(),
+    status: OneOf(['completed', 'error', 'waiting_approval', 'denied', 'expired', 'skipped', 'outcome_unknown']),
+  },
+  { 'x-name': 'ToolResult' },
+);
+
+const NameParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: 'Name of the tool' }) });
+
+export type ToolRouteDeps = DirectDeps & { readonly tools: ToolsService };
+
+export const toolRoutes = (deps: ToolRouteDeps): RouteDecl[] => [listTools(deps), getTool(deps), invokeTool(deps)];
+
+const listTools = ({ tools }: ToolRouteDeps): RouteDecl =>
+  route({
+    id: 'listTools',
+    method: 'GET',
+    path: '/api/tools',
+    summary: 'Every tool that an agent could be allowed to call',
+    description:
+      'All tools that the daemon has now, in order of their names: its own, and those of extensions that are on. Which of them an agent is shown is decided by its manifest: `GET /api/agents/{id}/tools`. A tool that lacks its surroundings is not listed: `web_search` comes when a search provider is configured under `[web]`.',
+    responses: { 200: Type.Object({ tools: Type.Array(Tool), total: Type.Integer() }) },
+    handler: async () => {
+      const found = await tools.all();
+      return reply(200, { tools: found, total: found.length });
+    },
+  });
+
+const getTool = ({ tools, registry }: ToolRouteDeps): RouteDecl =>
+  route({
+    id: 'getTool',
+    method: 'GET',
+    path: '/api/tools/{name}',
+    summary: 'One tool with the schema of its arguments',
+    description: 'The same as its entry in `GET /api/tools`. A tool that is known and cannot be called now is 404 with `tools_unavailable`, which says what is missing.',
+    params: NameParams,
+    errors: [404],
+    responses: { 200: Tool },
+    handler: async ({ params: { name } }) => {
+      const found: ToolInfo | undefined = (await tools.all()).find((tool) => tool.name === name);
+      if (found) return reply(200, found);
+      const lack = registry.find(name) ? registry.unavailable(name) : undefined;
+      throw lack === undefined ? toolErrors.unknown(name, await similarNames(registry, name)) : toolErrors.unavailable(name, lack);
+    },
+  });
+
+const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
+  route({
+    id: 'invokeTool',
+    method: 'POST',
+    path: '/api/tools/{name}/invoke',
+    summary: 'Call a tool directly',
+    description: [
+      'Calls a tool without a model. The body is the input of the tool: `GET /api/tools/{name}` gives its schema. Only owners and admins may, and only tools that `[tool_invoke]` of config.toml names:',
+      '```toml\n[tool_invoke]\nenabled = true\nallowlist = ["system_time", "file_*"]\n```',
+      "With `agent_id` the call has that agent's capabilities and runs in its folder. Without it the call has what your role may grant, runs in the folder that holds those of all agents, and tools whose work belongs to an agent (processes) refuse it.",
+      'The call is judged like one of a run, and ends when you hang up. What a person would have to approve is refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.',
+    ].join('\n\n'),
+    permission: 'tools.admin',
+    cost: INVOKE_COST,
+    audit: 'tool_invoked',
+    params: NameParams,
+    query: Type.Object({ agent_id: Type.Optional(Type.String({ 'x-format': 'uuid', description: 'The agent whose capabilities and folder hold' })) }),
+    body: Type.Object({}, { additionalProperties: true, description: 'The input of the tool' }),
+    bodyRule: 'optional',
+    examples: {
+      'tell the time (system_time)': {},
+      'read the beginning of a file (file_read)': { path: 'notes.md', limit: 20 },
+      'run a command (shell_exec)': { command: 'git status --short', timeout_seconds: 30 },
+    },
+    maxBodyBytes: MAX_INPUT_BYTES,
+    errors: [403, 404, 429, 502],
+    responses: { 200: InvokeResult },
+    handler: async ({ actor, params: { name }, query, body, signal, log, id }) => {
+      const result = await callDirectly(deps, { actor, name, args: body, agentId: query.agent_id, signal, log });
+      const shown = resultOf(name, result);
+      return result.isError ? reply(400, { ...shown, error: result.content, code: 'tools_call_failed', request_id: id }) : reply(200, shown);
+    },
+  });
+
+const resultOf = (name: string, { content, isError, status }: ToolResult) => ({ tool_use_id: 'rest-api', tool_name: name, content, is_error: isError, status });

@@ -1,0 +1,20 @@
+/** What an operator says of tools: who may call them directly, and how long a call may take. */
+import { type Plain, Type, defineConfig } from '@svc/api';
+
+export const ToolInvoke = Type.Object(
+  {
+    enabled: Type.Boolean({ default: false, description: 'Whether POST /api/tools/{name}/invoke calls anything' }),
+    allowlist: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { default: [], maxItems: 500, description: 'Names of tools that may be called directly; `*` stands for any text' }),
+  },
+  { additionalProperties: false, default: {} },
+);
+export type ToolInvoke = Plain<typeof ToolInvoke>;
+
+const Seconds = { minimum: 1, maximum: 86_400 };
+
+export const ToolInvokeSection = defineConfig('tool_invoke', ToolInvoke);
+export const ToolTimeoutSecs = defineConfig('/tool_timeout_secs', Type.Integer({ ...Seconds, default: 120, description: 'How long a call may take of a tool that sets no limit of its own' }));
+export const ToolTimeouts = defineConfig(
+  'tool_timeouts',
+  Type.Record(Type.String(), Type.Integer(Seconds), { default: {}, description: 'Seconds that a call may take, by the name of the tool or a pattern with `*`; before what the tool says itself' }),
+);
