@@ -1,5 +1,8 @@
 /** Aliases and custom models, over HTTP and a real database. */
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { bootTestKernel, describeOnEngines, OPEN_RATE, stopTestKernels, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
@@ -180,16 +183,23 @@ describeOnEngines('names that people give to models', function () {
 describe('who may change the names of models', () => {
   afterEach(stopTestKernels);
 
+  const person = (name: string, role: string): string => `[[users]]
+name = "${name}"
+role = "${role}"
+api_key_hash = "sha256:${createHash('sha256').update(`key-of-${name}-0001`).digest('hex')}"
+`;
+
   it('an admin may, a user may not', async () => {
     const kernel = await bootTestKernel({
-      config: `api_key = "owner-key"\n[[users]]\nname = "ann"\nrole = "admin"\napi_key = "ann-key"\n[[users]]\nname = "bob"\nrole = "user"\napi_key = "bob-key"\n${OPEN_RATE}`,
+      config: `api_key = "key-of-the-owner-0001"
+${person('ann', 'admin')}${person('bob', 'user')}${OPEN_RATE}`,
     });
     const body = { alias: 'mine', model_id: 'haiku' };
-    expect((await kernel.as('bob-key').post('/api/models/aliases', body)).status).to.equal(403);
-    expect((await kernel.as('bob-key').post('/api/models/custom', { id: 'x', provider: 'openai' })).status).to.equal(403);
-    expect((await kernel.as('bob-key').post('/api/catalog/update')).status).to.equal(403);
-    expect((await kernel.as('ann-key').post('/api/models/aliases', body)).status).to.equal(201);
-    expect((await kernel.as('bob-key').get('/api/models/mine')).body.id).to.equal('claude-haiku-4-5-20251001');
+    expect((await kernel.as('key-of-bob-0001').post('/api/models/aliases', body)).status).to.equal(403);
+    expect((await kernel.as('key-of-bob-0001').post('/api/models/custom', { id: 'x', provider: 'openai' })).status).to.equal(403);
+    expect((await kernel.as('key-of-bob-0001').post('/api/catalog/update')).status).to.equal(403);
+    expect((await kernel.as('key-of-ann-0001').post('/api/models/aliases', body)).status).to.equal(201);
+    expect((await kernel.as('key-of-bob-0001').get('/api/models/mine')).body.id).to.equal('claude-haiku-4-5-20251001');
   });
 });
 
@@ -221,9 +231,6 @@ describe('an agent whose model is a name that a person gave', function () {
   });
 
   it('keeps its names over a restart', async () => {
-    const { mkdtemp, rm } = await import('node:fs/promises');
-    const { tmpdir } = await import('node:os');
-    const { join } = await import('node:path');
     const home = await mkdtemp(join(tmpdir(), 'svc-models-'));
     try {
       const first = await bootTestKernel({ home, config: OPEN_RATE });
