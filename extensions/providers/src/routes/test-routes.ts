@@ -75,7 +75,7 @@ const LocalServerView = Type.Object(
 
 const detect = ({ local }: RoutesDeps): RouteDecl =>
   route({
-    id: 'detectLocalModels',
+    id: 'discoverLocalModels',
     method: 'GET',
     path: '/api/providers/local-llm/detect',
     summary: 'Look for model servers on this machine',
