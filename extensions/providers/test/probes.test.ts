@@ -34,23 +34,14 @@ describe('what providers answer', function () {
   const provider = async (kernel: TestKernel, name: string) => (await kernel.http.expect(200, 'GET', `/api/providers/${name}`)).body;
 
   describe('when tested', () => {
+    const list = {
+      anthropic: (...ids: string[]) => ({ body: { data: ids.map((id) => ({ type: 'model', id })) } }),
+      gemini: (...ids: string[]) => ({ body: { models: ids.map((id) => ({ name: `models/${id}` })) } }),
+    };
     for (const [name, path, answer, model, header, value] of [
       ['openai', '/v1/models', openAiList('gpt-5', 'gpt-5-nano', 'gpt-5-mini'), 'gpt-5-nano', 'authorization', `Bearer ${KEY}`],
-      [
-        'anthropic',
-        '/v1/models',
-        {
-          body: {
-            data: [
-              { type: 'model', id: 'claude-opus-4-7' },
-              { type: 'model', id: 'claude-haiku-4-5-20251001' },
-            ],
-          },
-        },
-        'claude-haiku-4-5-20251001',
-        'x-api-key',
-        KEY,
-      ],
+      ['anthropic', '/v1/models', list.anthropic('claude-opus-4-7', 'claude-haiku-4-5-20251001'), 'claude-haiku-4-5-20251001', 'x-api-key', KEY],
+      ['gemini', '/v1beta/models', list.gemini('gemini-2.5-pro', 'gemini-2.5-flash-lite'), 'gemini-2.5-flash-lite', 'x-goog-api-key', KEY],
     ] as const)
       it(`P7 ${name}: asks its list with the key, and names the cheapest model of the catalog that it lists`, async () => {
         server.answer(path, answer);

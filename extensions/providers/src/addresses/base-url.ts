@@ -15,7 +15,8 @@ export const normalizeBaseUrl = (text: string, wire: ProviderRecord['wire']): st
   if (url.search !== '' || url.hash !== '') throw providerErrors.bad_url('it carries a query or a fragment');
   const path = url.pathname.replace(/(?<!\/)\/+$/, '');
   if (wire === 'anthropic') return url.origin + path.replace(/\/v1$/, '');
-  if (wire === 'gemini') return url.origin + path.replace(/\/v1beta$/, '');
+  // What stood here for the other protocol that Gemini speaks.
+  if (wire === 'gemini') return url.origin + path.replace(/\/openai$/, '');
   return url.origin + (path === '' && wire === 'openai' ? '/v1' : path);
 };
 

@@ -56,7 +56,8 @@ const ollamaTags = (baseUrl: string): string => `${baseUrl.replace(/\/v1$/, '')}
 
 const urlOf = ({ wire, base_url }: Asked): string => {
   if (wire === 'anthropic') return `${base_url}/v1/models?limit=1000`;
-  return wire === 'gemini' ? `${base_url}/v1beta/models?pageSize=1000` : `${base_url}/models`;
+  if (wire === 'gemini') return `${/\/v\d+\w*$/.test(base_url) ? base_url : `${base_url}/v1beta`}/models?pageSize=1000`;
+  return `${base_url}/models`;
 };
 
 const headersOf = ({ wire, secret }: Asked, withKey: boolean): Pick<FetchInit, 'headers' | 'secretHeaders'> => {
