@@ -35,6 +35,7 @@ export interface Changes {
   addCustom(model: CatalogModel, beside: Beside): Promise<void>;
   removeCustom(id: string, provider: string | undefined): Promise<CatalogModel>;
   keepList(provider: string, listed: readonly ListedModel[]): Promise<void>;
+  forgetList(provider: string): Promise<void>;
 }
 
 export const createChanges = (deps: ChangesDeps): Changes => ({
@@ -80,15 +81,19 @@ export const createChanges = (deps: ChangesDeps): Changes => ({
   },
   keepList: (provider, listed) => {
     const models = listed.filter(({ id }) => isUsableId(id)).slice(0, MAX_LISTED);
-    const text = JSON.stringify(models);
+    const text = textOf(models);
     return change(deps, ({ rows }) => {
       const standing = rows.lists.find((list) => list.provider === provider);
       // The same list again is no change, so that looking costs no commit.
-      if (standing && JSON.stringify(standing.models) === text) return [];
+      if (standing && textOf(standing.models) === text) return [];
       return [deps.store.keepList({ provider, models, seenAt: deps.clock.iso() }), told(deps, 'local', provider)];
     });
   },
+  forgetList: (provider) => change(deps, ({ rows }) => (rows.lists.some((list) => list.provider === provider) ? [deps.store.removeList(provider), told(deps, 'local', provider)] : [])),
 });
+
+/** A database may keep the fields of JSON in another order. */
+const textOf = (models: readonly ListedModel[]): string => JSON.stringify(models.map(({ id, size_bytes, context_window }) => [id, size_bytes, context_window]));
 
 const told = ({ events }: ChangesDeps, what: 'alias' | 'custom' | 'local', name: string): Write => events.event(ModelsChanged, { what, name });
 

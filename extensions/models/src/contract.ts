@@ -42,6 +42,8 @@ export type ListedModel = Plain<typeof ListedModel>;
 export const LocalModels = defineService('local-models', '1.0.0', {
   /** From now on this provider has these models and no other; they stay until the next word, over restarts too. */
   keep: method([Type.String({ description: 'Provider' }), Type.Array(ListedModel)], Type.Void()),
+  /** There is no such provider any more. */
+  forget: method([Type.String({ description: 'Provider' })], Type.Void()),
 });
 export type LocalModelsService = Service<typeof LocalModels>;
 

@@ -30,7 +30,7 @@ export default defineExtension({
     const fetch: typeof ctx.fetch = (url, init) => ctx.fetch(url, init);
     const updates = createCatalogUpdates({ fetch, config: ctx.config, schemas: ctx.schemas, kept, store, models, events: ctx.events, clock: ctx.clock, log: ctx.log, signal: ctx.signal });
     ctx.services.provide(Models, models);
-    ctx.services.provide(LocalModels, { keep: (provider, listed) => changes.keepList(provider, listed) });
+    ctx.services.provide(LocalModels, { keep: (provider, listed) => changes.keepList(provider, listed), forget: (provider) => changes.forgetList(provider) });
     const about = { models, providers: ctx.services.optional(Providers), llm: ctx.services.optional(Llm) };
     ctx.routes.add(
       ...modelRoutes(about),

@@ -5,8 +5,8 @@ import type { CatalogModel, ListedModel } from './contract.js';
 /** Of each kind; routes refuse more. */
 export const MAX_ALIASES = 1_000;
 export const MAX_CUSTOM = 1_000;
-/** Model servers on one machine. */
-const MAX_LISTS = 50;
+/** As many as providers can have addresses of their own, and some. */
+const MAX_LISTS = 600;
 
 export interface LocalList {
   readonly provider: string;
@@ -33,6 +33,7 @@ export interface ModelStore {
   addCustom(model: CatalogModel, at: string): Write;
   removeCustom(model: CatalogModel): Write;
   keepList(list: LocalList): Write;
+  removeList(provider: string): Write;
   commit(writes: readonly Write[]): Promise<void>;
 }
 
@@ -68,6 +69,7 @@ export const createModelStore = (db: Db): ModelStore => {
     addCustom: (model, at) => db.insert('custom_models', [{ provider: model.provider, id_key: model.id.toLowerCase(), model: JSON.stringify(model), created_at: at }]),
     removeCustom: (model) => db.remove('custom_models', { provider: model.provider, id_key: model.id.toLowerCase() }, { expect: 1 }),
     keepList: ({ provider, models, seenAt }) => db.upsert('local_lists', ['provider'], [{ provider, models: JSON.stringify(models), seen_at: seenAt }]),
+    removeList: (provider) => db.remove('local_lists', { provider }),
     commit: async (writes) => void (await db.commit(writes)),
   };
 };

@@ -1,6 +1,6 @@
 /** What the service of providers is made of. */
 import type { Clock, ConfigHandle, Events, Logger, Secrets } from '@svc/api';
-import type { ModelsService } from '@svc/ext-models/contract';
+import type { LocalModelsService, ModelsService } from '@svc/ext-models/contract';
 import type { AllowedUrls } from './addresses/allowed-urls.js';
 import type { LocalServers } from './addresses/local-servers.js';
 import type { ProviderEntry } from './directory.js';
@@ -12,6 +12,8 @@ export interface ProvidersDeps {
   secrets: Secrets;
   store: SettingsStore;
   models: ModelsService;
+  /** Where what local servers list is kept. */
+  lists: Pick<LocalModelsService, 'forget'>;
   events: Events;
   clock: Clock;
   local: LocalServers;

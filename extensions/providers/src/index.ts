@@ -27,14 +27,16 @@ export default defineExtension({
   config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection],
   activate(ctx) {
     const models = ctx.services.require(Models);
+    const lists = ctx.services.require(LocalModels);
     const fetch: typeof ctx.fetch = (url, options) => ctx.fetch(url, options);
-    const local = createLocalServers({ fetch, clock: ctx.clock, log: ctx.log, addresses: async () => localAddresses(await providers.list()), kept: ctx.services.require(LocalModels) });
+    const local = createLocalServers({ fetch, clock: ctx.clock, log: ctx.log, addresses: async () => localAddresses(await providers.list()), kept: lists });
     const providers = createProvidersService({
       known: loadKnownProviders,
       config: ctx.config,
       secrets: ctx.secrets,
       store: createSettingsStore(ctx.db),
       models,
+      lists,
       events: ctx.events,
       clock: ctx.clock,
       local,

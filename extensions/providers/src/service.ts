@@ -22,7 +22,7 @@ import type { ProvidersDeps } from './deps.js';
 import { providerErrors } from './errors.js';
 import { type KeyChanges, keyChanges } from './changes/keys.js';
 import { type UrlChanges, urlChanges } from './changes/urls.js';
-import { canBeAsked, current, entriesNow, forget, newState, SNAPSHOT_FRESH_MS, shown, type State } from './snapshot.js';
+import { canBeAsked, current, entriesNow, forget, markKeyChange, newState, SNAPSHOT_FRESH_MS, shown, type State } from './snapshot.js';
 
 const KEYS_UNREADABLE = 'providers_keys_unreadable';
 
@@ -73,7 +73,7 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
     },
     allowUrls: async () => void (await entriesNow(deps)),
     hearChange: (name) => {
-      state.verdicts.delete(name);
+      markKeyChange(state, name);
       forget(state);
     },
     refresh: () => {

@@ -28,13 +28,21 @@ export interface State {
   chosenAt: number;
   /** What providers said of their keys in this life; at most one entry per provider. Of a key that is kept it stands in the table too. */
   readonly verdicts: Map<string, Verdict>;
+  /** How often the key of a provider was changed in this life, where it was. */
+  readonly keyMarks: Map<string, number>;
   /** Providers that are shown with a refused key, for whoever asks without waiting. */
   refused: ReadonlySet<string>;
   /** The last list, and what it was made of. */
   shown: { readonly of: Snapshot; readonly beside: unknown; readonly list: readonly ProviderRecord[] } | undefined;
 }
 
-export const newState = (): State => ({ snapshot: undefined, snapshotAt: 0, chosen: undefined, chosenAt: 0, verdicts: new Map(), refused: new Set(), shown: undefined });
+export const newState = (): State => ({ snapshot: undefined, snapshotAt: 0, chosen: undefined, chosenAt: 0, verdicts: new Map(), keyMarks: new Map(), refused: new Set(), shown: undefined });
+
+/** Its key may be another one from here on: what is said of the one before is not said of it. */
+export const markKeyChange = (state: State, name: string): void => {
+  state.verdicts.delete(name);
+  state.keyMarks.set(name, (state.keyMarks.get(name) ?? 0) + 1);
+};
 
 export const forget = (state: State): void => {
   state.snapshot = undefined;

@@ -2,16 +2,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeOnEngines, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { type ListServer, openAiList, startListServer } from '../../../fixtures/providers/list-server.js';
-import { bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
 
 const KEY = 'sk-canary-51c0ffee';
 const DEAD = 'http://127.0.0.1:1/v1';
 const OFF = `[provider_urls]\nollama = "${DEAD}"\nlmstudio = "${DEAD}"\nvllm = "${DEAD}"\nlemonade = "${DEAD}"\n`;
 
-describe('keys and addresses of providers', function () {
+describeOnEngines('keys and addresses of providers', function () {
   this.timeout(30_000);
   let server: ListServer;
   let home: string;
@@ -99,6 +99,30 @@ describe('keys and addresses of providers', function () {
     expect((await kernel.http.get('/api/providers/my-lab')).status).to.equal(404);
     await kernel.http.expect(200, 'PUT', '/api/providers/my-lab/url', { url: server.url, create: true });
     expect(await provider(kernel, 'my-lab')).to.include({ auth_status: 'no_key_needed', key_present: false });
+  });
+
+  it('what its server lists goes with a provider of one’s own', async () => {
+    const { http } = await boot();
+    await http.expect(200, 'PUT', '/api/providers/my-lab/url', { url: server.url, create: true });
+    const models = async () => (await http.get('/api/models?provider=my-lab')).body.models.map((one: { id: string }) => one.id);
+    await http.expect(200, 'GET', '/api/providers/local-llm/detect');
+    expect(await models()).to.deep.equal(['gpt-5', 'house-model']);
+    await http.expect(200, 'DELETE', '/api/providers/my-lab/url');
+    expect(await models()).to.deep.equal([]);
+  });
+
+  it('P7 what is said of a key that was changed meanwhile is not said of the new one', async () => {
+    const { http } = await boot();
+    await http.expect(200, 'PUT', '/api/providers/openai/url', { url: server.url });
+    await http.expect(200, 'POST', '/api/providers/openai/key', { api_key: KEY });
+    let release = (): void => undefined;
+    server.answer('/v1/models', { status: 401, until: new Promise((resolve) => (release = () => resolve(undefined))) });
+    const before = server.asked.length;
+    const testing = http.expect(200, 'POST', '/api/providers/openai/test');
+    await until(() => server.asked.length > before);
+    await http.expect(200, 'POST', '/api/providers/openai/key', { api_key: `${KEY}2` });
+    release();
+    expect((await testing).body).to.include({ status: 'error', auth_status: 'configured' });
   });
 
   it('refuses names that no provider can have, and makes none unasked', async () => {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeOnEngines, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { type ListAnswer, type ListServer, ollamaList, openAiList, startListServer } from '../../../fixtures/providers/list-server.js';
 import { startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
@@ -156,7 +156,7 @@ describe('what providers answer', function () {
     });
   });
 
-  describe('when looked for on this machine', () => {
+  describeOnEngines('when looked for on this machine', () => {
     const detect = async (kernel: TestKernel) => (await kernel.http.expect(200, 'GET', '/api/providers/local-llm/detect')).body;
     const listed = async (kernel: TestKernel) => (await kernel.http.expect(200, 'GET', '/api/models?provider=ollama')).body.models.filter((model: { source: string }) => model.source === 'local');
     const idsOf = (models: ReadonlyArray<{ id: string }>): string[] => models.map(({ id }) => id);

@@ -92,6 +92,7 @@ describe('providers', () => {
       secrets: secretsOf(setup),
       store: createSettingsStore(storage.dbFor(owned)),
       models,
+      lists: { forget: async () => undefined },
       events: { publish: (_event: unknown, data: { name: string }) => void changes.push(data.name) } as Partial<Events> as Events,
       clock,
       local: servers,

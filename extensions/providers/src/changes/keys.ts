@@ -4,7 +4,7 @@ import type { DefaultModel, ProviderRecord, ProvidersService } from '../contract
 import { type ProviderEntry, secretOf } from '../directory.js';
 import { providerErrors } from '../errors.js';
 import { type Changing, recordNow } from './changing.js';
-import { current, forget } from '../snapshot.js';
+import { current, forget, markKeyChange } from '../snapshot.js';
 import type { KeyState, Verdict } from '../store.js';
 
 export interface KeyChanges extends Pick<ProvidersService, 'markKeyInvalid' | 'markKeyValid'> {
@@ -13,8 +13,10 @@ export interface KeyChanges extends Pick<ProvidersService, 'markKeyInvalid' | 'm
   removeKey(name: string): Promise<{ suppressed: boolean; envVar: string | null }>;
   /** A key of the environment counts again. */
   enable(name: string): Promise<ProviderRecord>;
-  /** What the provider said when somebody tested its key. */
-  noteVerdict(name: string, verdict: Verdict): Promise<void>;
+  /** To be taken before a key is tested. */
+  keyMark(name: string): number;
+  /** What the provider said when somebody tested its key; nothing where that has changed since the mark. */
+  noteVerdict(name: string, verdict: Verdict, mark: number): Promise<void>;
 }
 
 const NO_STATE: KeyState = { suppressed: false, verdict: null };
@@ -30,7 +32,8 @@ export const keyChanges = (changing: Changing): KeyChanges => {
       changing.changed(entry.name);
       return recordNow(changing, name);
     },
-    noteVerdict: (name, verdict) => noteVerdict(changing, name, verdict),
+    keyMark: (name) => state.keyMarks.get(name) ?? 0,
+    noteVerdict: (name, verdict, mark) => noteVerdict(changing, name, verdict, mark),
     markKeyInvalid: async (name) => {
       if (state.refused.has(name)) return;
       const { records, places } = await current(deps, state);
@@ -72,7 +75,7 @@ const setKey = async (changing: Changing, name: string, key: string): Promise<{ 
   const before = await changing.shownDefault();
   await deps.secrets.put(secretOf(entry).secret, trimmed);
   await saveState(changing, name, NO_STATE);
-  state.verdicts.delete(name);
+  markKeyChange(state, name);
   forget(state);
   const input = await changing.choosing();
   const record = input.records.get(name);
@@ -97,7 +100,7 @@ const removeKey = async (changing: Changing, name: string): Promise<{ suppressed
   // Looked for after the kept one is gone; until it is written down nobody was told that the key is removed.
   const suppressed = (await deps.secrets.where(secretOf(entry))) === 'environment';
   await saveState(changing, name, { suppressed, verdict: null });
-  state.verdicts.delete(name);
+  markKeyChange(state, name);
   forget(state);
   const record = (await current(deps, state)).records.get(name);
   if (record) await giveUpWithKey(deps, record);
@@ -105,9 +108,10 @@ const removeKey = async (changing: Changing, name: string): Promise<{ suppressed
   return { suppressed, envVar: entry.env_var };
 };
 
-const noteVerdict = async (changing: Changing, name: string, verdict: Verdict): Promise<void> => {
+const noteVerdict = async (changing: Changing, name: string, verdict: Verdict, mark: number): Promise<void> => {
   const { deps, state } = changing;
   const { places, keyStates } = await current(deps, state);
+  if ((state.keyMarks.get(name) ?? 0) !== mark) return;
   const place = places.get(name);
   if (place === undefined) return;
   if (place === 'stored' && keyStates.get(name)?.verdict !== verdict) {

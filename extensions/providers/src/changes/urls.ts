@@ -37,8 +37,8 @@ export const urlChanges = (changing: Changing): UrlChanges => {
       if (!entry) throw providerErrors.not_found(name);
       if (!(await deps.store.removeBaseUrl(name))) throw providerErrors.no_saved_url(name);
       const left = (await entriesNow(deps)).get(name);
-      // Nobody could see or remove the key of a provider that is gone.
-      if (!left) await deps.secrets.delete(secretOf(entry).secret);
+      // Nobody could see or remove what is kept of a provider that is gone.
+      if (!left) await Promise.all([deps.secrets.delete(secretOf(entry).secret), deps.lists.forget(name)]);
       await forgetAll(changing, name);
       return { baseUrl: left?.base_url ?? null };
     },

@@ -20,8 +20,9 @@ export const TestResult = Type.Object(
 
 /** Asks, keeps what was found out, and tells. */
 export const runTest = async ({ providers, reach, testing }: RoutesDeps, record: ProviderRecord, model: string | undefined, signal: AbortSignal) => {
+  const mark = providers.keyMark(record.name);
   const outcome = await testProvider(testing, record, model, signal);
-  await keep({ providers, reach }, record, outcome);
+  await keep({ providers, reach }, record, outcome, mark);
   const after = await providers.get(record.name);
   return {
     status: outcome.error === null ? ('ok' as const) : ('error' as const),
@@ -33,11 +34,11 @@ export const runTest = async ({ providers, reach, testing }: RoutesDeps, record:
   };
 };
 
-const keep = async ({ providers, reach }: Pick<RoutesDeps, 'providers' | 'reach'>, record: ProviderRecord, { listing, error }: TestOutcome): Promise<void> => {
+const keep = async ({ providers, reach }: Pick<RoutesDeps, 'providers' | 'reach'>, record: ProviderRecord, { listing, error }: TestOutcome, mark: number): Promise<void> => {
   if (!listing) return;
   reach.note(record, listing, error);
-  if (listing.kind === 'refused') await providers.noteVerdict(record.name, 'refused');
-  if (listing.kind === 'listed') await providers.noteVerdict(record.name, 'validated');
+  if (listing.kind === 'refused') await providers.noteVerdict(record.name, 'refused', mark);
+  if (listing.kind === 'listed') await providers.noteVerdict(record.name, 'validated', mark);
 };
 
 const test = (deps: RoutesDeps): RouteDecl =>
