@@ -38,6 +38,7 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
 /** Parameters that look like ids of ours and are none. */
 const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'getModel: id': 'a name of the catalog',
+  'deleteCustomModel: id': 'a name of the catalog',
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
 };
 

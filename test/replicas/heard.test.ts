@@ -5,6 +5,7 @@ import { systemClock, type VirtualClock, virtualClock } from '@svc/platform/cloc
 import { createLocalBusHub } from '@svc/platform/bus/local-bus';
 import { fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
+import { catalogKeys, sampleCatalog, startCatalogHost } from '../../fixtures/catalogs/catalog-host.js';
 import { until } from '../clients/model-kernel.js';
 import { bootTwo, count, gate, talk, type TwoDaemons, type TwoDaemonsOptions } from './two-daemons.js';
 
@@ -135,6 +136,33 @@ describe('two daemons over one database', function () {
     expect((await send(b)).status).to.equal(200);
     expect((await send(a)).status).to.equal(200);
     await until(async () => (await send(b)).body.code === 'token_quota_exceeded');
+  });
+
+  it('call a model by the name that was given to it in the other', async () => {
+    const { a, b, model } = await boot();
+    await a.kernel.http.expect(201, 'POST', '/api/models/aliases', { alias: 'mine', model_id: 'openai/one' });
+    await until(async () => (await b.kernel.http.get('/api/models/aliases')).body.aliases.mine === 'openai/one');
+    const { body } = await b.kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'named', model: { provider: 'default', model: 'mine' } } });
+    const send = () => b.kernel.http.expect(200, 'POST', `/api/agents/${body.agent_id}/message`, { message: 'hello' });
+    await send();
+    expect(model.requests.at(-1)?.body.model).to.equal('one');
+    await a.kernel.http.expect(200, 'DELETE', '/api/models/aliases/mine');
+    await a.kernel.http.expect(201, 'POST', '/api/models/aliases', { alias: 'mine', model_id: 'openai/two' });
+    await until(async () => (await send()) && model.requests.at(-1)?.body.model === 'two');
+  });
+
+  it('fetch the newer catalog that the other has fetched, each for itself', async () => {
+    const host = await startCatalogHost();
+    const keys = catalogKeys();
+    try {
+      host.publish(sampleCatalog(), keys);
+      const { a, b } = await boot({ config: `[models]\ncatalog_url = "${host.url}/catalog.json"\ncatalog_public_key = "${keys.publicKey}"\n[web.fetch]\nssrf_allowed_hosts = ["127.0.0.1"]` });
+      await a.kernel.http.expect(200, 'POST', '/api/catalog/update');
+      await until(async () => (await b.kernel.http.get('/api/models/newest')).status === 200);
+      expect(host.asked.filter((path) => path === '/catalog.json')).to.have.length(2);
+    } finally {
+      await host.close();
+    }
   });
 
   it('use the address of a provider that was set in the other', async () => {

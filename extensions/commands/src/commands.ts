@@ -134,7 +134,7 @@ async function chooseModel(deps: CommandDeps, name: string): Promise<ModelChoice
 }
 
 async function listModels(deps: CommandDeps) {
-  const usable = new Set((await deps.providers.list()).filter((provider) => provider.auth_status === 'configured' || provider.auth_status === 'no_key_needed').map((provider) => provider.name));
+  const usable = new Set(await deps.providers.usable());
   const models = (await deps.models.list()).filter((model) => usable.has(model.provider));
   const lines = models.slice(0, MAX_LISTED_MODELS).map((model) => `${model.provider}/${model.id}`);
   if (models.length > MAX_LISTED_MODELS) lines.push(`… and ${models.length - MAX_LISTED_MODELS} more: GET /api/models`);

@@ -1,7 +1,7 @@
 import { Llm, LlmUsed } from './contract.js';
 import * as contract from './contract.js';
 import { Agents } from '@svc/ext-agents/contract';
-import { Models } from '@svc/ext-models/contract';
+import { Models, ModelsChanged } from '@svc/ext-models/contract';
 import { ProviderChanged, Providers } from '@svc/ext-providers/contract';
 import { ConfigChanged, MetricsCollect, defineExtension, keepRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
@@ -31,6 +31,7 @@ export default defineExtension({
     const resolution = createResolutionCache({ drivers, models: ctx.services.require(Models), providers, clock: ctx.clock });
     ctx.events.on(ProviderChanged, () => resolution.clear());
     ctx.events.on(ConfigChanged, () => resolution.clear());
+    ctx.events.on(ModelsChanged, () => resolution.clear());
     const agents = ctx.services.require(Agents);
     const quota = createQuota({ agents, store, clock: ctx.clock });
     const self = ctx.ids.uuid();

@@ -49,16 +49,14 @@ export const resolveChoice = async (deps: ResolutionDeps, choice: Choice): Promi
   deps.drivers(record.wire, record.name);
   if (record.problem !== null && record.key_required) throw llmErrors.provider_key_unreadable(record.name, record.problem);
   if (record.auth_status === 'missing') throw llmErrors.provider_key_missing(record.name, record.env_var ?? 'its environment variable');
-  const model = isDefault(named.model) ? await usualModel(deps, record) : withoutPrefix(named.model, record.name);
-  const info = await catalogEntry(deps.models, model, record.name);
+  const { model, info } = await meantModel(deps, named.model, record);
   return {
     provider: record.name,
     model: info?.id ?? model,
-    // A tag such as `qwen3:latest` is the server's own name for it and stays.
-    wireModel: info === undefined || model.includes(':') ? model : (info.wire_id ?? info.id),
+    wireModel: wireName(model, info),
     record,
     info,
-    price: info ?? (record.key_required ? ASSUMED_PRICE : undefined),
+    price: info && info.pricing_known !== false ? info : record.key_required ? ASSUMED_PRICE : undefined,
     contextWindow: info?.context_window ?? UNKNOWN_CONTEXT_TOKENS,
     canThink: canThink(record.wire, info?.id ?? model),
     why: named.why,
@@ -74,11 +72,32 @@ const placeOf = async (deps: ResolutionDeps, model: string): Promise<Choice & { 
   const prefix = slash > 0 ? model.slice(0, slash) : '';
   if (prefix !== '' && (await deps.providers.get(prefix))) return { provider: prefix, model, why: `The model's name begins with its provider, ${prefix}.` };
   const found = await deps.models.find(model);
+  // An alias may lead to a name that the catalog does not know, and is itself no name for a provider.
+  const target = found ? undefined : await deps.models.alias(model);
+  if (target !== undefined) return placeOf(deps, target);
   if (found) return { provider: found.provider, model: found.id, why: `${found.provider} serves ${found.id}.` };
   const fallback = await deps.providers.defaultModel();
   // A name outside the catalog may still be one that the default provider knows; the stand-in knows none.
   if (fallback.isStandIn) throw llmErrors.model_not_found(model);
   return { provider: fallback.provider, model, why: `The catalog does not know ${model}, so the default provider ${fallback.provider} is asked for it.` };
+};
+
+/** A tag that the catalog does not have, such as `qwen3:latest`, is the server's own name for it and stays. */
+const wireName = (model: string, info: CatalogModel | undefined): string => {
+  if (info === undefined) return model;
+  const name = model.toLowerCase();
+  const isItself = [info.id, info.wire_id].some((one) => one?.toLowerCase() === name || one?.toLowerCase() === `${info.provider}/${name}`);
+  return isItself || !model.includes(':') ? (info.wire_id ?? info.id) : model;
+};
+
+/** What the name stands for at this provider, and what is known of it. */
+const meantModel = async (deps: ResolutionDeps, name: string, record: ProviderRecord): Promise<{ model: string; info: CatalogModel | undefined }> => {
+  const model = isDefault(name) ? await usualModel(deps, record) : withoutPrefix(name, record.name);
+  const info = await catalogEntry(deps.models, model, record.name);
+  const target = info ? undefined : await deps.models.alias(model);
+  if (target === undefined || isDefault(target)) return { model, info };
+  const meant = withoutPrefix(target, record.name);
+  return { model: meant, info: await catalogEntry(deps.models, meant, record.name) };
 };
 
 const usualModel = async ({ models, providers }: ResolutionDeps, record: ProviderRecord): Promise<string> => {

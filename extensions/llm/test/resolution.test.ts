@@ -134,6 +134,16 @@ describe('from what an agent names to what is called', () => {
     expect(await withCatalog([{ ...entry, id: 'local/long-name' }], 'long-name')).to.include({ model: 'local/long-name', wireModel: 'short' });
   });
 
+  it('takes the name that the entry has for its provider, also where a tag is part of it', async () => {
+    expect(await withCatalog([{ ...entry, id: 'long-name:free' }], 'long-name:free')).to.include({ model: 'long-name:free', wireModel: 'short' });
+  });
+
+  it('counts a middling price where the entry says that none is known, and nothing where nobody takes money', async () => {
+    const unknown = { ...entry, pricing_known: false };
+    expect((await withCatalog([{ ...unknown, provider: 'paid' }], 'long-name')).price).to.deep.equal({ input_cost_per_1m: 1, output_cost_per_1m: 3 });
+    expect((await withCatalog([unknown], 'long-name')).price).to.equal(undefined);
+  });
+
   it('keeps a tag that only the server knows, and finds the model without it', async () => {
     expect(await withCatalog([entry], 'long-name:latest')).to.include({ model: 'long-name', wireModel: 'long-name:latest', contextWindow: 9_000 });
     expect(await withCatalog([entry], 'other:latest')).to.include({ model: 'other:latest', wireModel: 'other:latest', info: undefined });

@@ -1,33 +1,32 @@
-/** The shipped catalog, read when somebody first asks and indexed once. */
+/** The catalog as a file: the shipped one, read when somebody first asks. */
 import type { CatalogModel } from './contract.js';
 
 export interface Catalog {
+  /** `2026.11.22`: the day it was made, and a number where there were several. */
+  readonly version: string;
+  /** ISO: when it was made. */
+  readonly updated: string;
   readonly models: readonly CatalogModel[];
-  /** Lower-case name to model id. */
+  /** Lower-case name to model id, or to another alias. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Lower-case id or wire id to the models that carry it: several providers may serve one model. */
-  readonly byId: ReadonlyMap<string, readonly CatalogModel[]>;
-  readonly byDisplayName: ReadonlyMap<string, readonly CatalogModel[]>;
 }
 
 /** Not at import and not at activation: 215 models are parsed only for the first question about them. */
 export const loadCatalog = async (): Promise<Catalog> => {
   const file = await import('./catalog.json', { with: { type: 'json' } });
   // JSON has no types: extensions/models/test proves every row against the contract.
-  const { models, aliases } = file.default as unknown as { models: CatalogModel[]; aliases: Record<string, string> };
-  const byId = new Map<string, CatalogModel[]>();
-  const byDisplayName = new Map<string, CatalogModel[]>();
-  for (const model of models) {
-    addTo(byId, model.id, model);
-    if (model.wire_id !== undefined) addTo(byId, model.wire_id, model);
-    addTo(byDisplayName, model.display_name, model);
-  }
-  return { models, aliases: new Map(Object.entries(aliases)), byId, byDisplayName };
+  const { version, updated, models, aliases } = file.default as unknown as Omit<Catalog, 'aliases'> & { aliases: Record<string, string> };
+  return { version, updated, models, aliases: new Map(Object.entries(aliases)) };
 };
 
-const addTo = (index: Map<string, CatalogModel[]>, name: string, model: CatalogModel): void => {
-  const key = name.toLowerCase();
-  const held = index.get(key);
-  if (held) held.push(model);
-  else index.set(key, [model]);
+export const VERSION_PATTERN = '^[0-9]{4}\\.[0-9]{1,2}\\.[0-9]{1,2}(\\.[0-9]{1,4})?$';
+
+/** Negative where `a` is the older one. */
+export const compareVersions = (a: string, b: string): number => {
+  const [left, right] = [a, b].map((text) => text.split('.').map(Number));
+  for (let at = 0; at < 4; at++) {
+    const difference = (left?.[at] ?? 0) - (right?.[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 };

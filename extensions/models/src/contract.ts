@@ -1,5 +1,5 @@
 /** What models declares to other areas: the catalog of providers' models, their windows and prices, and aliases. */
-import { type Plain, type Service, Type, defineService, method } from '@svc/api';
+import { Nullable, OneOf, type Plain, type Service, Type, defineEvent, defineService, method } from '@svc/api';
 
 export const CatalogModel = Type.Object({
   id: Type.String(),
@@ -14,15 +14,42 @@ export const CatalogModel = Type.Object({
   supports_vision: Type.Boolean(),
   supports_streaming: Type.Boolean(),
   wire_id: Type.Optional(Type.String({ description: 'What the provider itself calls the model, where that differs from `id`' })),
+  pricing_known: Type.Optional(Type.Boolean({ description: 'False where nobody knows what it costs: the two prices then say nothing' })),
+  source: Type.Optional(OneOf(['builtin', 'catalog', 'custom', 'local'], { description: 'Who says that there is such a model; left out: the catalog' })),
 });
 export type CatalogModel = Plain<typeof CatalogModel>;
 
-export const Models = defineService('models', '1.0.0', {
+export const Models = defineService('models', '1.1.0', {
   list: method([Type.Optional(Type.Object({ provider: Type.Optional(Type.String()), tier: Type.Optional(Type.String()) }))], Type.Array(CatalogModel)),
   /** By id, alias or display name, case-insensitive; within a provider when one is named. */
   find: method([Type.String(), Type.Optional(Type.String({ description: 'Provider' }))], Type.Union([CatalogModel, Type.Undefined()])),
+  /** The name that an alias leads to in the end, which no model need have; undefined for what is no alias. */
   alias: method([Type.String()], Type.Union([Type.String(), Type.Undefined()])),
-  /** The id that each alias stands for. */
+  /** What each alias stands for: a model id, or another alias. */
   aliases: method([], Type.Record(Type.String(), Type.String())),
 });
 export type ModelsService = Service<typeof Models>;
+
+/** A model as a server on this machine lists it. */
+export const ListedModel = Type.Object({
+  id: Type.String({ description: "The server's own name for it" }),
+  size_bytes: Nullable(Type.Number()),
+  context_window: Nullable(Type.Number({ description: 'Tokens, where the server says' })),
+});
+export type ListedModel = Plain<typeof ListedModel>;
+
+/** For whoever looks at model servers on this machine. */
+export const LocalModels = defineService('local-models', '1.0.0', {
+  /** From now on this provider has these models and no other; they stay until the next word, over restarts too. */
+  keep: method([Type.String({ description: 'Provider' }), Type.Array(ListedModel)], Type.Void()),
+  /** There is no such provider any more. */
+  forget: method([Type.String({ description: 'Provider' })], Type.Void()),
+});
+export type LocalModelsService = Service<typeof LocalModels>;
+
+/** What a name stands for may be another thing now. */
+export const ModelsChanged = defineEvent(
+  'models.changed',
+  '1.0.0',
+  Type.Object({ what: OneOf(['alias', 'custom', 'local', 'catalog']), name: Type.String({ description: 'The alias, the model, the provider, or the version of the catalog' }) }),
+);

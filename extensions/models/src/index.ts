@@ -1,17 +1,51 @@
 import { Llm } from '@svc/ext-llm/contract';
 import { Providers } from '@svc/ext-providers/contract';
-import { Models } from './contract.js';
+import { LocalModels, Models, ModelsChanged } from './contract.js';
 import * as contract from './contract.js';
-import { defineExtension } from '@svc/api';
+import { DoctorCheck, defineExtension } from '@svc/api';
+import { init } from '../migrations/0001_init.js';
 import { loadCatalog } from './catalog.js';
-import { modelRoutes } from './routes.js';
+import { createChanges } from './changes.js';
+import { ModelsSection } from './config.js';
+import { aliasRoutes } from './routes/alias-routes.js';
+import { catalogRoutes } from './routes/catalog-routes.js';
+import { customRoutes } from './routes/custom-routes.js';
+import { modelRoutes } from './routes/model-routes.js';
 import { createModelsService } from './service.js';
+import { createModelStore } from './store.js';
+import { Aliases, CustomModels, LocalLists, Revisions } from './tables.js';
+import { createKeptCatalog } from './update/kept-catalog.js';
+import { createCatalogUpdates } from './update/update.js';
 
 export default defineExtension({
   contract,
+  tables: [Aliases, CustomModels, LocalLists, Revisions],
+  migrations: [init],
+  config: [ModelsSection],
   activate(ctx) {
-    const models = createModelsService({ load: loadCatalog });
+    const store = createModelStore(ctx.db);
+    const kept = createKeptCatalog({ data: ctx.files.data, shipped: loadCatalog, schemas: ctx.schemas, log: ctx.log });
+    const models = createModelsService({ load: async () => (await kept.standing()).catalog, rows: store, clock: ctx.clock });
+    const changes = createChanges({ models, store, events: ctx.events, clock: ctx.clock });
+    const fetch: typeof ctx.fetch = (url, init) => ctx.fetch(url, init);
+    const updates = createCatalogUpdates({ fetch, config: ctx.config, schemas: ctx.schemas, kept, store, models, events: ctx.events, clock: ctx.clock, log: ctx.log, signal: ctx.signal });
     ctx.services.provide(Models, models);
-    ctx.routes.add(...modelRoutes({ models, providers: ctx.services.optional(Providers), llm: ctx.services.optional(Llm) }));
+    ctx.services.provide(LocalModels, { keep: (provider, listed) => changes.keepList(provider, listed), forget: (provider) => changes.forgetList(provider) });
+    const about = { models, providers: ctx.services.optional(Providers), llm: ctx.services.optional(Llm) };
+    ctx.routes.add(
+      ...modelRoutes(about),
+      ...aliasRoutes({ models, changes }),
+      ...customRoutes({ ...about, changes }),
+      ...catalogRoutes({ models, kept, updates, hasHost: () => ctx.config.get(ModelsSection).catalog_url !== '' }),
+    );
+    ctx.events.on(ModelsChanged, async ({ what, name }) => {
+      models.refresh();
+      if (what === 'catalog') await updates.hear(name);
+    });
+    ctx.hooks.tap(DoctorCheck, async () => {
+      const { catalog, from, trouble } = await kept.standing();
+      if (trouble !== null) return [{ check: 'models.catalog', result: 'warn', message: `${trouble} The catalog ${catalog.version} stands.`, fix: 'curl -X POST localhost:4545/api/catalog/update' }];
+      return [{ check: 'models.catalog', result: 'pass', message: `The ${from} catalog ${catalog.version} stands, with ${catalog.models.length} models.` }];
+    });
   },
 });

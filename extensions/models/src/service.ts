@@ -1,39 +1,90 @@
 /**
- * The rules of the catalog.
+ * The models service: names.ts says what is found, this says how fresh it is.
  *
- * C1  A name finds a model by id, then by alias, then by display name; case does not matter.
- * C2  With a provider named, only that provider's models are found.
  * C3  The catalog is read on first use; starting the daemon does not wait for it.
+ * C6  What is changed here holds for the next question; what another daemon changed, as soon as it is heard, and after ten seconds at the latest.
  */
+import type { Clock } from '@svc/api';
 import type { Catalog } from './catalog.js';
 import type { CatalogModel, ModelsService } from './contract.js';
+import { buildNames, type Names } from './names.js';
+import type { ModelRows, ModelStore } from './store.js';
+
+/** How long what was read holds where nobody said that it changed. */
+const FRESH_MS = 10_000;
+const NO_ROWS: ModelRows = { revision: 0, aliases: new Map(), custom: [], lists: [] };
 
 export interface ModelsDeps {
   load: () => Promise<Catalog>;
+  /** Without rows there is the catalog alone. */
+  rows?: Pick<ModelStore, 'read' | 'revision'>;
+  clock?: Pick<Clock, 'mono'>;
 }
 
-export const createModelsService = (deps: ModelsDeps): ModelsService => {
-  let loading: Promise<Catalog> | undefined;
-  const catalog = (): Promise<Catalog> => {
-    loading ??= deps.load();
-    return loading;
-  };
+export interface ModelsControl extends ModelsService {
+  names(): Promise<Names>;
+  /** The next question reads the rows anew. */
+  refresh(): void;
+  /** The next question takes the catalog anew. */
+  reload(): void;
+}
+
+interface State {
+  catalog: Promise<Catalog> | undefined;
+  names: Promise<Names> | undefined;
+  at: number;
+  /** What stood before, so that nothing is built anew when nothing changed. */
+  last: Names | undefined;
+}
+
+export const createModelsService = (deps: ModelsDeps): ModelsControl => {
+  const state: State = { catalog: undefined, names: undefined, at: 0, last: undefined };
+  const names = (): Promise<Names> => current(deps, state);
   return {
-    list: async (filter = {}) => select((await catalog()).models, filter),
-    find: async (model, provider) => findIn(await catalog(), model.toLowerCase(), provider),
-    alias: async (name) => (await catalog()).aliases.get(name.toLowerCase()),
-    aliases: async () => Object.fromEntries((await catalog()).aliases),
+    names,
+    refresh: () => {
+      state.names = undefined;
+    },
+    reload: () => {
+      state.catalog = undefined;
+      state.names = undefined;
+    },
+    list: async (filter = {}) => select((await names()).models, filter),
+    find: async (model, provider) => (await names()).find(model, provider),
+    alias: async (name) => (await names()).end(name),
+    aliases: async () => Object.fromEntries((await names()).aliases),
   };
+};
+
+const current = (deps: ModelsDeps, state: State): Promise<Names> => {
+  // Judged without waiting, so that of many callers who find it old only the first looks again.
+  if (state.names && (!deps.clock || deps.clock.mono() - state.at < FRESH_MS)) return state.names;
+  const next = look(deps, state);
+  state.names = next;
+  state.at = deps.clock?.mono() ?? 0;
+  next.then(
+    (names) => {
+      if (state.names === next) state.last = names;
+    },
+    () => {
+      // The error reaches whoever waits for it; a failed look is not kept.
+      if (state.names === next) state.names = undefined;
+    },
+  );
+  return next;
+};
+
+const look = async (deps: ModelsDeps, state: State): Promise<Names> => {
+  state.catalog ??= deps.load();
+  const loading = state.catalog;
+  loading.catch(() => {
+    if (state.catalog === loading) state.catalog = undefined;
+  });
+  const [catalog, revision] = await Promise.all([loading, deps.rows?.revision() ?? 0]);
+  const { last } = state;
+  if (last && last.catalog === catalog && last.rows.revision === revision) return last;
+  return buildNames(catalog, (await deps.rows?.read()) ?? NO_ROWS);
 };
 
 const select = (models: readonly CatalogModel[], filter: { provider?: string; tier?: string }): CatalogModel[] =>
   models.filter((model) => (filter.provider === undefined || model.provider === filter.provider) && (filter.tier === undefined || model.tier === filter.tier));
-
-const findIn = (catalog: Catalog, name: string, provider: string | undefined): CatalogModel | undefined => {
-  const alias = catalog.aliases.get(name);
-  return pick(catalog.byId.get(name), provider) ?? (alias === undefined ? undefined : pick(catalog.byId.get(alias.toLowerCase()), provider)) ?? pick(catalog.byDisplayName.get(name), provider);
-};
-
-/** Where several providers serve a model and none is named, the catalog's first stands. */
-const pick = (found: readonly CatalogModel[] | undefined, provider: string | undefined): CatalogModel | undefined =>
-  provider === undefined ? found?.[0] : found?.find((model) => model.provider === provider);

@@ -13,18 +13,20 @@ export const Model = Type.Object(
     modality: OneOf(['text'], { description: 'The catalog holds models of text alone' }),
     context_window: Type.Integer({ description: 'Tokens' }),
     max_output_tokens: Type.Integer(),
-    input_cost_per_1m: Type.Number({ description: 'USD per million tokens; 0 on this machine, in free tiers and flat plans' }),
+    input_cost_per_1m: Type.Number({ description: 'USD per million tokens; 0 on this machine, in free tiers and flat plans. Says nothing where `pricing_known` is false' }),
     output_cost_per_1m: Type.Number({ description: 'USD per million tokens' }),
     input_cost_per_m: Type.Number({ description: 'The same by its other name' }),
     output_cost_per_m: Type.Number({ description: 'The same by its other name' }),
-    pricing_known: Type.Boolean({ description: 'Whether the catalog has its price' }),
+    pricing_known: Type.Boolean({ description: 'Whether its price is known. Where it is not, budgets count a middling price (1 in, 3 out), or nothing at a provider that needs no key' }),
     supports_tools: Type.Boolean(),
     supports_vision: Type.Boolean(),
     supports_streaming: Type.Boolean(),
     supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it can be told to think before it answers; null while nobody is there to tell it' }),
     aliases: Type.Array(Type.String(), { description: 'Other names that an agent may use for it' }),
-    available: Type.Boolean({ description: 'Whether its provider can be asked now: it has its key, or needs none and is not known to be off' }),
-    source: OneOf(['builtin', 'catalog'], { description: '`builtin` is part of the daemon, `catalog` stands in the shipped list' }),
+    available: Type.Boolean({ description: 'Whether it can be asked now: its provider has its key, or needs none and is not known to be off; and a local server that was seen lists it' }),
+    source: OneOf(['builtin', 'catalog', 'custom', 'local'], {
+      description: '`builtin` is part of the daemon, `catalog` stands in the catalog, `custom` was registered by a person, `local` was listed by a model server on this machine when it was last seen',
+    }),
     wire_id: Type.Optional(Type.String({ description: 'What the provider itself calls it, where that differs from id' })),
   },
   { 'x-name': 'CatalogModel' },
@@ -35,17 +37,22 @@ export interface ModelSurroundings {
   readonly usable: ReadonlySet<string>;
   readonly canThink: (model: CatalogModel) => Promise<boolean | null>;
   readonly aliasesOf: (modelId: string) => readonly string[];
+  /** Undefined where no server of its provider was ever seen. */
+  readonly isListed: (model: CatalogModel) => boolean | undefined;
 }
 
-export const viewOf = async (model: CatalogModel, { usable, canThink, aliasesOf }: ModelSurroundings) => ({
+export const viewOf = async (model: CatalogModel, { usable, canThink, aliasesOf, isListed }: ModelSurroundings) => ({
   ...model,
+  tier: tierOf(model.tier),
   modality: 'text' as const,
   supports_thinking: await canThink(model),
   input_cost_per_m: model.input_cost_per_1m,
   output_cost_per_m: model.output_cost_per_1m,
-  // No row is without a price; test/catalog.test.ts holds the list to it.
-  pricing_known: true,
+  pricing_known: model.pricing_known ?? true,
   aliases: [...aliasesOf(model.id)],
-  available: usable.has(model.provider),
-  source: model.provider === 'builtin' ? ('builtin' as const) : ('catalog' as const),
+  // A person who registered a model knows more than its server's list.
+  available: usable.has(model.provider) && (model.source === 'custom' || isListed(model) !== false),
+  source: model.source ?? (model.provider === 'builtin' ? ('builtin' as const) : ('catalog' as const)),
 });
+
+export const tierOf = (tier: string): (typeof TIERS)[number] => TIERS.find((known) => known === tier) ?? 'custom';

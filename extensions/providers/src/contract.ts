@@ -3,16 +3,22 @@ import { Nullable, OneOf, type Plain, type Service, Type, defineEvent, defineSer
 
 const Secret = Type.Object({ secret: Type.String(), env: Type.Optional(Type.String()) });
 
+export const AUTH_STATUSES = ['configured', 'validated_key', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline'] as const;
+
+/** `validated_key`: the provider took the key when it was last tested. `invalid_key`: it refused it the last time it was asked. */
+export const AuthStatus = OneOf(AUTH_STATUSES);
+
 export const ProviderRecord = Type.Object({
   name: Type.String(),
   display_name: Type.String(),
-  wire: Type.String({ description: 'What it speaks: `openai`, `anthropic`, `builtin`, the name of a driver that an extension provides, or `unsupported`' }),
+  wire: Type.String({ description: 'What it speaks: `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver that an extension provides, or `unsupported`' }),
   base_url: Type.String(),
   env_var: Nullable(Type.String()),
   key_required: Type.Boolean(),
-  auth_status: OneOf(['configured', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline']),
+  auth_status: AuthStatus,
   secret: Nullable(Secret),
   default_model: Nullable(Type.String(), { description: 'The model that stands in for `default` at this provider, when one is known' }),
+  suppressed: Type.Optional(Type.Boolean({ description: 'A person removed its key: one in the environment is not used until they say otherwise' })),
   problem: Nullable(Type.String(), { description: 'Why nobody can tell whether there is a key: the store of secrets does not open. `auth_status` is then `missing`' }),
 });
 export type ProviderRecord = Plain<typeof ProviderRecord>;
@@ -34,7 +40,7 @@ export type DefaultModel = Plain<typeof DefaultModel>;
 export const ShownDefault = Type.Object({ ...DefaultModel.properties, problem: Nullable(Type.String()) });
 export type ShownDefault = Plain<typeof ShownDefault>;
 
-export const Providers = defineService('providers', '1.0.0', {
+export const Providers = defineService('providers', '1.1.0', {
   list: method([], Type.Array(ProviderRecord)),
   get: method([Type.String()], Type.Union([ProviderRecord, Type.Undefined()])),
   /** Names of those that can be asked now: they have their key, or need none and are not known to be off. */

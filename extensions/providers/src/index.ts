@@ -1,38 +1,42 @@
 import { ProviderChanged, Providers } from './contract.js';
 import * as contract from './contract.js';
-import { Models } from '@svc/ext-models/contract';
+import { LocalModels, Models } from '@svc/ext-models/contract';
 import { DoctorCheck, type ExtensionContext, KernelGreet, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
+import { keyStates } from '../migrations/0003_keys.js';
 import { createAllowedUrls } from './addresses/allowed-urls.js';
 import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
 import { loadKnownProviders } from './directory.js';
 import { createLocalServers } from './addresses/local-servers.js';
-import { providerRoutes } from './routes.js';
+import { providerRoutes } from './routes/provider-routes.js';
 import { createReach } from './addresses/reach.js';
-import { createProvidersService, localAddresses, PROBED } from './service.js';
+import { createProvidersService } from './service.js';
+import { localAddresses } from './snapshot.js';
 import { createSettingsStore } from './store.js';
 import { VaultReset } from '@svc/ext-vault/contract';
-import { Defaults, Settings } from './tables.js';
+import { Defaults, KeyStates, Settings } from './tables.js';
 
 /** What the start of a generation still has to do, by its context. */
 const starting = new WeakMap<ExtensionContext, () => Promise<void>>();
 
 export default defineExtension({
   contract,
-  tables: [Settings, Defaults],
-  migrations: [init, defaults],
+  tables: [Settings, Defaults, KeyStates],
+  migrations: [init, defaults, keyStates],
   config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection],
   activate(ctx) {
     const models = ctx.services.require(Models);
+    const lists = ctx.services.require(LocalModels);
     const fetch: typeof ctx.fetch = (url, options) => ctx.fetch(url, options);
-    const local = createLocalServers({ fetch, clock: ctx.clock, log: ctx.log, addresses: () => localAddresses(providers) });
+    const local = createLocalServers({ fetch, clock: ctx.clock, log: ctx.log, addresses: async () => localAddresses(await providers.list()), kept: lists });
     const providers = createProvidersService({
       known: loadKnownProviders,
       config: ctx.config,
       secrets: ctx.secrets,
       store: createSettingsStore(ctx.db),
       models,
+      lists,
       events: ctx.events,
       clock: ctx.clock,
       local,
@@ -41,7 +45,8 @@ export default defineExtension({
     });
     starting.set(ctx, () => providers.allowUrls());
     ctx.services.provide(Providers, providers);
-    ctx.routes.add(...providerRoutes({ providers, models, local, reach: createReach({ fetch, clock: ctx.clock, local, probed: PROBED }), known: loadKnownProviders }));
+    const reach = createReach({ fetch, clock: ctx.clock, local });
+    ctx.routes.add(...providerRoutes({ providers, models, local, reach, known: loadKnownProviders, testing: { fetch, clock: ctx.clock, models } }));
     ctx.events.on(VaultReset, () => providers.refresh());
     ctx.events.on(ProviderChanged, ({ name }) => providers.hearChange(name));
     for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection]) ctx.config.onChange(section, () => providers.refresh());

@@ -11,17 +11,33 @@ export interface KeptDefault {
   readonly chosenAt: string;
 }
 
+/** What a provider said of the key that is kept. */
+export type Verdict = 'validated' | 'refused';
+
+export interface KeyState {
+  /** A person removed the key while the environment held one too. */
+  readonly suppressed: boolean;
+  readonly verdict: Verdict | null;
+}
+
 /** What was chosen and saved at run time. */
 export interface SettingsStore {
   baseUrls(): Promise<Map<string, string>>;
   saveBaseUrl(name: string, baseUrl: string, at: string): Promise<void>;
+  /** False where none was saved. */
+  removeBaseUrl(name: string): Promise<boolean>;
+  keyStates(): Promise<Map<string, KeyState>>;
+  saveKeyState(name: string, state: KeyState, at: string): Promise<void>;
   keptDefault(): Promise<KeptDefault | undefined>;
   keepDefault(choice: KeptDefault): Promise<void>;
   /** Keeps the choice where none stands yet; gives the one that stands. Two processes that start together agree. */
   keepFirstDefault(choice: KeptDefault): Promise<KeptDefault>;
 }
 
-const MAX_ROWS = 500;
+/** Base URLs that can be saved. */
+export const MAX_ROWS = 500;
+/** Providers of the list, and those with a saved URL. */
+const MAX_STATES = 2_000;
 const DEFAULT = 'default';
 
 export const createSettingsStore = (db: Db): SettingsStore => {
@@ -36,6 +52,19 @@ export const createSettingsStore = (db: Db): SettingsStore => {
     },
     saveBaseUrl: async (name, baseUrl, at) => {
       await db.commit([db.upsert('settings', ['name'], [{ name, base_url: baseUrl, updated_at: at }])]);
+    },
+    removeBaseUrl: async (name) => (await db.commit([db.remove('settings', { name })])).changes[0] === 1,
+    keyStates: async () => {
+      const rows = await db.select<{ name: string; suppressed: number; verdict: Verdict | null }>({
+        from: 'key_states',
+        columns: ['name', 'suppressed', 'verdict'],
+        order: [{ column: 'name' }],
+        limit: MAX_STATES,
+      });
+      return new Map(rows.map((row) => [row.name, { suppressed: row.suppressed === 1, verdict: row.verdict }]));
+    },
+    saveKeyState: async (name, { suppressed, verdict }, at) => {
+      await db.commit([db.upsert('key_states', ['name'], [{ name, suppressed: suppressed ? 1 : 0, verdict, changed_at: at }])]);
     },
     keptDefault,
     keepDefault: async (choice) => {

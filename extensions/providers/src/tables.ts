@@ -16,3 +16,13 @@ export const Defaults = defineTable('defaults', '1.0.0', {
     chosen_at: { kind: 'text', notNull: true },
   },
 });
+
+/** What became of a provider's key: whether a person took it away, and what the provider said of the one that is kept. */
+export const KeyStates = defineTable('key_states', '1.0.0', {
+  columns: {
+    name: { kind: 'text', primaryKey: true },
+    suppressed: { kind: 'integer', notNull: true, default: 0 },
+    verdict: { kind: 'text' },
+    changed_at: { kind: 'text', notNull: true },
+  },
+});

@@ -1,32 +1,33 @@
 /** A provider as the interface shows it. Never a key: only whether there is one. */
-import { Nullable, OneOf, Type } from '@svc/api';
+import { Nullable, Type } from '@svc/api';
 import type { CatalogModel } from '@svc/ext-models/contract';
 import { isLoopbackUrl } from './addresses/base-url.js';
-import type { ProviderRecord } from './contract.js';
+import { AuthStatus, type ProviderRecord } from './contract.js';
 import type { Tested } from './addresses/reach.js';
 
 const fields = {
   name: Type.String(),
   id: Type.String({ description: 'The name by its other name' }),
   display_name: Type.String(),
-  auth_status: OneOf(['configured', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline']),
+  auth_status: AuthStatus,
   env_var: Type.Optional(Type.String({ description: 'Left out where no key is needed' })),
   api_key_env: Type.Optional(Type.String({ description: 'The same by its other name' })),
   base_url: Type.String(),
   model_count: Type.Integer(),
   key_required: Type.Boolean(),
+  suppressed: Type.Boolean({ description: 'Whether a person removed its key, so that one in the environment is not used' }),
   key_present: Nullable(Type.Boolean(), { description: 'Null where nobody can tell: the store of secrets does not open' }),
   is_local: Type.Boolean({ description: 'Whether it is on this machine' }),
-  is_custom: Type.Boolean({ description: 'Whether a setting made it: it is not in the shipped list' }),
+  is_custom: Type.Boolean({ description: 'Whether a person or a setting made it: it is not in the shipped list' }),
   available: Type.Boolean({ description: 'Whether it can be asked now' }),
   reachable: Nullable(Type.Boolean(), { description: 'Whether anything answered at its address when last asked; null where nobody has asked since the start' }),
   latency_ms: Nullable(Type.Integer(), { description: 'Of that answer' }),
   last_tested: Nullable(Type.String({ format: 'date-time' }), { description: 'When that was' }),
   discovered_models: Nullable(Type.Array(Type.String()), { description: 'Models that a server on this machine lists, by its own names' }),
-  wire: Type.String({ description: '`openai`, `anthropic`, `builtin`, the name of a driver, or `unsupported`' }),
+  wire: Type.String({ description: '`openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported`' }),
   default_model: Type.Optional(Type.String()),
   is_default: Type.Boolean({ description: 'Whether it answers for `default`' }),
-  error_message: Type.Optional(Type.String({ description: 'Why nobody can tell whether there is a key' })),
+  error_message: Type.Optional(Type.String({ description: 'Why nobody can tell whether there is a key, or what was wrong when it was last asked' })),
 };
 
 export const Provider = Type.Object(fields, { 'x-name': 'Provider' });
@@ -44,9 +45,14 @@ const ProviderModel = Type.Object({
   supports_vision: Type.Boolean(),
   supports_streaming: Type.Boolean(),
   wire_id: Type.Optional(Type.String()),
+  pricing_known: Type.Boolean({ description: 'Whether the prices say anything' }),
+  source: Type.Optional(Type.String({ description: '`custom`, `local`; left out for those of the catalog' })),
 });
 
-export const ProviderDetail = Type.Object({ ...fields, models: Type.Array(ProviderModel, { description: 'Its rows of the catalog; GET /api/models?provider= says more of each' }) });
+export const ProviderDetail = Type.Object({
+  ...fields,
+  models: Type.Array(ProviderModel, { description: 'Its rows of the catalog, custom and local ones too; GET /api/models?provider= says more of each' }),
+});
 
 export interface ProviderSurroundings {
   readonly models: readonly CatalogModel[];
@@ -65,8 +71,9 @@ export const viewOf = (record: ProviderRecord, { models, isShipped, isUsable, is
   base_url: record.base_url,
   model_count: models.length,
   key_required: record.key_required,
+  suppressed: record.suppressed === true,
   // One that was refused is there all the same.
-  key_present: record.problem === null ? record.auth_status === 'configured' || record.auth_status === 'invalid_key' : null,
+  key_present: record.problem === null ? WITH_KEY.has(record.auth_status) : null,
   is_local: record.wire === 'builtin' || isLoopbackUrl(record.base_url),
   is_custom: !isShipped,
   available: isUsable,
@@ -77,5 +84,11 @@ export const viewOf = (record: ProviderRecord, { models, isShipped, isUsable, is
   wire: record.wire,
   ...(record.default_model === null ? {} : { default_model: record.default_model }),
   is_default: isDefault,
-  ...(record.problem === null ? {} : { error_message: record.problem }),
+  ...errorOf(record.problem ?? tested?.error ?? null),
 });
+
+const WITH_KEY: ReadonlySet<ProviderRecord['auth_status']> = new Set(['configured', 'validated_key', 'invalid_key']);
+
+const errorOf = (message: string | null): { error_message?: string } => (message === null ? {} : { error_message: message });
+
+export const modelOf = (model: CatalogModel) => ({ ...model, pricing_known: model.pricing_known ?? true });

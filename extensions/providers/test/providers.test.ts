@@ -15,17 +15,21 @@ import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
+import { keyStates } from '../migrations/0003_keys.js';
 import { createAllowedUrls } from '../src/addresses/allowed-urls.js';
 import type { DefaultModelConfig, FallbackProviders, ProviderUrls } from '../src/config.js';
 import { loadKnownProviders } from '../src/directory.js';
 import { createLocalServers } from '../src/addresses/local-servers.js';
-import { providerRoutes } from '../src/routes.js';
+import { providerRoutes } from '../src/routes/provider-routes.js';
 import { createReach } from '../src/addresses/reach.js';
-import { createProvidersService, localAddresses, PROBED, type ProvidersControl } from '../src/service.js';
+import { createProvidersService, type ProvidersControl } from '../src/service.js';
+import { localAddresses } from '../src/snapshot.js';
 import { createSettingsStore } from '../src/store.js';
 
 const KEY = 'sk-canary-0f9e8d7c6b5a4f3e';
 const DEAD = 'http://127.0.0.1:1/v1';
+/** No model server on this machine. */
+const OFF = { ollama: DEAD, lmstudio: DEAD, vllm: DEAD, lemonade: DEAD };
 
 interface Setup {
   env?: Record<string, string>;
@@ -36,7 +40,7 @@ interface Setup {
 describe('providers', () => {
   const models = createModelsService({ load: loadCatalog });
   const log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false });
-  const owned = { id: 'providers', tables: ['settings', 'defaults'] };
+  const owned = { id: 'providers', tables: ['settings', 'defaults', 'key_states'] };
   let home: string;
   let storage: Storage;
   let local: ProviderServer;
@@ -52,7 +56,7 @@ describe('providers', () => {
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-providers-'));
     storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
-    await storage.migrate(owned, [init, defaults]);
+    await storage.migrate(owned, [init, defaults, keyStates]);
     vault = new Map();
     changes = [];
     nowMs = 0;
@@ -76,11 +80,11 @@ describe('providers', () => {
 
   /** With no local server unless a test says otherwise. */
   const start = (setup: Setup = {}): ProvidersControl => {
-    const config = { default_model: { provider: '', model: '', api_key_env: '', base_url: '' }, provider_urls: { ollama: DEAD, lmstudio: DEAD }, fallback_providers: [], ...setup.config };
+    const config = { default_model: { provider: '', model: '', api_key_env: '', base_url: '' }, provider_urls: OFF, fallback_providers: [], ...setup.config };
     const clock = { ...systemClock(), mono: () => nowMs };
     const origins = createModelOrigins();
     const door = createFetchDoor({ config: { get: () => undefined }, secrets: { resolve: async () => undefined }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: origins.covers });
-    const servers = createLocalServers({ fetch: door.fetch, clock, log: log.logger('providers'), addresses: () => localAddresses(providers) });
+    const servers = createLocalServers({ fetch: door.fetch, clock, log: log.logger('providers'), addresses: async () => localAddresses(await providers.list()) });
     const providers: ProvidersControl = createProvidersService({
       known: loadKnownProviders,
       // Each section has its own type; the table above holds them all.
@@ -88,13 +92,21 @@ describe('providers', () => {
       secrets: secretsOf(setup),
       store: createSettingsStore(storage.dbFor(owned)),
       models,
+      lists: { forget: async () => undefined },
       events: { publish: (_event: unknown, data: { name: string }) => void changes.push(data.name) } as Partial<Events> as Events,
       clock,
       local: servers,
       allowed: createAllowedUrls(origins),
       log: log.logger('providers'),
     });
-    routes = providerRoutes({ providers, models, local: servers, reach: createReach({ fetch: door.fetch, clock: systemClock(), local: servers, probed: PROBED }), known: loadKnownProviders });
+    routes = providerRoutes({
+      providers,
+      models,
+      local: servers,
+      reach: createReach({ fetch: door.fetch, clock: systemClock(), local: servers }),
+      known: loadKnownProviders,
+      testing: { fetch: door.fetch, clock: systemClock(), models },
+    });
     return providers;
   };
   const call = async (id: string, req: object): Promise<{ status: number; body: Record<string, unknown> }> => {
@@ -113,7 +125,7 @@ describe('providers', () => {
     const all = await loadKnownProviders();
     expect(new Set(all.map(({ name }) => name)).size).to.equal(all.length);
     for (const entry of all) {
-      expect(entry.wire, entry.name).to.be.oneOf(['openai', 'anthropic', 'builtin', 'unsupported']);
+      expect(entry.wire, entry.name).to.be.oneOf(['openai', 'anthropic', 'gemini', 'builtin', 'unsupported']);
       if (entry.wire !== 'builtin') expect(URL.canParse(entry.base_url), entry.name).to.equal(true);
       if (entry.key_required) expect(entry.env_var, entry.name).to.match(/^[A-Z0-9_]+$/);
       if (entry.default_model !== undefined) expect(await models.find(entry.default_model, entry.name), entry.name).to.include({ supports_tools: true });
@@ -180,7 +192,7 @@ describe('providers', () => {
     const choose = (name: string) => codeOf(call('setDefaultProvider', { params: { name }, body: {} }));
     start({ config: { default_model: { provider: 'mistral', model: '', api_key_env: '', base_url: '' } } });
     expect(await choose('groq')).to.equal('providers_default_in_config');
-    start({ config: { provider_urls: { ollama: DEAD, lmstudio: DEAD, 'my-box': DEAD } } });
+    start({ config: { provider_urls: { ...OFF, 'my-box': DEAD } } });
     expect(await choose('nobody')).to.equal('providers_not_found');
     expect(await choose('bedrock')).to.equal('providers_not_usable');
     expect(await choose('my-box')).to.equal('providers_no_model');
@@ -201,10 +213,10 @@ describe('providers', () => {
   });
 
   it('P2 takes a local server that answers when nobody has a key, and the model on it that can use tools', async () => {
-    const providers = start({ config: { provider_urls: { ollama: local.url, lmstudio: DEAD } } });
+    const providers = start({ config: { provider_urls: { ...OFF, ollama: local.url } } });
     expect(await providers.defaultModel()).to.include({ provider: 'ollama', model: 'qwen3:latest', isStandIn: false });
     const statuses = Object.fromEntries((await providers.list()).map((record) => [record.name, record.auth_status]));
-    expect(statuses).to.include({ ollama: 'auto_detected', lmstudio: 'local_offline', vllm: 'no_key_needed', builtin: 'no_key_needed', openai: 'missing' });
+    expect(statuses).to.include({ ollama: 'auto_detected', lmstudio: 'local_offline', vllm: 'local_offline', builtin: 'no_key_needed', openai: 'missing' });
   });
 
   it('asks local servers at most once a minute', async () => {
@@ -229,14 +241,14 @@ describe('providers', () => {
 
   it('P4 keeps a key, moves the default off the stand-in, and never gives the key back', async () => {
     const providers = start();
-    const answer = await call('setProviderKey', { params: { name: 'openai' }, body: { key: `  ${KEY} ` } });
+    const answer = await call('setProviderKey', { query: {}, params: { name: 'openai' }, body: { key: `  ${KEY} ` } });
     expect(answer.body).to.include({ status: 'configured', provider: 'openai', switched_default: true, default_model: 'gpt-5-mini' });
     expect(vault.get('provider.openai')).to.equal(KEY);
     expect(await providers.defaultModel()).to.include({ provider: 'openai' });
     expect(changes).to.deep.equal(['openai']);
     const list = await call('listProviders', {});
     expect(JSON.stringify([answer, list, log.recent(2_000)])).not.to.contain(KEY);
-    expect((await call('setProviderKey', { params: { name: 'groq' }, body: { api_key: KEY } })).body).to.deep.equal({ status: 'configured', provider: 'groq' });
+    expect((await call('setProviderKey', { query: {}, params: { name: 'groq' }, body: { api_key: KEY } })).body).to.deep.equal({ status: 'configured', provider: 'groq' });
   });
 
   it('P4 forgets a key that is removed; then the stand-in answers, not another vendor', async () => {
@@ -252,9 +264,9 @@ describe('providers', () => {
 
   it('refuses an empty key, a key for who needs none, and unknown names', async () => {
     start();
-    expect(await codeOf(call('setProviderKey', { params: { name: 'openai' }, body: { api_key: '  ' } }))).to.equal('providers_empty_key');
-    expect(await codeOf(call('setProviderKey', { params: { name: 'builtin' }, body: { api_key: KEY } }))).to.equal('providers_no_key_needed');
-    expect(await codeOf(call('setProviderKey', { params: { name: 'nobody' }, body: { api_key: KEY } }))).to.equal('providers_not_found');
+    expect(await codeOf(call('setProviderKey', { query: {}, params: { name: 'openai' }, body: { api_key: '  ' } }))).to.equal('providers_empty_key');
+    expect(await codeOf(call('setProviderKey', { query: {}, params: { name: 'builtin' }, body: { api_key: KEY } }))).to.equal('providers_no_key_needed');
+    expect(await codeOf(call('setProviderKey', { query: {}, params: { name: 'nobody' }, body: { api_key: KEY } }))).to.equal('providers_not_found');
     expect(await codeOf(call('getProvider', { params: { name: 'nobody' } }))).to.equal('providers_not_found');
   });
 
@@ -268,7 +280,7 @@ describe('providers', () => {
   });
 
   it('says of each provider whether it has a key, where it stands, and whether it can be asked now', async () => {
-    const providers = start({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY }, config: { provider_urls: { ollama: DEAD, lmstudio: DEAD, 'my-box': 'https://llm.example/api' } } });
+    const providers = start({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY }, config: { provider_urls: { ...OFF, 'my-box': 'https://llm.example/api' } } });
     await providers.markKeyInvalid('groq');
     const { providers: rows } = (await call('listProviders', {})).body as { providers: Array<Record<string, unknown>> };
     const row = (name: string) => rows.find((one) => one.name === name);
@@ -287,7 +299,7 @@ describe('providers', () => {
   });
 
   it('shows what a server on this machine answered, and when', async () => {
-    start({ config: { provider_urls: { ollama: local.url, lmstudio: DEAD } } });
+    start({ config: { provider_urls: { ...OFF, ollama: local.url } } });
     await call('listProviders', {});
     const { body } = await call('getProvider', { params: { name: 'ollama' } });
     expect(body).to.include({ is_local: true, reachable: true, auth_status: 'auto_detected', available: true });
@@ -341,7 +353,7 @@ describe('providers', () => {
   });
 
   it("takes a name of one's own with a URL as an OpenAI-compatible server", async () => {
-    const providers = start({ config: { provider_urls: { ollama: DEAD, lmstudio: DEAD, 'my-box': local.url, remote: 'https://llm.example/api' } } });
+    const providers = start({ config: { provider_urls: { ...OFF, 'my-box': local.url, remote: 'https://llm.example/api' } } });
     expect(await providers.get('my-box')).to.deep.include({ wire: 'openai', base_url: `${local.url}/v1`, auth_status: 'no_key_needed', secret: null });
     expect(await providers.get('remote')).to.deep.include({ auth_status: 'missing', env_var: 'REMOTE_API_KEY' });
   });

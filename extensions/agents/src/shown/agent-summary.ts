@@ -1,6 +1,6 @@
 /** What a list says of each agent: its own row, and what providers, llm and sessions know of it. What nobody knows is null. */
 import { type Actor, type Clock, type KeptRows, Nullable, OneOf, type OptionalHandle, readOneKept, Type, Uuid } from '@svc/api';
-import type { ProviderRecord } from '@svc/ext-providers/contract';
+import { AuthStatus, type ProviderRecord } from '@svc/ext-providers/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Agent, ModelChoice } from '../contract.js';
 import { Identity, identityOf } from '../identity.js';
@@ -24,7 +24,7 @@ export const summaryFields = {
   model_provider: Type.String({ description: 'The provider that answers now, where the manifest says `default`' }),
   model_name: Type.String({ description: 'The model that answers now, where the manifest says `default`' }),
   model_tier: OneOf(['frontier', 'smart', 'balanced', 'fast', 'local', 'custom', 'unknown'], { description: '`unknown` where the catalog does not have the model' }),
-  auth_status: Nullable(OneOf(['configured', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline']), { description: 'Of its provider; null where there is no such provider' }),
+  auth_status: Nullable(AuthStatus, { description: 'Of its provider; null where there is no such provider' }),
   supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it can be told to think before it answers; null where its provider is not known' }),
   profile: Nullable(Type.String(), { description: 'The set of tools that its manifest names' }),
   schedule: OneOf(['manual'], { description: 'Agents begin nothing by themselves in this version' }),

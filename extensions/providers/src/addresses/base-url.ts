@@ -4,7 +4,7 @@ import { providerErrors } from '../errors.js';
 
 /**
  * Trims slashes and completes the path the wire expects: `/v1` for an OpenAI-compatible
- * server named by host alone, none for Anthropic's, whose driver adds its own.
+ * server named by host alone, none for Anthropic's and Gemini's, whose drivers add their own.
  * Throws `providers_bad_url`.
  */
 export const normalizeBaseUrl = (text: string, wire: ProviderRecord['wire']): string => {
@@ -15,6 +15,8 @@ export const normalizeBaseUrl = (text: string, wire: ProviderRecord['wire']): st
   if (url.search !== '' || url.hash !== '') throw providerErrors.bad_url('it carries a query or a fragment');
   const path = url.pathname.replace(/(?<!\/)\/+$/, '');
   if (wire === 'anthropic') return url.origin + path.replace(/\/v1$/, '');
+  // What stood here for the other protocol that Gemini speaks.
+  if (wire === 'gemini') return url.origin + path.replace(/\/openai$/, '');
   return url.origin + (path === '' && wire === 'openai' ? '/v1' : path);
 };
 

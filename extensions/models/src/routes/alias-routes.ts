@@ -1,0 +1,107 @@
+/** Other names of models. */
+import { OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import type { Changes } from '../changes.js';
+import type { ModelsControl } from '../service.js';
+
+export interface AliasRouteDeps {
+  readonly models: ModelsControl;
+  readonly changes: Changes;
+}
+
+const route = routeGroup({ area: 'models' });
+
+const AliasBody = Type.Object({
+  alias: Type.String({ maxLength: 200, description: 'The short name; case does not matter' }),
+  model_id: Type.String({ maxLength: 400, description: 'The id of a model, or another alias' }),
+});
+
+const Alias = Type.Object(
+  {
+    alias: Type.String({ description: 'In lower case' }),
+    model_id: Type.String(),
+    status: OneOf(['created']),
+    replaces: Type.Optional(Type.String({ description: 'What the alias of this name in the catalog stands for, which stands behind this one' })),
+    warning: Type.Optional(Type.String({ description: 'What will come of it that may not be meant' })),
+  },
+  { 'x-name': 'ModelAlias' },
+);
+
+export const aliasRoutes = (deps: AliasRouteDeps): RouteDecl[] => [listAliases(deps), createAlias(deps), deleteAlias(deps)];
+
+const listAliases = ({ models }: AliasRouteDeps): RouteDecl =>
+  route({
+    id: 'listModelAliases',
+    method: 'GET',
+    path: '/api/models/aliases',
+    summary: 'Other names of models',
+    description: 'Those that people made and those that come with the catalog. Agents may name either; an alias of a person stands before one of the catalog with the same name.',
+    responses: {
+      200: Type.Object({
+        aliases: Type.Record(Type.String(), Type.String(), { description: 'What each stands for: the id of a model, or another alias' }),
+        total: Type.Integer(),
+        custom: Type.Array(Type.String(), { description: 'Those that people made, and may remove' }),
+      }),
+    },
+    handler: async () => {
+      const { aliases, rows } = await models.names();
+      return reply(200, { aliases: Object.fromEntries(aliases), total: aliases.size, custom: [...rows.aliases.keys()] });
+    },
+  });
+
+const createAlias = ({ models, changes }: AliasRouteDeps): RouteDecl =>
+  route({
+    id: 'createModelAlias',
+    method: 'POST',
+    path: '/api/models/aliases',
+    summary: 'Give a model another name',
+    description:
+      'Holds for the next call of every agent that names it. It may stand for another alias, and then follows that one. A name that the catalog does not know is taken as it is, with a `warning`: the provider may know it.\n\nRefused: the id of a model (it would be hidden), an alias that stands already, and one that would lead in a ring.',
+    permission: 'models.admin',
+    audit: 'model_alias_created',
+    idempotent: true,
+    body: AliasBody,
+    examples: {
+      'A short name for a model': { alias: 'writer', model_id: 'claude-opus-4-7' },
+      'A name that follows an alias of the catalog': { alias: 'cheap', model_id: 'haiku' },
+      'A name for a model that the catalog does not know': { alias: 'lab', model_id: 'openrouter/mistralai/some-new-model' },
+    },
+    responses: { 201: Alias },
+    handler: async (req) => {
+      const { body } = req;
+      const before = (await models.names()).catalog.aliases.get(body.alias.trim().toLowerCase());
+      const modelId = body.model_id.trim();
+      const isKnown = ['default', 'auto'].includes(modelId.toLowerCase()) || (await models.find(modelId)) !== undefined;
+      const answer = reply(
+        201,
+        {
+          alias: body.alias.trim().toLowerCase(),
+          model_id: modelId,
+          status: 'created',
+          ...(before === undefined ? {} : { replaces: before }),
+          ...(isKnown ? {} : { warning: `The catalog has no model "${modelId}". It is asked for under that name, of the provider that its prefix or the agent names, else of the default one.` }),
+        },
+        { location: `/api/models/${encodeURIComponent(body.alias.trim().toLowerCase())}` },
+      );
+      await changes.addAlias(body.alias, body.model_id, () => req.receipt(answer));
+      return answer;
+    },
+  });
+
+const deleteAlias = ({ changes }: AliasRouteDeps): RouteDecl =>
+  route({
+    id: 'deleteModelAlias',
+    method: 'DELETE',
+    path: '/api/models/aliases/{alias}',
+    summary: 'Take a name away from a model',
+    description:
+      'One that people made. Agents and aliases that name it are not asked: they name something unknown from the next call on, or an alias of the catalog with the same name. `used_by` lists the aliases that led through it.',
+    permission: 'models.admin',
+    audit: 'model_alias_deleted',
+    params: Type.Object({ alias: Type.String({ minLength: 1, maxLength: 200 }) }),
+    errors: [404, 409],
+    responses: { 200: Type.Object({ status: OneOf(['removed']), alias: Type.String(), used_by: Type.Optional(Type.Array(Type.String())) }) },
+    handler: async ({ params }) => {
+      const usedBy = await changes.removeAlias(params.alias);
+      return reply(200, { status: 'removed', alias: params.alias.toLowerCase(), ...(usedBy.length > 0 ? { used_by: usedBy } : {}) });
+    },
+  });

@@ -1,0 +1,125 @@
+/** Keys that come and go, and what providers say of them (P4, P5, P7, P8). */
+import { giveUpWithKey, takeOverByKey } from '../default/kept-default.js';
+import type { DefaultModel, ProviderRecord, ProvidersService } from '../contract.js';
+import { type ProviderEntry, secretOf } from '../directory.js';
+import { providerErrors } from '../errors.js';
+import { type Changing, recordNow } from './changing.js';
+import { current, forget, markKeyChange } from '../snapshot.js';
+import type { KeyState, Verdict } from '../store.js';
+
+export interface KeyChanges extends Pick<ProvidersService, 'markKeyInvalid' | 'markKeyValid'> {
+  setKey(name: string, key: string): Promise<{ switchedDefault: DefaultModel | undefined }>;
+  /** `suppressed`: the environment holds a key too, which is not used from now on. */
+  removeKey(name: string): Promise<{ suppressed: boolean; envVar: string | null }>;
+  /** A key of the environment counts again. */
+  enable(name: string): Promise<ProviderRecord>;
+  /** To be taken before a key is tested. */
+  keyMark(name: string): number;
+  /** What the provider said when somebody tested its key; nothing where that has changed since the mark. */
+  noteVerdict(name: string, verdict: Verdict, mark: number): Promise<void>;
+}
+
+const NO_STATE: KeyState = { suppressed: false, verdict: null };
+
+export const keyChanges = (changing: Changing): KeyChanges => {
+  const { deps, state } = changing;
+  return {
+    setKey: (name, key) => setKey(changing, name, key),
+    removeKey: (name) => removeKey(changing, name),
+    enable: async (name) => {
+      const entry = await named(changing, name);
+      await saveState(changing, name, { suppressed: false });
+      changing.changed(entry.name);
+      return recordNow(changing, name);
+    },
+    keyMark: (name) => state.keyMarks.get(name) ?? 0,
+    noteVerdict: (name, verdict, mark) => noteVerdict(changing, name, verdict, mark),
+    markKeyInvalid: async (name) => {
+      if (state.refused.has(name)) return;
+      const { records, places } = await current(deps, state);
+      if (!records.has(name)) return;
+      state.verdicts.set(name, 'refused');
+      if (places.get(name) === 'stored') await saveState(changing, name, { verdict: 'refused' });
+      // Nothing was changed by anybody, so nobody is told: the same call would fail again.
+      forget(state);
+    },
+    markKeyValid: async (name) => {
+      // Asked after every call of a model.
+      if (!state.refused.has(name) && state.verdicts.get(name) !== 'refused') return;
+      state.verdicts.delete(name);
+      forget(state);
+      await saveState(changing, name, { verdict: null });
+      forget(state);
+    },
+  };
+};
+
+const named = async ({ deps, state }: Changing, name: string): Promise<ProviderEntry> => {
+  const entry = (await current(deps, state)).entries.get(name);
+  if (!entry) throw providerErrors.not_found(name);
+  if (entry.env_var === null) throw providerErrors.no_key_needed(name);
+  return entry;
+};
+
+/** Where it says nothing new there is no commit. */
+const saveState = async ({ deps }: Changing, name: string, change: Partial<KeyState>): Promise<void> => {
+  const before = (await deps.store.keyStates()).get(name) ?? NO_STATE;
+  const after = { ...before, ...change };
+  if (after.suppressed !== before.suppressed || after.verdict !== before.verdict) await deps.store.saveKeyState(name, after, deps.clock.iso());
+};
+
+const setKey = async (changing: Changing, name: string, key: string): Promise<{ switchedDefault: DefaultModel | undefined }> => {
+  const { deps, state } = changing;
+  const entry = await named(changing, name);
+  const trimmed = wellFormedKey(key);
+  const before = await changing.shownDefault();
+  await deps.secrets.put(secretOf(entry).secret, trimmed);
+  await saveState(changing, name, NO_STATE);
+  markKeyChange(state, name);
+  forget(state);
+  const input = await changing.choosing();
+  const record = input.records.get(name);
+  const switched = record !== undefined && (await takeOverByKey(deps, input, before, record));
+  changing.changed(name);
+  return { switchedDefault: switched ? await changing.defaultModel() : undefined };
+};
+
+/** Throws `providers_empty_key`, `providers_bad_key`. */
+export const wellFormedKey = (key: string): string => {
+  const trimmed = key.trim();
+  if (trimmed === '') throw providerErrors.empty_key();
+  // It travels in a header: anything else would fail at each call, and far from its cause.
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) throw providerErrors.bad_key();
+  return trimmed;
+};
+
+const removeKey = async (changing: Changing, name: string): Promise<{ suppressed: boolean; envVar: string | null }> => {
+  const { deps, state } = changing;
+  const entry = await named(changing, name);
+  await deps.secrets.delete(secretOf(entry).secret);
+  // Looked for after the kept one is gone; until it is written down nobody was told that the key is removed.
+  const suppressed = (await deps.secrets.where(secretOf(entry))) === 'environment';
+  await saveState(changing, name, { suppressed, verdict: null });
+  markKeyChange(state, name);
+  forget(state);
+  const record = (await current(deps, state)).records.get(name);
+  if (record) await giveUpWithKey(deps, record);
+  changing.changed(name);
+  return { suppressed, envVar: entry.env_var };
+};
+
+const noteVerdict = async (changing: Changing, name: string, verdict: Verdict, mark: number): Promise<void> => {
+  const { deps, state } = changing;
+  const { places, keyStates } = await current(deps, state);
+  if ((state.keyMarks.get(name) ?? 0) !== mark) return;
+  const place = places.get(name);
+  if (place === undefined) return;
+  if (place === 'stored' && keyStates.get(name)?.verdict !== verdict) {
+    await saveState(changing, name, { verdict });
+    state.verdicts.delete(name);
+    changing.changed(name);
+    return;
+  }
+  state.verdicts.set(name, verdict);
+  forget(state);
+};

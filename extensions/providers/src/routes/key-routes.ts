@@ -1,0 +1,94 @@
+/** Keys of providers: they come in, and never go out. */
+import { OneOf, reply, type RouteDecl, Type } from '@svc/api';
+import { wellFormedKey } from '../changes/keys.js';
+import { byAdmins, Name, type RoutesDeps, route, shownRecord } from './provider-shown.js';
+import { runTest, TestResult } from './test-routes.js';
+
+export const keyRoutes = (deps: RoutesDeps): RouteDecl[] => [setProviderKey(deps), removeProviderKey(deps), enableProvider(deps)];
+
+const KeyBody = Type.Object({
+  api_key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The key; never given back. Spaces around it are taken off' })),
+  key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The same, by its other name' })),
+  url: Type.Optional(Type.String({ maxLength: 2_000, description: 'Where it is reached. With a name that there is not, it makes an OpenAI-compatible provider of that name' })),
+  base_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The same, by its other name' })),
+  verify: Type.Optional(Type.Boolean({ description: 'Ask the provider at once whether it takes the key; it is kept in either case' })),
+});
+
+const setProviderKey = (deps: RoutesDeps): RouteDecl =>
+  route({
+    ...byAdmins,
+    id: 'setProviderKey',
+    method: 'POST',
+    path: '/api/providers/{name}/key',
+    summary: "Keep a provider's key; it holds for the next call",
+    description:
+      'The key goes into the vault, encrypted, and is never given back. It stands before one in the environment. Where nobody could answer for `default`, this provider does from now on, which `switched_default` says; a second key moves nobody.\n\nWith `verify`, or `?test=true`, the provider is asked at once, and `test` says what it answered.',
+    audit: 'provider_key_set',
+    params: Name,
+    query: Type.Object({ test: Type.Optional(OneOf(['1', 'true', '0', 'false'], { description: 'As `verify` in the body' })) }),
+    body: KeyBody,
+    examples: {
+      'A key for a provider': { api_key: 'sk-…' },
+      'A key that is tried at once': { api_key: 'sk-…', verify: true },
+      'A provider of your own, with its address': { api_key: 'sk-…', url: 'https://llm.example.com/v1' },
+    },
+    errors: [404, 409, 503],
+    responses: {
+      200: Type.Object({
+        status: OneOf(['configured']),
+        provider: Type.String(),
+        switched_default: Type.Optional(Type.Boolean()),
+        default_model: Type.Optional(Type.String()),
+        message: Type.Optional(Type.String()),
+        test: Type.Optional(TestResult),
+      }),
+    },
+    handler: async ({ params: { name }, query, body, signal }) => {
+      const key = wellFormedKey(body.api_key ?? body.key ?? '');
+      const url = body.url ?? body.base_url;
+      // First where, then with what: a key whose provider is refused was never kept.
+      if (url !== undefined) await deps.providers.setUrl(name, url, { create: true });
+      const { switchedDefault } = await deps.providers.setKey(name, key);
+      const test = body.verify === true || query.test === '1' || query.test === 'true' ? await runTest(deps, await shownRecord(deps.providers, name), undefined, signal) : undefined;
+      const answer = { status: 'configured', provider: name, ...(test ? { test } : {}) };
+      if (!switchedDefault) return reply(200, answer);
+      return reply(200, { ...answer, switched_default: true, default_model: switchedDefault.model, message: switchedDefault.why });
+    },
+  });
+
+const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
+  route({
+    ...byAdmins,
+    id: 'removeProviderKey',
+    method: 'DELETE',
+    path: '/api/providers/{name}/key',
+    summary: "Forget a provider's key",
+    description:
+      'Agents on this provider go on with the fallbacks that were written down for them, or fail. Where the environment of the daemon holds a key too, that one is not used from now on: `suppressed` and `message` say so, POST …/enable uses it again, and so does a new key. To remove a key twice is no error.',
+    audit: 'provider_key_removed',
+    params: Name,
+    errors: [404, 503],
+    responses: { 200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), suppressed: Type.Optional(Type.Boolean()), message: Type.Optional(Type.String()) }) },
+    handler: async ({ params: { name } }) => {
+      const { suppressed, envVar } = await providers.removeKey(name);
+      const answer = { status: 'removed', provider: name };
+      if (!suppressed) return reply(200, answer);
+      const message = `${envVar ?? 'A variable'} in the environment of the daemon holds a key too. It is not used any more, until a key is set or POST /api/providers/${name}/enable says that it counts again.`;
+      return reply(200, { ...answer, suppressed, message });
+    },
+  });
+
+const enableProvider = ({ providers }: RoutesDeps): RouteDecl =>
+  route({
+    ...byAdmins,
+    id: 'enableProvider',
+    method: 'POST',
+    path: '/api/providers/{name}/enable',
+    summary: 'Use the key in the environment again',
+    description: 'Takes back what DELETE …/key said of a key in the environment. Changes nothing for a provider that is not `suppressed`.',
+    audit: 'provider_enabled',
+    params: Name,
+    errors: [404],
+    responses: { 200: Type.Object({ status: OneOf(['enabled']), provider: Type.String(), auth_status: Type.String() }) },
+    handler: async ({ params: { name } }) => reply(200, { status: 'enabled', provider: name, auth_status: (await providers.enable(name)).auth_status }),
+  });

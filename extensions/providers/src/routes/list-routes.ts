@@ -1,0 +1,58 @@
+/** Which providers there are, and who answers for `default`. */
+import { Nullable, reply, type RouteDecl, Type } from '@svc/api';
+import { modelOf, Provider, ProviderDetail } from '../views.js';
+import { byAdmins, Default, Name, type RoutesDeps, route, shownRecord, viewDefault, viewer } from './provider-shown.js';
+
+export const listRoutes = (deps: RoutesDeps): RouteDecl[] => [listProviders(deps), getProvider(deps), setDefaultProvider(deps)];
+
+const listProviders = (deps: RoutesDeps): RouteDecl =>
+  route({
+    id: 'listProviders',
+    method: 'GET',
+    path: '/api/providers',
+    summary: 'Model providers and whether each can be used',
+    description:
+      'Whether a provider has a key is looked up, never the key. Model servers on this machine are asked whether they are there, at most once a minute; providers elsewhere are not: `reachable` and `latency_ms` are of the last test or call of PUT …/url.',
+    responses: { 200: Type.Object({ providers: Type.Array(Provider), total: Type.Integer(), default: Nullable(Default, { description: 'Who answers for `default`; null where nobody can tell' }) }) },
+    handler: async () => {
+      // Looks for local servers, so that the list tells what is on and what is off.
+      await deps.local.answering();
+      const [records, { view, chosen }] = await Promise.all([deps.providers.list(), viewer(deps)]);
+      return reply(200, { providers: records.map(view), total: records.length, default: chosen && viewDefault(chosen) });
+    },
+  });
+
+const getProvider = (deps: RoutesDeps): RouteDecl =>
+  route({
+    id: 'getProvider',
+    method: 'GET',
+    path: '/api/providers/{name}',
+    summary: 'One provider with its models',
+    description: 'As in the list, with its models: those of the catalog, those that people registered, and those that its server listed when it was last seen. Nobody is asked over the network.',
+    params: Name,
+    errors: [404],
+    responses: { 200: ProviderDetail },
+    handler: async ({ params }) => {
+      const [record, { modelsOf, view }] = await Promise.all([shownRecord(deps.providers, params.name), viewer(deps)]);
+      return reply(200, { ...view(record), models: modelsOf(record.name).map(modelOf) });
+    },
+  });
+
+const setDefaultProvider = ({ providers }: RoutesDeps): RouteDecl =>
+  route({
+    ...byAdmins,
+    id: 'setDefaultProvider',
+    method: 'POST',
+    path: '/api/providers/{name}/default',
+    summary: 'Let this provider answer for `default`',
+    description:
+      'Holds for the next call of every agent whose model is `default`, and stays until a person chooses again: no failing call moves it. What config.toml names under [default_model] stands above it, and the answer is then 409.',
+    audit: 'provider_default_set',
+    params: Name,
+    body: Type.Object({ model: Type.Optional(Type.String({ maxLength: 200, description: 'Its usual one when left out' })) }),
+    bodyRule: 'optional',
+    examples: { 'Its usual model': {}, 'One of its models': { model: 'claude-opus-4-7' }, 'A model of a server on this machine': { model: 'qwen3:8b' } },
+    errors: [404, 409],
+    responses: { 200: Default },
+    handler: async ({ params, body }) => reply(200, viewDefault(await providers.setDefault(params.name, body.model ?? ''))),
+  });

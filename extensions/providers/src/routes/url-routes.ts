@@ -1,0 +1,75 @@
+/** Where providers are reached. */
+import { Nullable, OneOf, reply, type RouteDecl, Type } from '@svc/api';
+import { providerErrors } from '../errors.js';
+import { byAdmins, Name, type RoutesDeps, route, shownRecord } from './provider-shown.js';
+
+export const urlRoutes = (deps: RoutesDeps): RouteDecl[] => [setProviderUrl(deps), removeProviderUrl(deps)];
+
+const UrlBody = Type.Object({
+  url: Type.Optional(Type.String({ maxLength: 2_000, description: 'http or https, without user name, query or fragment' })),
+  base_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The same, by its other name' })),
+  create: Type.Optional(Type.Boolean({ description: 'Make an OpenAI-compatible provider of this name where there is none' })),
+  proxy_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'Refused: providers are reached directly' })),
+});
+
+const setProviderUrl = ({ providers, reach }: RoutesDeps): RouteDecl =>
+  route({
+    ...byAdmins,
+    id: 'setProviderUrl',
+    method: 'PUT',
+    path: '/api/providers/{name}/url',
+    summary: 'Reach a provider somewhere else',
+    description:
+      'Holds for the next call and stands above config.toml. Slashes at the end go; a server named by its host alone gets the `/v1` of its protocol. Whether anything answers there is asked once, for at most three seconds and without the key; the address is kept in either case.\n\nA provider on this machine needs no key; one elsewhere does, under the variable `<NAME>_API_KEY` or by POST …/key.',
+    audit: 'provider_url_set',
+    params: Name,
+    body: UrlBody,
+    examples: {
+      'A gateway in front of a provider': { url: 'https://gateway.example.com/openai/v1' },
+      'Ollama on another port': { url: 'http://127.0.0.1:11500' },
+      'A server of your own': { url: 'http://127.0.0.1:9000/v1', create: true },
+    },
+    errors: [404, 409],
+    responses: {
+      200: Type.Object({
+        status: OneOf(['saved']),
+        provider: Type.String(),
+        base_url: Type.String(),
+        reachable: Type.Boolean({ description: 'Whether anything answered there' }),
+        latency_ms: Type.Integer(),
+        discovered_models: Type.Optional(Type.Array(Type.String(), { description: 'What it lists without a key' })),
+        message: Type.Optional(Type.String({ description: 'What is wrong with what answered' })),
+      }),
+    },
+    handler: async ({ params: { name }, body, signal }) => {
+      if (body.proxy_url !== undefined) throw providerErrors.no_proxy();
+      const baseUrl = await providers.setUrl(name, body.url ?? body.base_url ?? '', { create: body.create === true });
+      const listing = await reach.ask(await shownRecord(providers, name), signal);
+      return reply(200, {
+        status: 'saved',
+        provider: name,
+        base_url: baseUrl,
+        reachable: listing !== undefined && listing.kind !== 'silent',
+        latency_ms: listing?.latencyMs ?? 0,
+        ...(listing?.kind === 'listed' ? { discovered_models: listing.models.map(({ id }) => id) } : {}),
+        ...(listing && listing.kind !== 'listed' && listing.kind !== 'refused' ? { message: listing.error } : {}),
+      });
+    },
+  });
+
+const removeProviderUrl = ({ providers }: RoutesDeps): RouteDecl =>
+  route({
+    ...byAdmins,
+    id: 'removeProviderUrl',
+    method: 'DELETE',
+    path: '/api/providers/{name}/url',
+    summary: 'Reach a provider at its usual address again',
+    description: 'Takes back what PUT …/url or POST …/key saved. A provider that there was only by that address goes, with its key; agents that name it fail from then on.',
+    audit: 'provider_url_removed',
+    params: Name,
+    errors: [404, 409, 503],
+    responses: {
+      200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), base_url: Nullable(Type.String(), { description: 'Where it is reached now; null where the provider is gone' }) }),
+    },
+    handler: async ({ params: { name } }) => reply(200, { status: 'removed', provider: name, base_url: (await providers.removeUrl(name)).baseUrl }),
+  });
