@@ -35,7 +35,13 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
 };
 
 /** What a place refers to, or the place itself. */
-const resolved = (document: Document, place: Document): Document => (place.$ref ? place.$ref.slice(2).split('/').reduce((at: Document, name: string) => at[name], document) : place);
+const resolved = (document: Document, place: Document): Document =>
+  place.$ref
+    ? place.$ref
+        .slice(2)
+        .split('/')
+        .reduce((at: Document, name: string) => at[name], document)
+    : place;
 
 const successesOf = (operation: Document): Array<{ schema: Document }> =>
   Object.entries(operation.responses as Record<string, Document>).flatMap(([status, answer]) => (/^2\d\d$/.test(status) ? (Object.values(answer.content ?? {}) as Array<{ schema: Document }>) : []));

@@ -20,9 +20,11 @@ const MAY_IMPORT = {
   'kernel/core': ['@svc/api'],
   'kernel/installer': ['@svc/api', '@svc/schemas'],
   'kernel/platform': ['@svc/core', '@svc/installer', '@svc/api'],
+  // Pages are made from it too.
+  'kernel/client': [],
   'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/api'],
   // Where the home is and what its config.toml says must be one answer for daemon and command line.
-  'kernel/cli': ['@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
+  'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
 };
 /** Tests and what helps them reach everything. */
 const isFree = (source) => source.isTest || ['kernel/testing', 'test', 'tools', 'bench'].includes(source.package);

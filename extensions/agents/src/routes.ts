@@ -1,4 +1,4 @@
-import { type Actor, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid, UuidText } from '@svc/api';
+import { type Actor, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid, UuidText } from '@svc/api';
 import { AgentSummary, type SummaryDeps, summariesOf } from './shown/agent-summary.js';
 import type { AgentsService, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
@@ -87,6 +87,7 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
     path: '/api/agents',
     summary: 'Spawn an agent',
     cost: 50,
+    headers: Type.Object(IdempotencyKey),
     audit: 'agent_spawned',
     body: SpawnBody,
     maxBodyBytes: MAX_SPAWN_BODY_BYTES,

@@ -16,7 +16,12 @@ export const UuidText = (description: string) => Type.String({ 'x-format': 'uuid
 /** The header of routes under which a request that is sent again has its effect once: for `headers` of a route that keeps the key itself. */
 export const IdempotencyKey = {
   'Idempotency-Key': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409', examples: ['order-1042'] }),
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409',
+      examples: ['order-1042'],
+    }),
   ),
 };
 

@@ -30,7 +30,14 @@ describe('openapi', () => {
           responses: { 201: Type.Object({ id: Uuid }), 409: ErrorBody },
           handler: async () => reply(201, {}),
         }),
-        route({ id: 'things.get', path: '/api/things/{id}', params: Type.Object({ id: Uuid }), headers: Type.Object({ 'If-None-Match': Type.Optional(Type.String()) }), responses: { 200: Type.Object({ id: Uuid }) }, handler: async () => reply(200, {}) }),
+        route({
+          id: 'things.get',
+          path: '/api/things/{id}',
+          params: Type.Object({ id: Uuid }),
+          headers: Type.Object({ 'If-None-Match': Type.Optional(Type.String()) }),
+          responses: { 200: Type.Object({ id: Uuid }) },
+          handler: async () => reply(200, {}),
+        }),
         route({
           id: 'things.delete',
           method: 'DELETE',
@@ -87,7 +94,9 @@ describe('openapi', () => {
   it('gives one name to parameters of paths that differ in nothing else', () => {
     const { paths } = documentOf(bench);
     expect(Object.keys(paths['/api/things/{id}'])).to.have.members(['get', 'delete']);
-    expect(paths['/api/things/{id}'].delete.parameters).to.deep.equal([{ name: 'id', in: 'path', required: true, description: 'A UUID', example: '0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61', schema: { type: 'string', format: 'uuid', description: 'A UUID' } }]);
+    expect(paths['/api/things/{id}'].delete.parameters).to.deep.equal([
+      { name: 'id', in: 'path', required: true, description: 'A UUID', example: '0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61', schema: { type: 'string', format: 'uuid', description: 'A UUID' } },
+    ]);
   });
 
   it('says what each area is for, once', () => {
@@ -102,7 +111,8 @@ describe('openapi', () => {
   });
 
   it('names the request headers that a route reads, the key of an idempotent one among them', () => {
-    const headersOf = (path: string, method: string): string[] => (documentOf(bench).paths[path][method].parameters ?? []).filter((one: { in: string }) => one.in === 'header').map((one: { name: string }) => one.name);
+    const headersOf = (path: string, method: string): string[] =>
+      (documentOf(bench).paths[path][method].parameters ?? []).filter((one: { in: string }) => one.in === 'header').map((one: { name: string }) => one.name);
     expect(headersOf('/api/things', 'post')).to.deep.equal(['Idempotency-Key']);
     expect(headersOf('/api/things/{id}', 'get')).to.deep.equal(['If-None-Match']);
   });

@@ -76,7 +76,8 @@ export const routeAnswers = (plain: Plain, decl: RouteDecl): Json => {
   return responses;
 };
 
-const isMerelyRefused = (status: number, declared: TSchema | MediaAnswer): boolean => !isMedia(declared) && status in REASONS && declared['x-name'] === ErrorBody['x-name'] && declared.description === undefined;
+const isMerelyRefused = (status: number, declared: TSchema | MediaAnswer): boolean =>
+  !isMedia(declared) && status in REASONS && declared['x-name'] === ErrorBody['x-name'] && declared.description === undefined;
 
 const answerOf = (plain: Plain, status: number, declared: TSchema | MediaAnswer, streamed: MediaAnswer | undefined): Described => {
   const answer = success(plain, status, declared);

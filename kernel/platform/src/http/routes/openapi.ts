@@ -65,7 +65,12 @@ export const describeApi = (info: ApiInfo, routes: ReadonlyArray<DescribedRow<Ro
     security: [],
     tags: tagsOf(all, info.areas),
     paths,
-    components: { schemas, headers: HEADERS, responses: sharedAnswers(plain, JSON.stringify(paths)), securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The `api_key` of config.toml, where one is set' } } },
+    components: {
+      schemas,
+      headers: HEADERS,
+      responses: sharedAnswers(plain, JSON.stringify(paths)),
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The `api_key` of config.toml, where one is set' } },
+    },
   };
 };
 
