@@ -71,7 +71,7 @@ describe('the README of the client', () => {
       join(dir, 'tsconfig.json'),
       JSON.stringify({
         compilerOptions: { strict: true, exactOptionalPropertyTypes: true, module: 'nodenext', target: 'es2023', types: ['node'], skipLibCheck: true, outDir: 'out' },
-        files: ['one.ts', 'two.ts'],
+        files: ['one.ts', 'two.ts', 'three.ts'],
       }),
     );
     const compiled = await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', dir]).catch((error: { stdout: string }) => error);
