@@ -7,7 +7,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The web page: talk with an agent */
+        /**
+         * The web page: talk with an agent
+         * @description One HTML document that speaks with this API. It needs no key itself: the page asks for it where the daemon has one, and keeps it in its tab.
+         */
         get: operations["getWebchat"];
         put?: never;
         post?: never;
@@ -279,7 +282,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All extensions and their states */
+        /**
+         * All extensions and their states
+         * @description Every installed extension: the areas of the daemon themselves and what was added, on or off. `state` says what it is doing, `reason` why, `intent` what a person wants of it.
+         */
         get: operations["listExtensions"];
         put?: never;
         post?: never;
@@ -296,7 +302,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who needs, uses and waits for whom */
+        /**
+         * Who needs, uses and waits for whom
+         * @description The services that extensions have of each other, as a graph: what stops with what, and why something does not start.
+         */
         get: operations["getExtensionGraph"];
         put?: never;
         post?: never;
@@ -313,7 +322,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One extension */
+        /**
+         * One extension
+         * @description The same as in the list: what it provides, needs and adds, how often it was loaded, what went wrong.
+         */
         get: operations["getExtension"];
         put?: never;
         post?: never;
@@ -332,7 +344,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Disable an extension */
+        /**
+         * Disable an extension
+         * @description Stops it, and what cannot do without it: its operations answer 404 and its tools leave the list, while its rows stay. The choice is kept. Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.
+         */
         post: operations["disableExtension"];
         delete?: never;
         options?: never;
@@ -349,7 +364,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Enable an extension */
+        /**
+         * Enable an extension
+         * @description Starts it, and what waited for it. The choice is kept: it comes before the preset and config.toml at every start from now on. Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.
+         */
         post: operations["enableExtension"];
         delete?: never;
         options?: never;
@@ -366,7 +384,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a change would start, stop and degrade */
+        /**
+         * What a change would start, stop and degrade
+         * @description Changes nothing. Ask it before a change, to show a person what else it touches and how to take it back.
+         */
         post: operations["planExtensionChange"];
         delete?: never;
         options?: never;
@@ -383,7 +404,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Reload an extension */
+        /**
+         * Reload an extension
+         * @description Loads its code anew beside the one that works, and changes over when the new one has started; where it fails, the old one stays. Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.
+         */
         post: operations["reloadExtension"];
         delete?: never;
         options?: never;
@@ -400,7 +424,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Reset an extension */
+        /**
+         * Reset an extension
+         * @description Forgets what was chosen by hand and what went wrong with it: preset and config.toml decide again, and a quarantined one is tried anew. Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.
+         */
         post: operations["resetExtension"];
         delete?: never;
         options?: never;
@@ -415,7 +442,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the daemon lives */
+        /**
+         * Whether the daemon lives
+         * @description Needs no key, and says no more than anybody may know. `degraded` means that it works, but something in it does not: `GET /api/health/detail` tells what.
+         */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -432,7 +462,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Health with causes */
+        /**
+         * Health with causes
+         * @description Each check with its cause, the findings of `svc doctor`, and the extensions that are not as they should be. Answers owners and admins also while the API is shut because a security area is missing.
+         */
         get: operations["getHealthDetail"];
         put?: never;
         post?: never;
@@ -449,7 +482,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Metrics in Prometheus text */
+        /**
+         * Metrics in Prometheus text
+         * @description To be scraped: figures of the kernel and of every area, as text, named `svc_…`.
+         */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -500,7 +536,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This interface as OpenAPI 3.1 */
+        /**
+         * This interface as OpenAPI 3.1
+         * @description Describes what is mounted now: operations of areas that are off are not in it. It has an `ETag`: send it back as `If-None-Match` and get 304 while nothing has changed. The page at `/docs` shows it.
+         */
         get: operations["getOpenapi"];
         put?: never;
         post?: never;
@@ -603,7 +642,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the daemon takes work */
+        /**
+         * Whether the daemon takes work
+         * @description For whoever sends it work: 503 while it starts or stops. Needs no key.
+         */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -622,7 +664,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop the daemon gracefully */
+        /**
+         * Stop the daemon gracefully
+         * @description Answers, then stops in order: what runs is written down and goes on at the next start. Whoever follows a stream is told to come back.
+         */
         post: operations["shutDownDaemon"];
         delete?: never;
         options?: never;
@@ -637,7 +682,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** State of the daemon */
+        /**
+         * State of the daemon
+         * @description What the command `svc status` shows: who answers for the default model and why, where things are, the agents that the caller may see, and every problem in one sentence each.
+         */
         get: operations["getStatus"];
         put?: never;
         post?: never;
@@ -671,7 +719,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** State of the vault and the names of its secrets */
+        /**
+         * State of the vault and the names of its secrets
+         * @description Tells whether the secrets that are kept here (keys of providers, tokens) can be read, and what they are called. Their values are never answered by any operation. Opens the vault if nobody has yet.
+         */
         get: operations["getVault"];
         put?: never;
         post?: never;
@@ -690,7 +741,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Set the vault aside and begin an empty one; its secrets are lost unless its key comes back */
+        /**
+         * Set the vault aside and begin an empty one; its secrets are lost unless its key comes back
+         * @description For a vault whose key is lost, so that it will not open again. Without `confirm=true` nothing happens, and the refusal (409) says under `details` what would be lost. With it, the files of the vault are renamed, never deleted, and an empty vault with a new key takes their place: every secret has to be set anew.
+         */
         post: operations["resetVault"];
         delete?: never;
         options?: never;
@@ -705,7 +759,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Version of the daemon */
+        /**
+         * Version of the daemon
+         * @description What runs, and on what.
+         */
         get: operations["getVersion"];
         put?: never;
         post?: never;
@@ -722,7 +779,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Versions of the API */
+        /**
+         * Versions of the API
+         * @description Versions that this daemon speaks. One is asked for by a prefix of the path, `/api/v1/…`, or by `Accept`; without either it is the current one.
+         */
         get: operations["listVersions"];
         put?: never;
         post?: never;
@@ -1041,6 +1101,93 @@ export interface components {
             startedAt: string | null;
             startMs: number | null;
         };
+        ExtensionList: {
+            extensions: components["schemas"]["Extension"][];
+            total: number;
+        };
+        ExtensionNode: {
+            id: string;
+            /** @enum {string} */
+            state: "inactive" | "starting" | "active" | "stopping" | "pending" | "failed" | "quarantined";
+            /** @description Without these it does not start */
+            needs: string[];
+            /** @description These it can do without */
+            uses: string[];
+            /** @description Of what it needs, what is not there */
+            waitsFor: string[];
+        };
+        ExtensionGraph: {
+            nodes: components["schemas"]["ExtensionNode"][];
+        };
+        ExtensionPlan: {
+            id: string;
+            action: string;
+            starts: string[];
+            stops: string[];
+            degrades: string[];
+            /** @description What a person should know first; then the change asks for `confirm` */
+            warning: string | null;
+            /** @description How to undo it, also where the API no longer answers */
+            back: string | null;
+        };
+        ExtensionChange: {
+            status: string;
+            extension: components["schemas"]["Extension"];
+            plan: components["schemas"]["ExtensionPlan"];
+        };
+        Health: {
+            /** @enum {string} */
+            status: "ok" | "degraded";
+            version: string;
+            uptime_seconds: number;
+            checks: {
+                name: string;
+                /** @description `ok`, `warn` or `error` */
+                status: string;
+            }[];
+        };
+        HealthDetail: {
+            /** @enum {string} */
+            status: "ok" | "degraded";
+            version: string;
+            uptime_seconds: number;
+            /** @description Agents that the caller may see */
+            agent_count: number;
+            /** @description Of those, agents with a run that goes on */
+            active_agent_count: number;
+            /** @description Sessions in which something was said; null while sessions is off */
+            session_count: number | null;
+            /** @description Resident memory of the daemon, in MiB */
+            memory_used_mb: number;
+            /** @description Times an extension failed since the start */
+            panic_count: number;
+            restart_count: number;
+            /** @enum {string} */
+            database: "connected" | "error";
+            config_warnings: string[];
+            /** @description Of settings that wait for their area */
+            config_notices: string[];
+            checks: {
+                name: string;
+                /** @description `ok`, `warn` or `error` */
+                status: string;
+                detail?: string;
+            }[];
+            /** @description Those that are neither active nor switched off */
+            extensions: {
+                id: string;
+                state: string;
+                reason: string | null;
+            }[];
+            doctor: {
+                check: string;
+                /** @enum {string} */
+                result: "pass" | "warn" | "fail";
+                message: string;
+                /** @description A command or a change that mends it */
+                fix?: string;
+            }[];
+        };
         CatalogModel: {
             /** @description May contain slashes */
             id: string;
@@ -1082,6 +1229,22 @@ export interface components {
             source: "builtin" | "catalog";
             /** @description What the provider itself calls it, where that differs from id */
             wire_id?: string;
+        };
+        /** @description An OpenAPI document */
+        OpenApiDocument: {
+            openapi: string;
+            info: {
+                title: string;
+                version: string;
+            };
+            /** @description Operations by path */
+            paths: {
+                [key: string]: unknown;
+            };
+            /** @description Shared schemas and how callers are known */
+            components: {
+                [key: string]: unknown;
+            };
         };
         Provider: {
             name: string;
@@ -1132,6 +1295,15 @@ export interface components {
             /** @description Why it cannot answer at the moment */
             problem: string | null;
         };
+        Readiness: {
+            /** @enum {string} */
+            status: "ready" | "not_ready";
+            checks: {
+                name: string;
+                /** @description `ok`, `warn` or `error` */
+                status: string;
+            }[];
+        };
         ErrorBody: {
             /** @description What happened and what to do */
             error: string;
@@ -1140,6 +1312,82 @@ export interface components {
             hint?: string;
             request_id?: string;
             details?: unknown;
+        };
+        ShuttingDown: {
+            /** @enum {string} */
+            status: "shutting_down";
+        };
+        /** @description Beside these, counters of the daemon, named `svc_…` */
+        Status: {
+            /** @enum {string} */
+            status: "running";
+            version: string;
+            uptime_seconds: number;
+            /** @description Agents that the caller may see */
+            agent_count: number;
+            /** @description Of those, agents with a run that goes on */
+            active_agent_count: number;
+            /** @description Sessions in which something was said; null while sessions is off */
+            session_count: number | null;
+            /** @description Resident memory of the daemon, in MiB */
+            memory_used_mb: number;
+            preset: string;
+            /** @description Who answers for `default`; null where nobody can tell */
+            default_provider: string | null;
+            default_model: string | null;
+            default_model_why: string | null;
+            /** @description True while the built-in stand-in answers */
+            default_model_stand_in: boolean;
+            default_model_chosen_by: ("config" | "person" | "key" | "start") | null;
+            /** @description When it was chosen and kept */
+            default_model_chosen_at: string | null;
+            /** @description Why it cannot answer at the moment */
+            default_model_problem: string | null;
+            home_dir: string;
+            data_dir: string;
+            /** @description The file, or host and name of the server */
+            database: string;
+            log_dir: string;
+            config_file: string;
+            /** @description Whether the file was there when it was last read */
+            config_exists: boolean;
+            /** @enum {string} */
+            log_level: "trace" | "debug" | "info" | "warn" | "error";
+            hostname: string;
+            /** @description Address and port */
+            api_listen: string;
+            runtime_version: string;
+            platform: string;
+            arch: string;
+            pid: number;
+            rss_bytes: number;
+            /** @description Whether peers can be reached: the area for it is there */
+            network_enabled: boolean;
+            /** @description Whether a terminal is offered: the area for it is there */
+            terminal_enabled: boolean;
+            config_problems: {
+                file: string;
+                line: number | null;
+                key: string;
+                message: string;
+                severity: string;
+            }[];
+            health_problems: string[];
+            agents: {
+                /**
+                 * Format: uuid
+                 * @description A UUID
+                 */
+                id: string;
+                name: string;
+                state: string;
+                mode: string;
+                created_at: string;
+                /** @description The provider that answers now, where the manifest says `default` */
+                model_provider: string;
+                model_name: string;
+                profile: string | null;
+            }[];
         };
         ToolInfo: {
             name: string;
@@ -1156,6 +1404,49 @@ export interface components {
              */
             replay: "safe" | "keyed" | "never";
             parallel: boolean;
+        };
+        VaultContents: {
+            /**
+             * @description `missing`: nothing was kept yet. `locked`: its key is not there or another
+             * @enum {string}
+             */
+            state: "open" | "locked" | "missing" | "corrupt";
+            /** @description Why it does not open */
+            why: string | null;
+            /** @description Names of secrets, never values; null where nobody can tell */
+            names: string[] | null;
+        };
+        VaultReset: {
+            /** @enum {string} */
+            status: "reset";
+            set_aside: string[];
+            /** @description Names of secrets, never values; null where nobody can tell */
+            lost: string[] | null;
+        };
+        Version: {
+            name: string;
+            version: string;
+            build_date: string;
+            git_sha: string;
+            /** @description Of Node.js */
+            runtime_version: string;
+            platform: string;
+            arch: string;
+            api: {
+                current: string;
+                supported: string[];
+                deprecated: string[];
+            };
+        };
+        ApiVersions: {
+            current: string;
+            supported: string[];
+            deprecated: string[];
+            details: {
+                version: string;
+                status: string;
+                url_prefix: string;
+            }[];
         };
     };
     responses: {
@@ -1325,11 +1616,26 @@ export type MessageRequest = components['schemas']['MessageRequest'];
 export type MessageAnswer = components['schemas']['MessageAnswer'];
 export type StoppedRuns = components['schemas']['StoppedRuns'];
 export type Extension = components['schemas']['Extension'];
+export type ExtensionList = components['schemas']['ExtensionList'];
+export type ExtensionNode = components['schemas']['ExtensionNode'];
+export type ExtensionGraph = components['schemas']['ExtensionGraph'];
+export type ExtensionPlan = components['schemas']['ExtensionPlan'];
+export type ExtensionChange = components['schemas']['ExtensionChange'];
+export type Health = components['schemas']['Health'];
+export type HealthDetail = components['schemas']['HealthDetail'];
 export type CatalogModel = components['schemas']['CatalogModel'];
+export type OpenApiDocument = components['schemas']['OpenApiDocument'];
 export type Provider = components['schemas']['Provider'];
 export type DefaultModel = components['schemas']['DefaultModel'];
+export type Readiness = components['schemas']['Readiness'];
 export type ErrorBody = components['schemas']['ErrorBody'];
+export type ShuttingDown = components['schemas']['ShuttingDown'];
+export type Status = components['schemas']['Status'];
 export type ToolInfo = components['schemas']['ToolInfo'];
+export type VaultContents = components['schemas']['VaultContents'];
+export type VaultReset = components['schemas']['VaultReset'];
+export type Version = components['schemas']['Version'];
+export type ApiVersions = components['schemas']['ApiVersions'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
 export type ResponseForbidden = components['responses']['Forbidden'];
@@ -2486,10 +2792,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        extensions: components["schemas"]["Extension"][];
-                        total: number;
-                    };
+                    "application/json": components["schemas"]["ExtensionList"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -2516,16 +2819,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        nodes: {
-                            id: string;
-                            /** @enum {string} */
-                            state: "inactive" | "starting" | "active" | "stopping" | "pending" | "failed" | "quarantined";
-                            needs: string[];
-                            uses: string[];
-                            waitsFor: string[];
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ExtensionGraph"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -2541,6 +2835,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description Id of the extension
+                 * @example webchat
+                 */
                 name: string;
             };
             cookie?: never;
@@ -2577,6 +2875,10 @@ export interface operations {
             };
             header?: never;
             path: {
+                /**
+                 * @description Id of the extension
+                 * @example webchat
+                 */
                 name: string;
             };
             cookie?: never;
@@ -2590,20 +2892,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        status: string;
-                        extension: components["schemas"]["Extension"];
-                        plan: {
-                            id: string;
-                            action: string;
-                            starts: string[];
-                            stops: string[];
-                            degrades: string[];
-                            warning: string | null;
-                            /** @description How to undo it, also where the API no longer answers */
-                            back: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["ExtensionChange"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2627,6 +2916,10 @@ export interface operations {
             };
             header?: never;
             path: {
+                /**
+                 * @description Id of the extension
+                 * @example webchat
+                 */
                 name: string;
             };
             cookie?: never;
@@ -2640,20 +2933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        status: string;
-                        extension: components["schemas"]["Extension"];
-                        plan: {
-                            id: string;
-                            action: string;
-                            starts: string[];
-                            stops: string[];
-                            degrades: string[];
-                            warning: string | null;
-                            /** @description How to undo it, also where the API no longer answers */
-                            back: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["ExtensionChange"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2672,6 +2952,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description Id of the extension
+                 * @example webchat
+                 */
                 name: string;
             };
             cookie?: never;
@@ -2692,16 +2976,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        action: string;
-                        starts: string[];
-                        stops: string[];
-                        degrades: string[];
-                        warning: string | null;
-                        /** @description How to undo it, also where the API no longer answers */
-                        back: string | null;
-                    };
+                    "application/json": components["schemas"]["ExtensionPlan"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2727,6 +3002,10 @@ export interface operations {
             };
             header?: never;
             path: {
+                /**
+                 * @description Id of the extension
+                 * @example webchat
+                 */
                 name: string;
             };
             cookie?: never;
@@ -2740,20 +3019,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        status: string;
-                        extension: components["schemas"]["Extension"];
-                        plan: {
-                            id: string;
-                            action: string;
-                            starts: string[];
-                            stops: string[];
-                            degrades: string[];
-                            warning: string | null;
-                            /** @description How to undo it, also where the API no longer answers */
-                            back: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["ExtensionChange"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2777,6 +3043,10 @@ export interface operations {
             };
             header?: never;
             path: {
+                /**
+                 * @description Id of the extension
+                 * @example webchat
+                 */
                 name: string;
             };
             cookie?: never;
@@ -2790,20 +3060,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        status: string;
-                        extension: components["schemas"]["Extension"];
-                        plan: {
-                            id: string;
-                            action: string;
-                            starts: string[];
-                            stops: string[];
-                            degrades: string[];
-                            warning: string | null;
-                            /** @description How to undo it, also where the API no longer answers */
-                            back: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["ExtensionChange"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2833,17 +3090,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "ok" | "degraded";
-                        version: string;
-                        uptime_seconds: number;
-                        checks: {
-                            name: string;
-                            /** @description `ok`, `warn` or `error` */
-                            status: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["Health"];
                 };
             };
             403: components["responses"]["Forbidden"];
@@ -2869,48 +3116,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "ok" | "degraded";
-                        version: string;
-                        uptime_seconds: number;
-                        /** @description Agents that the caller may see */
-                        agent_count: number;
-                        /** @description Of those, agents with a run that goes on */
-                        active_agent_count: number;
-                        /** @description Sessions in which something was said; null while sessions is off */
-                        session_count: number | null;
-                        /** @description Resident memory of the daemon, in MiB */
-                        memory_used_mb: number;
-                        /** @description Times an extension failed since the start */
-                        panic_count: number;
-                        restart_count: number;
-                        /** @enum {string} */
-                        database: "connected" | "error";
-                        config_warnings: string[];
-                        /** @description Of settings that wait for their area */
-                        config_notices: string[];
-                        checks: {
-                            name: string;
-                            /** @description `ok`, `warn` or `error` */
-                            status: string;
-                            detail?: string;
-                        }[];
-                        /** @description Those that are neither active nor switched off */
-                        extensions: {
-                            id: string;
-                            state: string;
-                            reason: string | null;
-                        }[];
-                        doctor: {
-                            check: string;
-                            /** @enum {string} */
-                            result: "pass" | "warn" | "fail";
-                            message: string;
-                            /** @description A command or a change that mends it */
-                            fix?: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["HealthDetail"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3021,7 +3227,10 @@ export interface operations {
     getOpenapi: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the document that the caller has */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3034,21 +3243,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        openapi: string;
-                        info: {
-                            title: string;
-                            version: string;
-                        };
-                        /** @description Operations by path */
-                        paths: {
-                            [key: string]: unknown;
-                        };
-                        /** @description Shared schemas and how callers are known */
-                        components: {
-                            [key: string]: unknown;
-                        };
-                    };
+                    "application/json": components["schemas"]["OpenApiDocument"];
                 };
             };
             /** @description It is still what If-None-Match names */
@@ -3375,15 +3570,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "ready" | "not_ready";
-                        checks: {
-                            name: string;
-                            /** @description `ok`, `warn` or `error` */
-                            status: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             403: components["responses"]["Forbidden"];
@@ -3398,15 +3585,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "ready" | "not_ready";
-                        checks: {
-                            name: string;
-                            /** @description `ok`, `warn` or `error` */
-                            status: string;
-                        }[];
-                    } | components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["Readiness"] | components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -3427,9 +3606,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        status: string;
-                    };
+                    "application/json": components["schemas"]["ShuttingDown"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3456,77 +3633,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "running";
-                        version: string;
-                        uptime_seconds: number;
-                        /** @description Agents that the caller may see */
-                        agent_count: number;
-                        /** @description Of those, agents with a run that goes on */
-                        active_agent_count: number;
-                        /** @description Sessions in which something was said; null while sessions is off */
-                        session_count: number | null;
-                        /** @description Resident memory of the daemon, in MiB */
-                        memory_used_mb: number;
-                        preset: string;
-                        /** @description Who answers for `default`; null where nobody can tell */
-                        default_provider: string | null;
-                        default_model: string | null;
-                        default_model_why: string | null;
-                        /** @description True while the built-in stand-in answers */
-                        default_model_stand_in: boolean;
-                        default_model_chosen_by: ("config" | "person" | "key" | "start") | null;
-                        /** @description When it was chosen and kept */
-                        default_model_chosen_at: string | null;
-                        /** @description Why it cannot answer at the moment */
-                        default_model_problem: string | null;
-                        home_dir: string;
-                        data_dir: string;
-                        /** @description The file, or host and name of the server */
-                        database: string;
-                        log_dir: string;
-                        config_file: string;
-                        /** @description Whether the file was there when it was last read */
-                        config_exists: boolean;
-                        /** @enum {string} */
-                        log_level: "trace" | "debug" | "info" | "warn" | "error";
-                        hostname: string;
-                        /** @description Address and port */
-                        api_listen: string;
-                        runtime_version: string;
-                        platform: string;
-                        arch: string;
-                        pid: number;
-                        rss_bytes: number;
-                        /** @description Whether peers can be reached: the area for it is there */
-                        network_enabled: boolean;
-                        /** @description Whether a terminal is offered: the area for it is there */
-                        terminal_enabled: boolean;
-                        config_problems: {
-                            file: string;
-                            line: number | null;
-                            key: string;
-                            message: string;
-                            severity: string;
-                        }[];
-                        health_problems: string[];
-                        agents: {
-                            /**
-                             * Format: uuid
-                             * @description A UUID
-                             */
-                            id: string;
-                            name: string;
-                            state: string;
-                            mode: string;
-                            created_at: string;
-                            /** @description The provider that answers now, where the manifest says `default` */
-                            model_provider: string;
-                            model_name: string;
-                            profile: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["Status"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3583,13 +3690,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        state: "open" | "locked" | "missing" | "corrupt";
-                        why: string | null;
-                        /** @description Names of secrets, never values; null where nobody can tell */
-                        names: string[] | null;
-                    };
+                    "application/json": components["schemas"]["VaultContents"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3619,13 +3720,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "reset";
-                        set_aside: string[];
-                        /** @description Names of secrets, never values; null where nobody can tell */
-                        lost: string[] | null;
-                    };
+                    "application/json": components["schemas"]["VaultReset"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3654,20 +3749,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        name: string;
-                        version: string;
-                        build_date: string;
-                        git_sha: string;
-                        runtime_version: string;
-                        platform: string;
-                        arch: string;
-                        api: {
-                            current: string;
-                            supported: string[];
-                            deprecated: string[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Version"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3694,16 +3776,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        current: string;
-                        supported: string[];
-                        deprecated: string[];
-                        details: {
-                            version: string;
-                            status: string;
-                            url_prefix: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ApiVersions"];
                 };
             };
             401: components["responses"]["Unauthorized"];
