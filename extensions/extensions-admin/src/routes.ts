@@ -20,6 +20,7 @@ import { extensionErrors } from './errors.js';
 const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100, description: 'Id of the extension', examples: ['webchat'] }) });
 const Names = Type.Array(Type.String());
 const STATES = ['inactive', 'starting', 'active', 'stopping', 'pending', 'failed', 'quarantined'] as const;
+const ACTIONS = ['enable', 'disable', 'reset', 'reload'] as const;
 const Extension = Type.Object(
   {
     name: Type.String(),
@@ -66,7 +67,7 @@ const Node = Type.Object(
 const Plan = Type.Object(
   {
     id: Type.String(),
-    action: Type.String(),
+    action: OneOf(ACTIONS),
     starts: Names,
     stops: Names,
     degrades: Names,
@@ -80,7 +81,6 @@ const Force = Type.Object({
   force: Type.Optional(Type.Boolean({ description: 'Do not wait for what it is doing; confirms as well' })),
   confirm: Type.Optional(Type.Boolean({ description: 'Go on in spite of the warning of the plan' })),
 });
-const ACTIONS = ['enable', 'disable', 'reset', 'reload'] as const;
 const MEANS = {
   enable: 'Starts it, and what waited for it. The choice is kept: it comes before the preset and config.toml at every start from now on.',
   disable: 'Stops it, and what cannot do without it: its operations answer 404 and its tools leave the list, while its rows stay. The choice is kept.',

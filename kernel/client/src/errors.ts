@@ -15,8 +15,8 @@ export class ClientError extends Error {
   readonly why: string | undefined;
   readonly hint: string | undefined;
 
-  constructor({ code, what, why, hint }: ErrorWords, options?: ErrorOptions) {
-    super([what, ...(why ? [`Why: ${why}`] : []), ...(hint ? [hint] : [])].map((words) => (/[.!?…]$/.test(words) ? words : `${words}.`)).join(' '), options);
+  constructor({ code, what, why, hint }: ErrorWords, options?: ErrorOptions & { readonly also?: string | undefined }) {
+    super([what, ...(why ? [`Why: ${why}`] : []), ...(hint ? [hint] : []), ...(options?.also ? [options.also] : [])].map((words) => (/[.!?…]$/.test(words) ? words : `${words}.`)).join(' '), options);
     this.name = new.target.name;
     this.code = code;
     this.what = what;
@@ -45,8 +45,7 @@ export class SvcError extends ClientError {
   readonly mayRetry: boolean;
 
   constructor(words: ErrorWords, refusal: Refusal) {
-    const wait = refusal.retryAfter === undefined ? [] : [`Try again in ${refusal.retryAfter} s.`];
-    super({ ...words, hint: [...(words.hint ? [words.hint] : []), ...wait].join(' ') || undefined });
+    super(words, { also: refusal.retryAfter === undefined ? undefined : `Try again in ${refusal.retryAfter} s.` });
     this.status = refusal.status;
     this.requestId = refusal.requestId;
     this.details = refusal.details;

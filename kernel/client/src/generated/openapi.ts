@@ -1121,7 +1121,8 @@ export interface components {
         };
         ExtensionPlan: {
             id: string;
-            action: string;
+            /** @enum {string} */
+            action: "enable" | "disable" | "reset" | "reload";
             starts: string[];
             stops: string[];
             degrades: string[];
