@@ -45,9 +45,12 @@ const relative = (source, entry) => {
   return undefined;
 };
 
+/** A script of a page runs in a browser, and speaks with the daemon as others do. */
+const isPage = (source) => /\.client\.(ts|js)$/.test(source.file);
+
 const workspace = (source, entry) => {
   const name = packageName(entry.to);
-  if (isFree(source)) return undefined;
+  if (isFree(source) || (isPage(source) && name === '@svc/client')) return undefined;
   if (/^(extensions|fixtures\/areas)\//.test(source.package)) {
     if (name === '@svc/api') return undefined;
     if (name.startsWith('@svc/ext-') && entry.to === `${name}/contract`) return undefined;
@@ -65,6 +68,8 @@ const outside = (source, entry) => {
 };
 
 const judge = (source, entry) => {
+  // The text of a script of a page.
+  if (/^page:\.\/.+\.client\.ts$/.test(entry.to)) return undefined;
   if (/^\.\.?\//.test(entry.to)) return relative(source, entry);
   return entry.to.startsWith('@svc/') ? workspace(source, entry) : outside(source, entry);
 };

@@ -10,7 +10,7 @@ const CALLS = /(?<![.\w$])(fetch\(|new WebSocket\(|new EventSource\()/g;
 const NOT_YET = ['extensions/webchat/'];
 
 /** Programs and pages that a person uses. What runs inside the daemon has its own doors. */
-const isOutside = ({ file, isTest }) => !isTest && (file.startsWith('kernel/cli/src/') || file.endsWith('.client.js')) && !NOT_YET.some((room) => file.startsWith(room));
+const isOutside = ({ file, isTest }) => !isTest && (file.startsWith('kernel/cli/src/') || /\.client\.(ts|js)$/.test(file)) && !NOT_YET.some((room) => file.startsWith(room));
 
 export const checkDaemonCalls = (sources) =>
   sources.filter(isOutside).flatMap((source) => [

@@ -57,9 +57,7 @@ const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody };
 const messageErrors = { ...errors, 412: ErrorBody, 413: ErrorBody, 429: ErrorBody, 503: ErrorBody };
 
 const LastEventId = {
-  'Last-Event-ID': Type.Optional(
-    Type.String({ description: 'The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it', examples: ['0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61.1.12'] }),
-  ),
+  'Last-Event-ID': Type.Optional(Type.String({ description: 'The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it' })),
 };
 
 const examples: Readonly<Record<string, MessageBody>> = {

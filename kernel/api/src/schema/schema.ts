@@ -20,7 +20,6 @@ export const IdempotencyKey = {
       minLength: 1,
       maxLength: 255,
       description: 'Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409',
-      examples: ['order-1042'],
     }),
   ),
 };

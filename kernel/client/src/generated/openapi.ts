@@ -792,6 +792,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page that shows this API
+         * @description Every operation that is mounted now, with its parameters, bodies and answers, to read and to try. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it, uses it and never stores it.
+         */
+        get: operations["getDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A script, style or licence of that page
+         * @description What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed where the caller takes it, with an `ETag`.
+         */
+        get: operations["getDocsFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -1863,10 +1903,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409
-                 * @example order-1042
-                 */
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2091,10 +2128,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409
-                 * @example order-1042
-                 */
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2141,15 +2175,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409
-                 * @example order-1042
-                 */
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
                 "Idempotency-Key"?: string;
-                /**
-                 * @description The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61.1.12
-                 */
+                /** @description The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -2332,10 +2360,7 @@ export interface operations {
     getSession: {
         parameters: {
             query?: {
-                /**
-                 * @description A session of the agent; its current one when left out
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
+                /** @description A session of the agent; its current one when left out */
                 session_id?: string;
             };
             header?: never;
@@ -2408,10 +2433,7 @@ export interface operations {
     compactSession: {
         parameters: {
             query?: {
-                /**
-                 * @description A session of the agent; its current one when left out
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
+                /** @description A session of the agent; its current one when left out */
                 session_id?: string;
             };
             header?: never;
@@ -2515,10 +2537,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61.1.12
-                 */
+                /** @description The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -2733,10 +2752,7 @@ export interface operations {
     chatWithAgent: {
         parameters: {
             query?: {
-                /**
-                 * @description A session of the agent; its current one when left out
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
+                /** @description A session of the agent; its current one when left out */
                 session_id?: string;
             };
             header?: never;
@@ -3788,14 +3804,79 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An HTML page */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDocsFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Its name
+                 * @example docs.js
+                 */
+                file: "docs.js" | "docs.css" | "swagger-ui.js" | "swagger-ui.css" | "licenses.txt" | "swagger-ui-license.txt";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description It is still what If-None-Match names */
+            304: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createChatCompletion: {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409
-                 * @example order-1042
-                 */
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
                 "Idempotency-Key"?: string;
             };
             path?: never;

@@ -9,6 +9,8 @@ export const OPERATIONS = {
   followSession: ['GET', '/api/agents/{id}/sessions/{session_id}/stream'],
   getAgent: ['GET', '/api/agents/{id}'],
   getAgentFile: ['GET', '/api/agents/{id}/files/{filename}'],
+  getDocs: ['GET', '/docs'],
+  getDocsFile: ['GET', '/docs/{file}'],
   getExtension: ['GET', '/api/extensions/{name}'],
   getExtensionGraph: ['GET', '/api/extensions-graph'],
   getHealth: ['GET', '/api/health'],
