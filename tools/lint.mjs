@@ -2,13 +2,14 @@
 /**
  * Everything about the source that a program can judge in seconds.
  *
- *   npm run lint             format, lint, boundaries, doors, rings, shape, error codes, route tables, tables in SQL, types
+ *   npm run lint             format, lint, boundaries, doors, rings, shape, error codes, route tables, tables in SQL, calls of the daemon, types
  *   npm run lint -- --fix    formats and applies the safe fixes first
  *
  * One finding per line: `file:line rule message`.
  */
 import { parseArgs } from 'node:util';
 import { checkBoundaries } from './checks/boundaries.mjs';
+import { checkDaemonCalls } from './checks/daemon-calls.mjs';
 import { checkDoors } from './checks/doors.mjs';
 import { checkErrorCodes } from './checks/error-codes.mjs';
 import { runBiome, runTypes } from './checks/outside-tools.mjs';
@@ -18,8 +19,8 @@ import { checkShape } from './checks/shape.mjs';
 import { readSources } from './checks/sources.mjs';
 import { checkSqlTables } from './checks/sql-tables.mjs';
 
-const TYPE_PROJECTS = ['kernel', 'extensions', 'test'];
-const OWN_CHECKS = [checkBoundaries, checkDoors, checkRings, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables];
+const TYPE_PROJECTS = ['kernel', 'extensions', 'extensions/tsconfig.pages.json', 'test'];
+const OWN_CHECKS = [checkBoundaries, checkDoors, checkRings, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls];
 
 const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));
 const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${message.replaceAll('\n', ' ')}`;

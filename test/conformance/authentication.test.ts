@@ -13,8 +13,8 @@ const person = (role: Holder): string => `[[users]]\nname = "${role}"\nrole = "$
 const OPEN_TOOLS = '[tool_invoke]\nenabled = true\nallowlist = ["*"]\n';
 const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${OPEN_RATE}${OPEN_TOOLS}${person('admin')}${person('user')}${person('viewer')}`;
 
-/** GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. */
-const PUBLIC = new Set(['GET /', 'GET /api/health', 'GET /api/ready']);
+/** GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. Nor is the page at /docs, which holds no data and must be there to ask a person for the key. */
+const PUBLIC = new Set(['GET /', 'GET /api/health', 'GET /api/ready', 'GET /docs', 'GET /docs/{file}']);
 /** Changes nothing, although it is a POST: it says what a change would do. */
 const DRY_RUNS = new Set(['planExtensionChange']);
 
@@ -41,7 +41,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health and the readiness probe are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe and the page at /docs are declared public', () => {
       const open = routes.filter((one) => one.decl.auth === 'public').map((one) => `${one.method} ${one.template}`);
       expect(open.sort()).to.deep.equal([...PUBLIC].sort());
     });

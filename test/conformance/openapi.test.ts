@@ -42,6 +42,15 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
 };
 
+/** What a place refers to, or the place itself. */
+const resolved = (document: Document, place: Document): Document =>
+  place.$ref
+    ? place.$ref
+        .slice(2)
+        .split('/')
+        .reduce((at: Document, name: string) => at[name], document)
+    : place;
+
 const successesOf = (operation: Document): Array<{ schema: Document }> =>
   Object.entries(operation.responses as Record<string, Document>).flatMap(([status, answer]) => (/^2\d\d$/.test(status) ? (Object.values(answer.content ?? {}) as Array<{ schema: Document }>) : []));
 
@@ -166,7 +175,7 @@ describe('openapi.json', () => {
       for (const { method, path, operation } of operationsOf(document))
         for (const [status, answer] of Object.entries(operation.responses as Record<string, Document>))
           if (Number(status) >= 400 && operation.operationId !== 'getReadiness')
-            expect(answer.content['application/json'].schema, `${method} ${path} ${status}`).to.deep.equal({ $ref: '#/components/schemas/ErrorBody' });
+            expect(resolved(document, answer).content['application/json'].schema, `${method} ${path} ${status}`).to.deep.equal({ $ref: '#/components/schemas/ErrorBody' });
     });
   });
 

@@ -4,6 +4,8 @@ import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
+import { writeAssets } from './assets.mjs';
+import { pageScripts } from './page-scripts.mjs';
 import { fromRoot, inRoot, ROOT } from './paths.mjs';
 
 /** Files of an earlier build may still be read by a process that runs from them; after this long nobody does. */
@@ -138,13 +140,14 @@ const apartOptions = (target, name) => ({
   plugins: PROGRAM_PLUGINS,
 });
 
-const extensionOptions = (target, manifest) => ({
+const extensionOptions = (target, manifest, pages) => ({
   ...COMMON,
   ...REQUIRES,
   entryPoints: [target.entry],
   outdir: target.outdir,
   format: 'cjs',
   external: ['@svc/api', ...(manifest.hostDependencies ?? [])],
+  plugins: [pages.plugin],
 });
 
 /** A worker file is its function, whichever way the pool imports it. */
@@ -195,8 +198,9 @@ export const workerSources = (target, manifest) =>
 
 export const bundleExtension = async (target, manifest) => {
   const workers = [...new Set(Object.values(workerSources(target, manifest)))];
-  const parts = await Promise.all([run(extensionOptions(target, manifest)), ...(workers.length ? [run(workerOptions(target, workers))] : [])]);
-  return joined(parts);
+  const pages = pageScripts();
+  const parts = await Promise.all([run(extensionOptions(target, manifest, pages)), ...(workers.length ? [run(workerOptions(target, workers))] : []), writeAssets(target)]);
+  return joined([...parts, { inputs: pages.inputs, outputs: [] }]);
 };
 
 /** The one instance of @svc/api that recorded extensions see, as CommonJS. */

@@ -64,7 +64,8 @@ const buildExtension = async (target, bundler, tools) => {
   });
   if (tools.writeIfChanged(inRoot(target.dir, 'contributions.json'), derived)) tools.rewritten.push(`${target.dir}/contributions.json`);
   const own = ['extension.json', 'package.json', 'contributions.json'].map((file) => `${target.dir}/${file}`);
-  return { inputs: [...inputs, ...own], outputs };
+  // What is derived of its code holds schemas of the API: they are not in its bundle.
+  return { inputs: [...inputs, ...own, ...tools.ownInputs], outputs };
 };
 
 const buildOne = (target, bundler, tools) => {
@@ -72,8 +73,10 @@ const buildOne = (target, bundler, tools) => {
   return target.kind === 'test' ? bundler.bundleTests(target) : bundler.bundleProgram(target);
 };
 
+const assetsOf = (target) => Object.keys(createRequire(import.meta.url)(inRoot(target.dir, 'package.json')).assets ?? {});
+
 const productsOf = (target) => {
-  if (target.kind === 'extension') return [`${target.outdir}/index.js`];
+  if (target.kind === 'extension') return [`${target.outdir}/index.js`, ...assetsOf(target).map((name) => `${target.outdir}/assets/${name}`)];
   if (target.kind === 'program')
     return [
       ...[target.entry, ...(target.alone ?? [])].map((entry) => `${target.outdir}/${path.basename(entry, '.ts')}.js`),
@@ -112,7 +115,8 @@ const loadTools = async (record, bundler, rewritten) => {
   const api = await ownPart(record, API, API_FILE, bundler.bundleApi);
   const installer = await ownPart(record, INSTALLER, INSTALLER_FILE, bundler.bundleInstaller);
   if (writeManifestSchema(api.Manifest)) rewritten.push('schemas/extension.schema.json');
-  return { api, installer, checkedManifest, deriveContributions, writeIfChanged, rewritten, validate: manifestValidator(api.Manifest) };
+  const ownInputs = [API, INSTALLER].flatMap(({ name }) => Object.keys(record.targets[name].inputs));
+  return { api, installer, ownInputs, checkedManifest, deriveContributions, writeIfChanged, rewritten, validate: manifestValidator(api.Manifest) };
 };
 
 const refreshRelease = async (record, all) => {

@@ -20,9 +20,11 @@ const MAY_IMPORT = {
   'kernel/core': ['@svc/api'],
   'kernel/installer': ['@svc/api', '@svc/schemas'],
   'kernel/platform': ['@svc/core', '@svc/installer', '@svc/api'],
+  // Pages are made from it too.
+  'kernel/client': [],
   'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/api'],
   // Where the home is and what its config.toml says must be one answer for daemon and command line.
-  'kernel/cli': ['@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
+  'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
 };
 /** Tests and what helps them reach everything. */
 const isFree = (source) => source.isTest || ['kernel/testing', 'test', 'tools', 'bench'].includes(source.package);
@@ -43,9 +45,12 @@ const relative = (source, entry) => {
   return undefined;
 };
 
+/** A script of a page runs in a browser, and speaks with the daemon as others do. */
+const isPage = (source) => /\.client\.(ts|js)$/.test(source.file);
+
 const workspace = (source, entry) => {
   const name = packageName(entry.to);
-  if (isFree(source)) return undefined;
+  if (isFree(source) || (isPage(source) && name === '@svc/client')) return undefined;
   if (/^(extensions|fixtures\/areas)\//.test(source.package)) {
     if (name === '@svc/api') return undefined;
     if (name.startsWith('@svc/ext-') && entry.to === `${name}/contract`) return undefined;
@@ -63,6 +68,8 @@ const outside = (source, entry) => {
 };
 
 const judge = (source, entry) => {
+  // The text of a script of a page.
+  if (/^page:\.\/.+\.client\.ts$/.test(entry.to)) return undefined;
   if (/^\.\.?\//.test(entry.to)) return relative(source, entry);
   return entry.to.startsWith('@svc/') ? workspace(source, entry) : outside(source, entry);
 };

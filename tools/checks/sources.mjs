@@ -6,7 +6,7 @@ import { blankOut } from './blank-out.mjs';
 import { importsOf } from './imports.mjs';
 
 const ROOMS = ['kernel', 'extensions', 'fixtures/areas', 'runtimes', 'test', 'tools', 'bench'];
-const NOT_OURS = /(^|\/)(node_modules|dist|fixtures(?!\/areas\/)|results)(\/|$)/;
+const NOT_OURS = /(^|\/)(node_modules|dist|generated|fixtures(?!\/areas\/)|results)(\/|$)/;
 
 const filesBelow = (dir) => {
   try {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { blankOut } from '../checks/blank-out.mjs';
 import { checkBoundaries } from '../checks/boundaries.mjs';
+import { checkDaemonCalls } from '../checks/daemon-calls.mjs';
 import { checkDoors } from '../checks/doors.mjs';
 import { checkErrorCodes } from '../checks/error-codes.mjs';
 import { checkRings } from '../checks/rings.mjs';
@@ -127,5 +128,19 @@ describe('the check of tables in SQL', () => {
     const text = 'const a = `WITH t AS (SELECT id FROM #{own}) SELECT * FROM t JOIN loop_guard__seen ON 1 = 1`;\n// FROM agents__agents\nconst agents__agents = 1;\n';
     expect(judge(text)).to.deep.equal([]);
     expect(judge("const a = 'SELECT 1 FROM kernel_events';", 'kernel/daemon/src/relay/durable-relay.ts')).to.deep.equal([]);
+  });
+});
+
+describe('the check of calls of the daemon', () => {
+  const judge = (file: string, text: string) => messages(checkDaemonCalls([readSource(file, text)]));
+
+  it('refuses HTTP by hand in the command line and in pages', () => {
+    const text = "import http from 'node:http';\nimport { createParser } from 'eventsource-parser';\nconst a = await fetch(url);\nconst b = new WebSocket(url);\n";
+    for (const file of ['kernel/cli/src/commands/status.ts', 'extensions/board/src/page/board.client.js']) expect(judge(file, text)).to.have.length(4);
+  });
+
+  it('lets the client do it, and its users name the types and members of that name', () => {
+    expect(judge('kernel/client/src/node-http.ts', "import http from 'node:http';\n")).to.deep.equal([]);
+    expect(judge('kernel/cli/src/cli.ts', "import type http from 'node:http';\nconst a = deps.fetch(url);\n// fetch(url)\nconst b = 'fetch(url)';\n")).to.deep.equal([]);
   });
 });

@@ -17,9 +17,10 @@ import {
 } from '@svc/api';
 import { extensionErrors } from './errors.js';
 
-const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) });
+const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100, description: 'Id of the extension', examples: ['webchat'] }) });
 const Names = Type.Array(Type.String());
 const STATES = ['inactive', 'starting', 'active', 'stopping', 'pending', 'failed', 'quarantined'] as const;
+const ACTIONS = ['enable', 'disable', 'reset', 'reload'] as const;
 const Extension = Type.Object(
   {
     name: Type.String(),
@@ -53,21 +54,40 @@ const Extension = Type.Object(
   },
   { 'x-name': 'Extension' },
 );
-const Node = Type.Object({ id: Type.String(), state: OneOf(STATES), needs: Names, uses: Names, waitsFor: Names });
-const Plan = Type.Object({
-  id: Type.String(),
-  action: Type.String(),
-  starts: Names,
-  stops: Names,
-  degrades: Names,
-  warning: Nullable(Type.String()),
-  back: Nullable(Type.String(), { description: 'How to undo it, also where the API no longer answers' }),
-});
+const Node = Type.Object(
+  {
+    id: Type.String(),
+    state: OneOf(STATES),
+    needs: Type.Array(Type.String(), { description: 'Without these it does not start' }),
+    uses: Type.Array(Type.String(), { description: 'These it can do without' }),
+    waitsFor: Type.Array(Type.String(), { description: 'Of what it needs, what is not there' }),
+  },
+  { 'x-name': 'ExtensionNode' },
+);
+const Plan = Type.Object(
+  {
+    id: Type.String(),
+    action: OneOf(ACTIONS),
+    starts: Names,
+    stops: Names,
+    degrades: Names,
+    warning: Nullable(Type.String(), { description: 'What a person should know first; then the change asks for `confirm`' }),
+    back: Nullable(Type.String(), { description: 'How to undo it, also where the API no longer answers' }),
+  },
+  { 'x-name': 'ExtensionPlan' },
+);
+const Changed = Type.Object({ status: Type.String(), extension: Extension, plan: Plan }, { 'x-name': 'ExtensionChange' });
 const Force = Type.Object({
   force: Type.Optional(Type.Boolean({ description: 'Do not wait for what it is doing; confirms as well' })),
   confirm: Type.Optional(Type.Boolean({ description: 'Go on in spite of the warning of the plan' })),
 });
-const ACTIONS = ['enable', 'disable', 'reset', 'reload'] as const;
+const MEANS = {
+  enable: 'Starts it, and what waited for it. The choice is kept: it comes before the preset and config.toml at every start from now on.',
+  disable: 'Stops it, and what cannot do without it: its operations answer 404 and its tools leave the list, while its rows stay. The choice is kept.',
+  reset: 'Forgets what was chosen by hand and what went wrong with it: preset and config.toml decide again, and a quarantined one is tried anew.',
+  reload: 'Loads its code anew beside the one that works, and changes over when the new one has started; where it fails, the old one stays.',
+} as const;
+const CARE = 'Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.';
 const DONE = { enable: 'enabled', disable: 'disabled', reset: 'reset', reload: 'reloaded' } as const;
 
 export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
@@ -76,11 +96,12 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     method: 'GET',
     path: '/api/extensions',
     summary: 'All extensions and their states',
+    description: 'Every installed extension: the areas of the daemon themselves and what was added, on or off. `state` says what it is doing, `reason` why, `intent` what a person wants of it.',
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
     repairs: true,
-    responses: { 200: Type.Object({ extensions: Type.Array(Extension), total: Type.Integer() }) },
+    responses: { 200: Type.Object({ extensions: Type.Array(Extension), total: Type.Integer() }, { 'x-name': 'ExtensionList' }) },
     handler: async () => {
       const extensions = kernel.extensions().map(toPublic);
       return reply(200, { extensions, total: extensions.length });
@@ -91,6 +112,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     method: 'GET',
     path: '/api/extensions/{name}',
     summary: 'One extension',
+    description: 'The same as in the list: what it provides, needs and adds, how often it was loaded, what went wrong.',
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
@@ -104,11 +126,12 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     method: 'GET',
     path: '/api/extensions-graph',
     summary: 'Who needs, uses and waits for whom',
+    description: 'The services that extensions have of each other, as a graph: what stops with what, and why something does not start.',
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
     repairs: true,
-    responses: { 200: Type.Object({ nodes: Type.Array(Node) }) },
+    responses: { 200: Type.Object({ nodes: Type.Array(Node) }, { 'x-name': 'ExtensionGraph' }) },
     handler: async () => reply(200, { nodes: kernel.graph() }),
   }),
   defineRoute({
@@ -116,6 +139,8 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     method: 'POST',
     path: '/api/extensions/{name}/plan',
     summary: 'What a change would start, stop and degrade',
+    description: 'Changes nothing. Ask it before a change, to show a person what else it touches and how to take it back.',
+    examples: { 'Before switching one off': { action: 'disable' }, 'Before switching one on': { action: 'enable' }, 'Before loading it anew': { action: 'reload' } },
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
@@ -131,13 +156,14 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
       method: 'POST',
       path: `/api/extensions/{name}/${action}`,
       summary: `${action[0]?.toUpperCase()}${action.slice(1)} an extension`,
+      description: `${MEANS[action]} ${CARE}`,
       auth: 'bearer',
       permission: 'extensions.admin',
       cost: 50,
       audit: `extension_${DONE[action]}`,
       params: ByName,
       query: Force,
-      responses: { 200: Type.Object({ status: Type.String(), extension: Extension, plan: Plan }), 404: ErrorBody, 409: ErrorBody },
+      responses: { 200: Changed, 404: ErrorBody, 409: ErrorBody },
       repairs: action !== 'disable',
       handler: (req) => change(kernel, action, req.params.name, req.query),
     }),

@@ -1,4 +1,4 @@
-import { type Actor, type Clock, ErrorBody, type Reply, type Req, Type, defineExtension, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { type Actor, type Clock, ErrorBody, IdempotencyKey, type Reply, type Req, Type, defineExtension, defineRoute, follow, reply, waitFor } from '@svc/api';
 import { type Agent, Agents, type AgentsService } from '@svc/ext-agents/contract';
 import { Runs, type RunsService } from '@svc/ext-runs/contract';
 import { chunkStream, Completion } from './answer-schemas.js';
@@ -29,6 +29,7 @@ export default defineExtension({
         auth: 'bearer',
         permission: 'runs.send',
         cost: 30,
+        headers: Type.Object(IdempotencyKey),
         body: ChatRequest,
         maxBodyBytes: MAX_BODY_BYTES,
         responses: {

@@ -1,5 +1,5 @@
 /** HTTP in, service call, HTTP out. */
-import { ErrorBody, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { ErrorBody, IdempotencyKey, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Door, RunDraft, RunsService } from './contract.js';
@@ -22,36 +22,67 @@ export interface RouteDeps {
 const MAX_MESSAGE_BODY_BYTES = 8 * 1_048_576;
 
 const AgentPath = Type.Object({ id: UuidText('Agent id') });
-const MessageBody = Type.Object({
-  message: Type.String({ description: 'What to say to the agent' }),
-  session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')),
-  images: Type.Optional(Type.Array(Type.Object({ media_type: Type.String({ pattern: '^image/(png|jpeg|gif|webp)$' }), data: Type.String({ minLength: 1 }) }), { maxItems: 20 })),
-  attachments: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'Refused unless empty: this installation keeps no uploads' })),
-  ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw `' })),
-  incognito: Type.Optional(Type.Boolean({ description: 'Reads the conversation; neither the message nor its answer is kept' })),
-  thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers. Thoughts are not shown' })),
-});
+const Image = Type.Object(
+  {
+    media_type: Type.String({ pattern: '^image/(png|jpeg|gif|webp)$', description: '`image/png`, `image/jpeg`, `image/gif` or `image/webp`' }),
+    data: Type.String({ minLength: 1, description: 'The bytes, as base64' }),
+  },
+  { 'x-name': 'MessageImage' },
+);
+const MessageBody = Type.Object(
+  {
+    message: Type.String({ description: 'What to say to the agent' }),
+    session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')),
+    images: Type.Optional(Type.Array(Image, { maxItems: 20 })),
+    attachments: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'Refused unless empty: this installation keeps no uploads' })),
+    ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw `' })),
+    incognito: Type.Optional(Type.Boolean({ description: 'Reads the conversation; neither the message nor its answer is kept' })),
+    thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers. Thoughts are not shown' })),
+  },
+  { 'x-name': 'MessageRequest' },
+);
 type MessageBody = Static<typeof MessageBody>;
-const Answer = Type.Object({
-  ...answerFields,
-  run_id: Uuid,
-  finish: Type.Optional(Type.String()),
-  waiting: Type.Optional(Type.Object({ run_id: Uuid, approval_id: Type.String() })),
-});
+const Answer = Type.Object(
+  {
+    ...answerFields,
+    run_id: Uuid,
+    finish: Type.Optional(Type.String({ description: 'Why the model ended: `stop`, `length`, `cancelled` and the like' })),
+    waiting: Type.Optional(Type.Object({ run_id: Uuid, approval_id: Type.String() }, { description: 'The run waits for a person; `response` is empty' })),
+  },
+  { 'x-name': 'MessageAnswer' },
+);
+const Stopped = Type.Object({ status: Type.String(), message: Type.String(), stopped: Type.Integer({ description: 'How many runs' }) }, { 'x-name': 'StoppedRuns' });
 const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody };
 /** A message may meet what its run meets: no key for the model's provider, a quota, too many runs. */
 const messageErrors = { ...errors, 412: ErrorBody, 413: ErrorBody, 429: ErrorBody, 503: ErrorBody };
 
-export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
+const LastEventId = {
+  'Last-Event-ID': Type.Optional(Type.String({ description: 'The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it' })),
+};
+
+const examples: Readonly<Record<string, MessageBody>> = {
+  'A question': { message: 'What changed in the report since Monday?' },
+  'In a session of its own, with thinking': { message: 'Plan the move to the new office.', session_id: '5a3c7c7e-7a39-4b59-8f0c-0f6f1f2b7a10', thinking: true },
+  'A picture': { message: 'What does this sign say?', images: [{ media_type: 'image/png', data: 'iVBORw0KGgo=' }] },
+  'Beside the conversation': { message: 'What time is it in Lisbon?', ephemeral: true },
+};
+
+export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [sendRoute(deps), streamRoute(deps), followRoute(deps), stopRoute(deps)];
+
+const sendRoute = (deps: RouteDeps): RouteDecl =>
   defineRoute({
     id: 'sendMessage',
     method: 'POST',
     path: '/api/agents/{id}/message',
     summary: 'Send a message and wait for the answer',
+    description:
+      'Answers when the run has ended, which may take minutes: give your client a long timeout, or use the stream. The message is kept before anything is done, so a run goes on when you hang up and after a restart of the daemon. Send an `Idempotency-Key` and the message is one message, however often it is sent. A message that begins with `/` is a command (`/help` lists them). `x-svc-run` names the run.',
+    examples,
     auth: 'bearer',
     permission: 'runs.send',
     cost: 30,
     params: AgentPath,
+    headers: Type.Object(IdempotencyKey),
     body: MessageBody,
     maxBodyBytes: MAX_MESSAGE_BODY_BYTES,
     responses: { 200: Answer, ...messageErrors },
@@ -59,16 +90,22 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
       const submitted = await deps.runs.submit(req.actor, toDraft(req, 'rest'));
       return waitFor(submitted.topic, RunAnswer, submitted, { headers: runHeaders(submitted) });
     },
-  }),
+  });
+
+const streamRoute = (deps: RouteDeps): RouteDecl =>
   defineRoute({
     id: 'streamMessage',
     method: 'POST',
     path: '/api/agents/{id}/message/stream',
     summary: 'Send a message and follow the answer as server-sent events',
+    description:
+      'The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. Where the connection breaks, send the same request again with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream goes on after that event and no second run begins, also after a restart of the daemon. Then a `phase` event `restarted` may come: it voids the text that came after the last tool event, which is sent anew.',
+    examples,
     auth: 'bearer',
     permission: 'runs.send',
     cost: 30,
     params: AgentPath,
+    headers: Type.Object({ ...IdempotencyKey, ...LastEventId }),
     body: MessageBody,
     maxBodyBytes: MAX_MESSAGE_BODY_BYTES,
     responses: { 200: eventStream, ...messageErrors },
@@ -78,36 +115,43 @@ export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [
       const submitted = await deps.runs.submit(req.actor, toDraft(req, 'sse'));
       return follow(submitted.topic, RunSse, undefined, { headers: runHeaders(submitted) });
     },
-  }),
+  });
+
+const followRoute = (deps: RouteDeps): RouteDecl =>
   defineRoute({
     id: 'followSession',
     method: 'GET',
     path: '/api/agents/{id}/sessions/{session_id}/stream',
     summary: 'Follow the run that is going on in a session',
+    description: 'The events of the run that goes on there now, whoever sent its message, from its beginning or after `Last-Event-ID`. Where nothing runs it is 404: read the session instead.',
     auth: 'bearer',
     permission: 'runs.read',
     cost: 5,
     params: Type.Object({ id: UuidText('Agent id'), session_id: UuidText('A session of the agent') }),
+    headers: Type.Object(LastEventId),
     responses: { 200: eventStream, ...errors },
     handler: (req) => attachToSession(deps, req),
-  }),
+  });
+
+const stopRoute = (deps: RouteDeps): RouteDecl =>
   defineRoute({
     id: 'stopAgent',
     method: 'POST',
     path: '/api/agents/{id}/stop',
     summary: 'Stop whatever the agent is doing',
+    description:
+      'Cancels every run of the agent that goes on, waits or is queued, whichever way its message came. What was said until then stays in the session. The agent itself stays ready: its next message begins a new run.',
     auth: 'bearer',
     permission: 'runs.send',
     cost: 5,
     params: AgentPath,
-    responses: { 200: Type.Object({ status: Type.String(), message: Type.String(), stopped: Type.Integer({ description: 'How many runs' }) }), 400: ErrorBody, 404: ErrorBody },
+    responses: { 200: Stopped, 400: ErrorBody, 404: ErrorBody },
     handler: async (req) => {
       const agent = await deps.agents.get(req.actor, req.params.id);
       const stopped = await deps.runs.stop(req.actor, { agentId: agent.id }, 'stopped by request');
       return reply(200, { status: 'ok', message: stopped > 0 ? 'Run cancelled' : 'No active run', stopped });
     },
-  }),
-];
+  });
 
 function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): RunDraft {
   const { attachments, ephemeral, incognito, thinking } = req.body;

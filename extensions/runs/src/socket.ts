@@ -22,7 +22,10 @@ export const chatSocket = (deps: SocketDeps): SocketDecl =>
     id: SOCKET_ID,
     path: '/api/agents/{id}/ws',
     params: Type.Object({ id: UuidText('Agent id') }),
+    query: Type.Object({ session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')) }),
     summary: 'Chat with an agent over a WebSocket',
+    description:
+      'Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_result` and one `response` or `error` for each message, each with a `frame_id`; `agents_updated` comes every five seconds. `message_id` of a message comes back on the frame that ends it, `idempotency_key` makes one message of those that are sent twice. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
     auth: 'bearer',
     permission: 'runs.send',
     cost: 5,

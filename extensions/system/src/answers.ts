@@ -10,24 +10,27 @@ const Finding = Type.Object(
 );
 const Problems = Type.Array(Finding, { description: 'What fails; while there is one, the daemon is degraded. The same in /api/health/detail, /api/status and `svc doctor`' });
 
-export const Health = Type.Object({ status: Overall, version: Type.String(), uptime_seconds: Type.Integer(), checks: Type.Array(Check) });
+export const Health = Type.Object({ status: Overall, version: Type.String(), uptime_seconds: Type.Integer(), checks: Type.Array(Check) }, { 'x-name': 'Health' });
 
-export const Ready = Type.Object({ status: OneOf(['ready', 'not_ready']), checks: Type.Array(Check) });
+export const Ready = Type.Object({ status: OneOf(['ready', 'not_ready']), checks: Type.Array(Check) }, { 'x-name': 'Readiness' });
 
 const ApiVersions = { current: Type.String(), supported: Type.Array(Type.String()), deprecated: Type.Array(Type.String()) };
 
-export const Version = Type.Object({
-  name: Type.String(),
-  version: Type.String(),
-  build_date: Type.String(),
-  git_sha: Type.String(),
-  runtime_version: Type.String(),
-  platform: Type.String(),
-  arch: Type.String(),
-  api: Type.Object(ApiVersions),
-});
+export const Version = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    build_date: Type.String(),
+    git_sha: Type.String(),
+    runtime_version: Type.String({ description: 'Of Node.js' }),
+    platform: Type.String(),
+    arch: Type.String(),
+    api: Type.Object(ApiVersions),
+  },
+  { 'x-name': 'Version' },
+);
 
-export const Versions = Type.Object({ ...ApiVersions, details: Type.Array(Type.Object({ version: Type.String(), status: Type.String(), url_prefix: Type.String() })) });
+export const Versions = Type.Object({ ...ApiVersions, details: Type.Array(Type.Object({ version: Type.String(), status: Type.String(), url_prefix: Type.String() })) }, { 'x-name': 'ApiVersions' });
 
 /** The parts of it that no version of OpenAPI leaves out; what stands below `paths` is as deep as the interface. */
 export const OpenApiDocument = Type.Object(
@@ -37,7 +40,7 @@ export const OpenApiDocument = Type.Object(
     paths: Type.Record(Type.String(), Type.Unknown(), { description: 'Operations by path' }),
     components: Type.Record(Type.String(), Type.Unknown(), { description: 'Shared schemas and how callers are known' }),
   },
-  { description: 'An OpenAPI document' },
+  { description: 'An OpenAPI document', 'x-name': 'OpenApiDocument' },
 );
 
 /** What health/detail and status have in common. */
@@ -50,19 +53,22 @@ const numbers = {
   memory_used_mb: Type.Integer({ description: 'Resident memory of the daemon, in MiB' }),
 };
 
-export const HealthDetail = Type.Object({
-  status: Overall,
-  ...numbers,
-  panic_count: Type.Integer({ description: 'Times an extension failed since the start' }),
-  restart_count: Type.Integer(),
-  database: OneOf(['connected', 'error']),
-  config_warnings: Type.Array(Type.String()),
-  config_notices: Type.Array(Type.String(), { description: 'Of settings that wait for their area' }),
-  checks: Type.Array(CheckWithCause),
-  extensions: Type.Array(Type.Object({ id: Type.String(), state: Type.String(), reason: Nullable(Type.String()) }), { description: 'Those that are neither active nor switched off' }),
-  problems: Problems,
-  doctor: Type.Array(Finding, { description: 'Everything that was looked at' }),
-});
+export const HealthDetail = Type.Object(
+  {
+    status: Overall,
+    ...numbers,
+    panic_count: Type.Integer({ description: 'Times an extension failed since the start' }),
+    restart_count: Type.Integer(),
+    database: OneOf(['connected', 'error']),
+    config_warnings: Type.Array(Type.String()),
+    config_notices: Type.Array(Type.String(), { description: 'Of settings that wait for their area' }),
+    checks: Type.Array(CheckWithCause),
+    extensions: Type.Array(Type.Object({ id: Type.String(), state: Type.String(), reason: Nullable(Type.String()) }), { description: 'Those that are neither active nor switched off' }),
+    problems: Problems,
+    doctor: Type.Array(Finding, { description: 'Everything that was looked at' }),
+  },
+  { 'x-name': 'HealthDetail' },
+);
 
 const StatusAgent = Type.Object({
   id: Uuid,
@@ -108,5 +114,7 @@ export const Status = Type.Object(
     problems: Problems,
     agents: Type.Array(StatusAgent),
   },
-  { description: 'Beside these, counters of the daemon, named `svc_…`' },
+  { description: 'Beside these, counters of the daemon, named `svc_…`', 'x-name': 'Status' },
 );
+
+export const ShuttingDown = Type.Object({ status: OneOf(['shutting_down']) }, { 'x-name': 'ShuttingDown' });

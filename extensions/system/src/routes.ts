@@ -1,6 +1,6 @@
 /** Routes of the daemon itself. */
 import { ErrorBody, type HookHandle, type MetricsCollect, type RouteDecl, type RouteSpec, type Timers, Type, bytes, defineRoute, reply } from '@svc/api';
-import { Health, HealthDetail, OpenApiDocument, Ready, Status, Version, Versions } from './answers.js';
+import { Health, HealthDetail, OpenApiDocument, Ready, ShuttingDown, Status, Version, Versions } from './answers.js';
 import { renderMetrics } from './metrics.js';
 import { API_VERSIONS, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
 
@@ -9,7 +9,7 @@ export interface SystemDeps extends StatusDeps {
   readonly timers: Timers;
 }
 
-type Get = Pick<RouteSpec<undefined, undefined, undefined>, 'id' | 'path' | 'summary' | 'description' | 'responses' | 'handler'>;
+type Get = Pick<RouteSpec<undefined, undefined, undefined>, 'id' | 'path' | 'summary' | 'description' | 'headers' | 'responses' | 'handler'>;
 
 const get = (spec: Get, rest: Partial<Pick<RouteDecl, 'auth' | 'cost' | 'repairs'>> = {}): RouteDecl =>
   defineRoute({ method: 'GET', auth: 'bearer', permission: 'system.read', cost: 1, ...spec, ...rest });
@@ -25,6 +25,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
       id: 'getHealth',
       path: '/api/health',
       summary: 'Whether the daemon lives',
+      description: 'Needs no key, and says no more than anybody may know. `degraded` means that it works, but something in it does not: `GET /api/health/detail` tells what.',
       responses: { 200: Health },
       handler: async () => reply(200, await health(deps)),
     },
@@ -35,6 +36,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
       id: 'getReadiness',
       path: '/api/ready',
       summary: 'Whether the daemon takes work',
+      description: 'For whoever sends it work: 503 while it starts or stops. Needs no key.',
       responses: { 200: Ready, 503: Type.Union([Ready, ErrorBody]) },
       handler: async () => reply(deps.kernel.ready() ? 200 : 503, { status: deps.kernel.ready() ? 'ready' : 'not_ready', checks: [] }),
     },
@@ -47,6 +49,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'getVersion',
     path: '/api/version',
     summary: 'Version of the daemon',
+    description: 'What runs, and on what.',
     responses: { 200: Version },
     handler: async () => {
       const { runtime_version, platform, arch } = deps.kernel.facts();
@@ -57,6 +60,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'listVersions',
     path: '/api/versions',
     summary: 'Versions of the API',
+    description: 'Versions that this daemon speaks. One is asked for by a prefix of the path, `/api/v1/…`, or by `Accept`; without either it is the current one.',
     responses: { 200: Versions },
     handler: async () => reply(200, { ...API_VERSIONS, details: [{ version: 'v1', status: 'stable', url_prefix: '/api/v1' }] }),
   }),
@@ -64,6 +68,9 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'getOpenapi',
     path: '/api/openapi.json',
     summary: 'This interface as OpenAPI 3.1',
+    description:
+      'Describes what is mounted now: operations of areas that are off are not in it. It has an `ETag`: send it back as `If-None-Match` and get 304 while nothing has changed. The page at `/docs` shows it.',
+    headers: Type.Object({ 'If-None-Match': Type.Optional(Type.String({ description: 'The ETag of the document that the caller has' })) }),
     responses: { 200: OpenApiDocument, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
     handler: async ({ headers }) => {
       const { etag, document } = deps.kernel.openapi();
@@ -80,6 +87,8 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
       id: 'getHealthDetail',
       path: '/api/health/detail',
       summary: 'Health with causes',
+      description:
+        'Each check with its cause, the findings of `svc doctor`, and the extensions that are not as they should be. Answers owners and admins also while the API is shut because a security area is missing.',
       responses: { 200: HealthDetail },
       handler: async (req) => reply(200, await healthDetail(deps, req.actor)),
     },
@@ -89,6 +98,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'getStatus',
     path: '/api/status',
     summary: 'State of the daemon',
+    description: 'What the command `svc status` shows: who answers for the default model and why, where things are, the agents that the caller may see, and every problem in one sentence each.',
     responses: { 200: Status },
     handler: async (req) => reply(200, await status(deps, req.actor)),
   }),
@@ -114,11 +124,12 @@ const shutdownRoute = (deps: SystemDeps): RouteDecl => {
     method: 'POST',
     path: '/api/shutdown',
     summary: 'Stop the daemon gracefully',
+    description: 'Answers, then stops in order: what runs is written down and goes on at the next start. Whoever follows a stream is told to come back.',
     auth: 'bearer',
     permission: 'kernel.admin',
     cost: 5,
     audit: 'daemon_shut_down',
-    responses: { 200: Type.Object({ status: Type.String() }) },
+    responses: { 200: ShuttingDown },
     handler: async (req) => {
       deps.log.info('shutdown requested over the API', { actor: req.actor.id });
       if (!isGoing) deps.timers.after('shut-down', SHUTDOWN_DELAY_MS, () => deps.kernel.shutdown('requested over the API'));

@@ -12,6 +12,7 @@ export default defineExtension({
         method: 'GET',
         path: '/',
         summary: 'The web page: talk with an agent',
+        description: 'One HTML document that speaks with this API. It needs no key itself: the page asks for it where the daemon has one, and keeps it in its tab.',
         auth: 'public',
         permission: 'webchat.read',
         cost: 0,

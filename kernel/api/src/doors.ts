@@ -130,7 +130,12 @@ export interface Dir {
   dir(path: string): Dir;
 }
 
+/** Files that were built with an extension and lie beside its code: read, and never written. */
+export type Assets = Pick<Dir, 'read' | 'readText' | 'readStream' | 'stat'>;
+
 export interface Files {
+  /** What the build put there: `assets` of package.json. Empty where it names none. */
+  readonly assets: Assets;
   /** This extension's own data, kept. */
   readonly data: Dir;
   /** This extension's own cache, may vanish. */

@@ -1,7 +1,8 @@
 /** `svc ext` where the API cannot do it: the daemon is stopped, or what was switched off is what the API needs. */
 import path from 'node:path';
-import { type ExtensionPlan, isSvcError, isTable } from '@svc/api';
+import { type ExtensionPlan, isSvcError } from '@svc/api';
 import type { Cli, Outcome } from './cli.js';
+import type { DaemonClient } from './daemon/daemon-client.js';
 import { EXIT } from './exit-codes.js';
 import { Failure } from './failure.js';
 
@@ -57,12 +58,19 @@ const sentence = (id: string, isWanted: boolean, isBeside: boolean, state: strin
 const followed = async (cli: Cli, id: string): Promise<string | undefined> => {
   const daemon = await cli.daemon();
   for (const deadline = Date.now() + FOLLOW_WAIT_MS; Date.now() < deadline; ) {
-    const answer = await daemon.ask('GET', `/api/extensions/${encodeURIComponent(id)}`);
-    const { state } = isTable(answer.body) ? answer.body : {};
-    if (answer.status === 200 && typeof state === 'string' && state !== 'starting' && state !== 'stopping') return state;
-    // A key is asked for again: auth is back, and whoever has none learns no more.
-    if (answer.status === 401 || answer.status === 403) return 'active';
+    const state = await stateNow(daemon, id);
+    if (state !== undefined && state !== 'starting' && state !== 'stopping') return state;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return undefined;
+};
+
+const stateNow = async (daemon: DaemonClient, id: string): Promise<string | undefined> => {
+  try {
+    return (await daemon.call('getExtension', { name: id })).state;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status === undefined) throw error;
+    // A key is asked for again: auth is back, and whoever has none learns no more.
+    return error.exit === EXIT.refused ? 'active' : undefined;
+  }
 };

@@ -84,7 +84,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     ...doors,
     egress: lasting(doors.egress),
     tcp: Object.freeze(tcpMember(member)),
-    files: lasting(filesMember(member)),
+    files: lasting(filesMember(member, installed.assets)),
     secrets: rejectedAfter(secrets.secrets, alive),
     workers: rejectedAfter({ run: (worker, input, options) => runWorker(parts, installed, worker, input, options?.signal) }, alive),
     schemas: ownFace(parts.schemas),

@@ -41,6 +41,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
       description: 'Hosts autonomous, LLM-driven agents.',
       serverUrl: `http://${parts.address().host}:${parts.address().port}`,
       license: 'MIT',
+      areas: Object.fromEntries(parts.installed.all().map(({ id, description }) => [id, description])),
     }),
   routes: () => [
     ...parts.http.routes.active().map(({ owner, value }) => ({ id: value.id, method: value.method, path: value.path, owner: owner.id, auth: value.auth, socket: false })),

@@ -6,6 +6,8 @@ export interface FixtureExtension {
   readonly id: string;
   readonly manifest?: Partial<Manifest>;
   readonly contributions?: Partial<Contributions>;
+  /** Folder of its static files. */
+  readonly assets?: string;
   readonly definition: ExtensionDefinition | (() => ExtensionDefinition | Promise<ExtensionDefinition>);
 }
 
@@ -18,5 +20,6 @@ export const fixtureExtension = (fixture: FixtureExtension): InstalledFiles => (
   manifest: { manifest: 1, id: fixture.id, api: '^0.1.0', ...fixture.manifest },
   contributions: { routes: [], sockets: [], tools: [], timers: [], migrations: [], config: {}, capabilities: [], ...fixture.contributions },
   workers: {},
+  ...(fixture.assets === undefined ? {} : { assets: fixture.assets }),
   load: async () => (typeof fixture.definition === 'function' ? fixture.definition() : fixture.definition),
 });

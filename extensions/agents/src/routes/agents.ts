@@ -1,4 +1,4 @@
-import { type Actor, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
+import { type Actor, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
 import { AgentSummary, type SummaryDeps, summariesOf } from '../shown/agent-summary.js';
 import type { AgentsService, SpawnRequest } from '../contract.js';
 import { agentErrors } from '../errors.js';
@@ -87,6 +87,7 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
       'with a manifest': { manifest_toml: 'name = "reader"\n[model]\nsystem_prompt = "You sum up what you are given."\n[capabilities]\ntools = ["file_read", "file_list"]\n' },
     },
     cost: 50,
+    headers: Type.Object(IdempotencyKey),
     audit: 'agent_spawned',
     body: SpawnBody,
     maxBodyBytes: MAX_MANIFEST_BODY_BYTES,

@@ -16,7 +16,7 @@ interface FileRequest {
  * Answers with the file, or the part that `Range` asks for (206), or 304 where the caller has it, or 416.
  * Several ranges at once are answered with the whole file. Rejects with `served_file_missing`.
  */
-export const sendFile = async (req: FileRequest, dir: Dir, path: string, contentType: string, headers: Headers = {}): Promise<Reply> => {
+export const sendFile = async (req: FileRequest, dir: Pick<Dir, 'stat' | 'readStream'>, path: string, contentType: string, headers: Headers = {}): Promise<Reply> => {
   const info = await dir.stat(path);
   if (info?.kind !== 'file') throw servedErrors.file_missing(path);
   const tag = `"${info.sizeBytes.toString(36)}-${Date.parse(info.modifiedAt).toString(36)}"`;

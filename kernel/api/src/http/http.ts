@@ -105,6 +105,8 @@ export interface RouteDecl {
   readonly audit?: string;
   readonly params?: TObject;
   readonly query?: TObject;
+  /** Documents the request headers that it reads, beside `Authorization` and the `Idempotency-Key` of `idempotent`; the handler judges them. */
+  readonly headers?: TObject;
   readonly body?: TSchema;
   /** `optional` accepts a missing body as `{}`. */
   readonly bodyRule?: 'required' | 'optional';
@@ -155,6 +157,8 @@ export interface SocketDecl {
   readonly id: string;
   readonly path: string;
   readonly summary: string;
+  /** What a person should know before the first frame, in Markdown. */
+  readonly description?: string;
   readonly auth: AuthRule;
   readonly permission: string;
   readonly cost: number;
@@ -163,6 +167,8 @@ export interface SocketDecl {
   readonly maxFrameBytes?: number;
   /** Documents the parameters of the path; `upgrade` judges them. */
   readonly params?: TObject;
+  /** Documents the query; `upgrade` judges it. */
+  readonly query?: TObject;
   /** Runs before the handshake: throw an error to refuse with its status. May return the first `state`. Asked again, with its `state` unused, when the caller's role has become less. */
   upgrade(req: Req<Record<string, string>, Record<string, string>, undefined>): Promise<Record<string, unknown> | undefined>;
   opened?(conn: Connection): void | Promise<void>;

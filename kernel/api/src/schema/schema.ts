@@ -13,6 +13,17 @@ export const Uuid = Type.String({ format: 'uuid', description: 'A UUID' });
 /** A UUID in a path or query that the handler judges itself, because a bad one has an error of its own. Documented like `Uuid`. */
 export const UuidText = (description: string) => Type.String({ 'x-format': 'uuid', description });
 
+/** The header of routes under which a request that is sent again has its effect once: for `headers` of a route that keeps the key itself. */
+export const IdempotencyKey = {
+  'Idempotency-Key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409',
+    }),
+  ),
+};
+
 /** Null where nothing here can fill it. */
 export const Nullable = <T extends TSchema>(schema: T, options: { description?: string } = {}) => Type.Union([schema, Type.Null()], options);
 

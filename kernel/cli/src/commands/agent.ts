@@ -45,7 +45,7 @@ const list = async (cli: Cli): Outcome => {
 const spawn = async (cli: Cli, manifest: string, name: string | undefined): Outcome => {
   const manifest_toml = await readManifest(manifest);
   const daemon = await cli.daemon();
-  const made = await daemon.call<{ agent_id: string; name: string }>('POST', '/api/agents', { body: { manifest_toml, ...(name === undefined ? {} : { name }) } });
+  const made = await daemon.call('spawnAgent', { body: { manifest_toml, ...(name === undefined ? {} : { name }) } });
   if (cli.json) cli.out.json(made);
   else cli.out.line(`${cli.out.green('✓')} ${cli.out.bold(made.name)} is ready  ${cli.out.dim(made.agent_id)}\n  ${typed(`try  svc chat ${made.name}`)}`);
   return EXIT.ok;
@@ -71,7 +71,7 @@ const kill = async (cli: Cli, wanted: string): Outcome => {
     cli.out.line('Nothing was changed.');
     return EXIT.ok;
   }
-  await daemon.call('DELETE', `/api/agents/${agent.id}`);
+  await daemon.call('killAgent', { id: agent.id });
   if (cli.json) cli.out.json({ status: 'killed', agent_id: agent.id, name: agent.name });
   else cli.out.line(`${cli.out.green('✓')} ${agent.name} has ended`);
   return EXIT.ok;

@@ -37,7 +37,7 @@ export const define = (program: Command, action: Action): void => {
 
 const list = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
-  const { extensions } = await daemon.call<{ extensions: ExtensionStatus[] }>('GET', '/api/extensions');
+  const { extensions } = await daemon.call('listExtensions');
   if (cli.json) cli.out.json({ extensions, total: extensions.length });
   else for (const line of listLines(extensions, cli.out)) cli.out.line(line);
   return EXIT.ok;
@@ -45,7 +45,7 @@ const list = async (cli: Cli): Outcome => {
 
 const show = async (cli: Cli, id: string, view: (status: ExtensionStatus, nodes: readonly GraphNode[], out: Cli['out']) => string[]): Outcome => {
   const daemon = await cli.daemon();
-  const status = await daemon.call<ExtensionStatus>('GET', `/api/extensions/${encodeURIComponent(id)}`);
+  const status = await daemon.call('getExtension', { name: id });
   const nodes = await readGraph(daemon);
   if (cli.json) cli.out.json({ ...status, graph: nodes.find((node) => node.id === id) ?? null });
   else for (const line of view(status, nodes, cli.out)) cli.out.line(line);
@@ -59,7 +59,7 @@ const graph = async (cli: Cli): Outcome => {
   return EXIT.ok;
 };
 
-const readGraph = async (daemon: DaemonClient): Promise<GraphNode[]> => (await daemon.call<{ nodes: GraphNode[] }>('GET', '/api/extensions-graph')).nodes;
+const readGraph = async (daemon: DaemonClient): Promise<GraphNode[]> => (await daemon.call('getExtensionGraph')).nodes;
 
 const change = async (cli: Cli, action: Change, id: string, isForced: boolean): Outcome => {
   if (action === 'reload') return changeOverApi(cli, action, id, isForced);
@@ -74,15 +74,14 @@ const change = async (cli: Cli, action: Change, id: string, isForced: boolean): 
 
 const changeOverApi = async (cli: Cli, action: Change, id: string, isForced: boolean): Outcome => {
   const daemon = await cli.daemon();
-  const path = `/api/extensions/${encodeURIComponent(id)}`;
   // A reload stops nothing and nobody, so there is nothing to show first.
-  const plan = action === 'reload' ? undefined : await daemon.call<ExtensionPlan>('POST', `${path}/plan`, { body: { action } });
+  const plan = action === 'reload' ? undefined : await daemon.call('planExtensionChange', { name: id, body: { action } });
   if (plan !== undefined && !(await isAgreed(cli, plan))) {
     cli.out.line('Nothing was changed.');
     return EXIT.ok;
   }
-  const query = isForced ? '?force=true' : plan !== undefined && plan.warning !== null ? '?confirm=true' : '';
-  const { extension } = await daemon.call<{ extension: ExtensionStatus }>('POST', `${path}/${action}${query}`, { timeoutMs: CHANGE_WAIT_MS });
+  const consent = isForced ? { force: true } : plan !== undefined && plan.warning !== null ? { confirm: true } : {};
+  const { extension } = await daemon.call(`${action}Extension`, { name: id, ...consent }, { timeoutMs: CHANGE_WAIT_MS });
   const isBroken = extension.state === 'failed' || extension.state === 'quarantined';
   if (isBroken) throw new Failure(`${id} is ${extension.state}.`, { code: 'cli_extension_failed', why: extension.reason ?? undefined, mend: `svc ext why ${id}` });
   if (cli.json) cli.out.json({ plan: plan ?? null, extension });

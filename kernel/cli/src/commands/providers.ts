@@ -9,15 +9,6 @@ import { usageFailure } from '../failure.js';
 import { facts, table } from '../terminal/layout.js';
 import { typed } from '../typed-command.js';
 
-interface ProviderRow {
-  readonly name: string;
-  readonly display_name: string;
-  readonly auth_status: string;
-  readonly env_var?: string;
-  readonly base_url?: string;
-  readonly model_count?: number;
-}
-
 interface DefaultModel {
   readonly provider: string;
   readonly model: string;
@@ -57,7 +48,7 @@ export const define = (program: Command, action: Action): void => {
 
 const list = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
-  const { providers, default: chosen } = await daemon.call<{ providers: ProviderRow[]; default?: DefaultModel | null }>('GET', '/api/providers');
+  const { providers, default: chosen } = await daemon.call('listProviders');
   if (cli.json) {
     cli.out.json({ providers, total: providers.length, default: chosen ?? null });
     return EXIT.ok;
@@ -80,10 +71,10 @@ const problemOf = ({ problem }: DefaultModel): Array<[string, string]> => (probl
 
 const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => {
   const daemon = await cli.daemon();
-  await daemon.call('GET', `/api/providers/${encodeURIComponent(provider)}`); // an unknown name is said before the key is asked for
+  await daemon.call('getProvider', { name: provider }); // an unknown name is said before the key is asked for
   const key = isStdin ? await pipedSecret() : await askSecret(cli, `API key of ${provider}`);
   if (key === '') throw usageFailure('The key is empty.');
-  const answer = await daemon.call<{ status: string; provider: string }>('POST', `/api/providers/${encodeURIComponent(provider)}/key`, { body: { api_key: key } });
+  const answer = await daemon.call('setProviderKey', { name: provider, body: { api_key: key } });
   const status = await readStatus(daemon);
   if (cli.json) cli.out.json({ ...answer, default_provider: status.default_provider ?? null, default_model: status.default_model ?? null });
   else {
@@ -95,7 +86,7 @@ const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => 
 
 const setDefault = async (cli: Cli, provider: string, model: string | undefined): Outcome => {
   const daemon = await cli.daemon();
-  const chosen = await daemon.call<DefaultModel>('POST', `/api/providers/${encodeURIComponent(provider)}/default`, { body: model === undefined ? {} : { model } });
+  const chosen = await daemon.call('setDefaultProvider', { name: provider, body: model === undefined ? {} : { model } });
   if (cli.json) cli.out.json(chosen);
   else {
     cli.out.line(`${cli.out.green('✓')} ${chosen.provider} / ${chosen.model} answers for \`default\` from now on.`);

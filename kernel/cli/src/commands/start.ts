@@ -54,9 +54,10 @@ const isReady = async (url: string): Promise<boolean> => {
   // Public, so no key is needed to know that it is up.
   const probe = createDaemonClient({ url, apiKey: async () => undefined });
   try {
-    return (await probe.ask('GET', '/api/ready', { timeoutMs: 2_000 })).status === 200;
+    await probe.call('getReadiness', {}, { timeoutMs: 2_000 });
+    return true;
   } catch (error) {
-    if (error instanceof Failure) return false; // nobody answers yet
+    if (error instanceof Failure) return false; // nobody answers yet, or it is not ready
     throw error;
   }
 };

@@ -22,7 +22,7 @@ export const stop = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
   const pid = cli.settings.daemonFile()?.pid;
   try {
-    await daemon.call('POST', '/api/shutdown');
+    await daemon.call('shutDownDaemon');
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.code === 'cli_daemon_not_running' && pid === undefined) {

@@ -1,4 +1,5 @@
 /** `svc vault`: what is kept, by name, and a new beginning where the key is lost. No command shows a value. */
+import type { VaultContents } from '@svc/client';
 import type { Command } from 'commander';
 import { confirm } from '../terminal/asking.js';
 import type { Cli, Outcome } from '../cli.js';
@@ -6,14 +7,7 @@ import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { facts } from '../terminal/layout.js';
 
-interface VaultView {
-  readonly state: 'open' | 'locked' | 'missing' | 'corrupt';
-  readonly why: string | null;
-  /** Null where nobody can tell. */
-  readonly names: readonly string[] | null;
-}
-
-const WORDS: Readonly<Record<VaultView['state'], string>> = { open: 'open', locked: 'locked', missing: 'empty: nothing has been kept yet', corrupt: 'damaged' };
+const WORDS: Readonly<Record<VaultContents['state'], string>> = { open: 'open', locked: 'locked', missing: 'empty: nothing has been kept yet', corrupt: 'damaged' };
 
 export const define = (program: Command, action: Action): void => {
   const vault = program.command('vault').description('The secrets that are kept, by name').helpCommand(false);
@@ -27,7 +21,7 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli) => reset(cli)));
 };
 
-const read = async (cli: Cli): Promise<VaultView> => (await cli.daemon()).call<VaultView>('GET', '/api/vault');
+const read = async (cli: Cli): Promise<VaultContents> => (await cli.daemon()).call('getVault');
 
 const status = async (cli: Cli): Outcome => {
   const found = await read(cli);
@@ -36,7 +30,7 @@ const status = async (cli: Cli): Outcome => {
   return found.why === null ? EXIT.ok : EXIT.failed;
 };
 
-const factsOf = ({ names, state, why }: VaultView): Array<[string, string]> => [
+const factsOf = ({ names, state, why }: VaultContents): Array<[string, string]> => [
   ['vault', why === null ? WORDS[state] : `${WORDS[state]}: ${why}`],
   ...(state === 'missing' ? [] : [['secrets', named(names)] satisfies [string, string]]),
   ...(why === null
@@ -66,7 +60,7 @@ const reset = async (cli: Cli): Outcome => {
     cli.out.line('Nothing was changed.');
     return EXIT.ok;
   }
-  const answer = await (await cli.daemon()).call<{ status: string; set_aside: readonly string[]; lost: readonly string[] | null }>('POST', '/api/vault/reset?confirm=true');
+  const answer = await (await cli.daemon()).call('resetVault', { confirm: true });
   if (cli.json) cli.out.json(answer);
   else {
     cli.out.line(`${cli.out.green('✓')} The vault was set aside as ${answer.set_aside.join(' and ')}; the new one is empty.`);

@@ -1,18 +1,13 @@
 /** Which agent a person means: by id, by name, or by the beginning of its id. */
+import type { OutputOf } from '@svc/client';
 import type { DaemonClient } from './daemon-client.js';
 import { Failure } from '../failure.js';
 
 const MIN_PREFIX = 4;
 
-export interface AgentRow {
-  readonly id: string;
-  readonly name: string;
-  readonly state: string;
-  readonly model_provider: string;
-  readonly model_name: string;
-}
+export type AgentRow = OutputOf<'listAgents'>['agents'][number];
 
-export const listAgents = async (daemon: DaemonClient): Promise<AgentRow[]> => (await daemon.call<{ agents: AgentRow[] }>('GET', '/api/agents')).agents;
+export const listAgents = async (daemon: DaemonClient): Promise<AgentRow[]> => (await daemon.call('listAgents')).agents;
 
 export const findAgent = async (daemon: DaemonClient, wanted: string): Promise<AgentRow> => {
   const agents = await listAgents(daemon);

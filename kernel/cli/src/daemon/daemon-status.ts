@@ -1,50 +1,29 @@
 /** GET /api/status, as the commands read it. */
 import { isTable } from '@svc/api';
+import type { Status } from '@svc/client';
 import type { Cli } from '../cli.js';
 import type { DaemonClient } from './daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 
-export interface DaemonStatus {
+export interface DaemonStatus extends Partial<Omit<Status, 'status' | 'config_problems'>> {
   /** `running`, `starting`; `closed` while a security area or setting is missing; `refused` when no valid key was sent. */
   readonly status: string;
   /** Of `closed` and `refused`, in the daemon's words. */
   readonly why?: string;
-  readonly version?: string;
-  readonly agent_count?: number;
-  readonly data_dir?: string;
-  /** The file, or host and name of the server. */
-  readonly database?: string;
-  readonly home_dir?: string;
-  readonly api_listen?: string;
-  readonly default_provider?: string;
-  readonly default_model?: string;
-  readonly default_model_why?: string;
-  readonly default_model_stand_in?: boolean;
-  /** Why it cannot answer at the moment. */
-  readonly default_model_problem?: string | null;
-  readonly uptime_seconds?: number;
-  readonly preset?: string;
   /** One sentence each. */
   readonly config_problems?: readonly string[];
-  /** One sentence each: what does not work, such as a vault that does not open. */
-  readonly health_problems?: readonly string[];
 }
 
 /** While the daemon boots it answers 503, and while a security setting is not valid as well; neither is a failure to ask. */
 export const readStatus = async (daemon: DaemonClient): Promise<DaemonStatus> => {
-  const answer = await daemon.ask('GET', '/api/status', { timeoutMs: 10_000 });
-  if (answer.status === 503) return unavailable(answer.body);
-  if (answer.status === 200 && typeof answer.body === 'object' && answer.body !== null) {
-    const body = answer.body as DaemonStatus & { config_problems?: readonly unknown[] };
-    return { ...body, config_problems: (body.config_problems ?? []).map(problemText) };
+  try {
+    const { config_problems = [], ...found } = await daemon.call('getStatus', {}, { timeoutMs: 10_000 });
+    return { ...found, config_problems: config_problems.map(problemText) };
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status !== 503) throw error;
+    return error.code === 'security_unavailable' ? { status: 'closed', why: error.message } : { status: 'starting' };
   }
-  return daemon.call<DaemonStatus>('GET', '/api/status');
-};
-
-const unavailable = (body: unknown): DaemonStatus => {
-  const { code, error } = isTable(body) ? body : {};
-  return code === 'security_unavailable' ? { status: 'closed', why: String(error ?? '') } : { status: 'starting' };
 };
 
 /**

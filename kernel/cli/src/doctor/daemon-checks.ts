@@ -1,18 +1,14 @@
 /** What the running daemon says about itself. */
 import type { DoctorFinding } from '@svc/api';
+import type { HealthDetail } from '@svc/client';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { duration } from '../terminal/layout.js';
 import { type Check, fail, fromFinding, pass, warn } from './check.js';
 
-interface HealthDetail {
-  readonly status?: string;
-  readonly version?: string;
-  readonly uptime_seconds?: number;
-  readonly database?: string;
-  readonly doctor?: readonly DoctorFinding[];
-}
+/** Of an older daemon some of it may be missing. */
+type Health = Partial<Omit<HealthDetail, 'database'>> & { readonly database?: string };
 
 export interface DaemonChecks {
   readonly isRunning: boolean;
@@ -22,7 +18,7 @@ export interface DaemonChecks {
 export const daemonChecks = async (cli: Cli): Promise<DaemonChecks> => {
   const daemon = await cli.daemon();
   try {
-    const health = await daemon.call<HealthDetail>('GET', '/api/health/detail', { timeoutMs: 15_000 });
+    const health: Health = await daemon.call('getHealthDetail', {}, { timeoutMs: 15_000 });
     return { isRunning: true, checks: [runningCheck(health, daemon.url), ...databaseCheck(health), ...(health.doctor ?? []).map(fromFinding)] };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -33,14 +29,14 @@ export const daemonChecks = async (cli: Cli): Promise<DaemonChecks> => {
   }
 };
 
-const runningCheck = (health: HealthDetail, url: string): Check => {
+const runningCheck = (health: Health, url: string): Check => {
   const text = `${health.version === undefined ? '' : `${health.version} `}at ${url}${health.uptime_seconds === undefined ? '' : `, up ${duration(health.uptime_seconds)}`}`;
   if (health.status === undefined || health.status === 'ok') return pass('daemon', text);
   const failing = (health.doctor ?? []).flatMap(({ check, result }) => (result === 'fail' ? [check] : []));
   return warn('daemon', `${text}, ${health.status}${failing.length === 0 ? '' : `: see ${failing.join(', ')}`}`, 'svc status');
 };
 
-const databaseCheck = ({ database }: HealthDetail): Check[] => {
+const databaseCheck = ({ database }: Health): Check[] => {
   if (database === undefined) return [];
   return [database === 'connected' || database === 'ok' ? pass('daemon_db', database) : fail('daemon_db', database, 'svc logs --lines 50')];
 };

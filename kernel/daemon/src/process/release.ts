@@ -14,6 +14,8 @@ export interface Preset {
 export interface InstalledFiles extends Installed {
   /** Absolute path of each worker function's bundle. */
   readonly workers: Readonly<Record<string, string>>;
+  /** Absolute path of the folder of its static files, which need not be there. */
+  readonly assets?: string;
 }
 
 export interface Release {
@@ -80,5 +82,6 @@ const toInstalled = (root: string, entry: ReleaseEntry, build: string, host: Pic
   manifest: entry.manifest,
   contributions: entry.contributions,
   workers: Object.fromEntries(Object.entries(entry.workers).map(([name, path]) => [name, join(root, path)])),
+  assets: join(root, dirname(entry.bundle), 'assets'),
   load: () => loadDefinition(join(root, entry.bundle), { ...host, hostDependencies: entry.manifest.hostDependencies ?? [] }),
 });

@@ -3,7 +3,7 @@ import { bytes, defineSocket, ErrorBody, reply, Type, Uuid } from '@svc/api';
 import { expect } from 'chai';
 import { type Bench, route, startBench } from './http-fixture.js';
 
-const INFO = { title: 'svc', version: '0.1.0', description: 'A daemon that hosts agents.', serverUrl: 'http://127.0.0.1:4545', license: 'MIT' };
+const INFO = { title: 'svc', version: '0.1.0', description: 'A daemon that hosts agents.', serverUrl: 'http://127.0.0.1:4545', license: 'MIT', areas: { things: 'What is kept.' } };
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is read by path here
 const documentOf = (bench: Bench): any => bench.http.openapi(INFO).document;
@@ -24,12 +24,20 @@ describe('openapi', () => {
         route({
           id: 'things.add',
           method: 'POST',
+          idempotent: true,
           path: '/api/things',
           body: Type.Object({ name: Type.String() }),
           responses: { 201: Type.Object({ id: Uuid }), 409: ErrorBody },
           handler: async () => reply(201, {}),
         }),
-        route({ id: 'things.get', path: '/api/things/{id}', params: Type.Object({ id: Uuid }), responses: { 200: Type.Object({ id: Uuid }) }, handler: async () => reply(200, {}) }),
+        route({
+          id: 'things.get',
+          path: '/api/things/{id}',
+          params: Type.Object({ id: Uuid }),
+          headers: Type.Object({ 'If-None-Match': Type.Optional(Type.String()) }),
+          responses: { 200: Type.Object({ id: Uuid }) },
+          handler: async () => reply(200, {}),
+        }),
         route({
           id: 'things.delete',
           method: 'DELETE',
@@ -77,7 +85,8 @@ describe('openapi', () => {
       { name: 'kind', in: 'query', required: true, schema: { type: 'string' } },
     ]);
     expect(Object.keys(paths['/api/things'].post.responses)).to.deep.equal(['201', '400', '401', '403', '406', '408', '409', '413', '415', '429', '500', '503']);
-    expect(paths['/api/things'].post.responses[409].content['application/json'].schema).to.deep.equal({ $ref: '#/components/schemas/ErrorBody' });
+    expect(paths['/api/things'].post.responses[409]).to.deep.equal({ $ref: '#/components/responses/Conflict' });
+    expect(components.responses.Conflict.content['application/json'].schema).to.deep.equal({ $ref: '#/components/schemas/ErrorBody' });
     expect(paths['/api/health'].get.security).to.deep.equal([]);
     expect(components.schemas.ErrorBody).to.not.have.property('$id');
   });
@@ -85,7 +94,27 @@ describe('openapi', () => {
   it('gives one name to parameters of paths that differ in nothing else', () => {
     const { paths } = documentOf(bench);
     expect(Object.keys(paths['/api/things/{id}'])).to.have.members(['get', 'delete']);
-    expect(paths['/api/things/{id}'].delete.parameters).to.deep.equal([{ name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid', description: 'A UUID' } }]);
+    expect(paths['/api/things/{id}'].delete.parameters).to.deep.equal([
+      { name: 'id', in: 'path', required: true, description: 'A UUID', example: '0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61', schema: { type: 'string', format: 'uuid', description: 'A UUID' } },
+    ]);
+  });
+
+  it('says what each area is for, once', () => {
+    expect(documentOf(bench).tags).to.deep.equal([{ name: 'things', description: 'What is kept.' }]);
+  });
+
+  it('names the headers of every answer, and when to come back of those that say so', () => {
+    const { paths, components } = documentOf(bench);
+    expect(paths['/api/things'].get.responses[200].headers).to.deep.equal({ 'x-request-id': { $ref: '#/components/headers/RequestId' } });
+    for (const name of ['TooManyRequests', 'Unavailable']) expect(components.responses[name].headers).to.have.all.keys('x-request-id', 'retry-after');
+    expect(components.responses.Conflict.headers).to.have.all.keys('x-request-id');
+  });
+
+  it('names the request headers that a route reads, the key of an idempotent one among them', () => {
+    const headersOf = (path: string, method: string): string[] =>
+      (documentOf(bench).paths[path][method].parameters ?? []).filter((one: { in: string }) => one.in === 'header').map((one: { name: string }) => one.name);
+    expect(headersOf('/api/things', 'post')).to.deep.equal(['Idempotency-Key']);
+    expect(headersOf('/api/things/{id}', 'get')).to.deep.equal(['If-None-Match']);
   });
 
   it('writes sockets as a GET that switches protocols', () => {

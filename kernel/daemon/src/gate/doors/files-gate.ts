@@ -1,16 +1,19 @@
-/** `files`: an extension's own data and cache, and shared roots by grant. What is open is closed with the generation. */
+/** `files`: an extension's own data, cache and static files, and shared roots by grant. What is open is closed with the generation. */
 import { join } from 'node:path';
-import type { Dir, Files } from '@svc/api';
+import type { Assets, Dir, Files } from '@svc/api';
 import type { Lifetime } from '@svc/core';
 import { daemonErrors } from '../../errors.js';
 import type { Member } from '../member.js';
 import { whileAlive } from '../while-alive.js';
 
-export const filesMember = ({ parts, owner, grants, alive }: Member): Files => {
+/** `assets` is the folder of its static files, where its build made one. */
+export const filesMember = ({ parts, owner, grants, alive }: Member, assets: string | undefined): Files => {
   const { home, dataDir, workspacesDir } = parts.home;
   const roots = { workspaces: workspacesDir, uploads: join(dataDir, 'uploads'), templates: join(home, 'templates') };
   const open = (path: string): Dir => whileAlive(ownedDir(parts.openDir(path), owner.id, owner.lifetime), alive);
   return {
+    // No id begins with a dot, so nobody's files lie there.
+    assets: readOnly(open(assets ?? join(dataDir, 'ext', '.none'))),
     data: open(join(dataDir, 'ext', owner.id)),
     cache: open(join(dataDir, 'cache', owner.id)),
     root: (name) => {
@@ -19,6 +22,8 @@ export const filesMember = ({ parts, owner, grants, alive }: Member): Files => {
     },
   };
 };
+
+const readOnly = ({ read, readStream, readText, stat }: Dir): Assets => Object.freeze({ read, readStream, readText, stat });
 
 const ownedDir = (dir: Dir, id: string, lifetime: Lifetime): Dir => ({
   ...dir,

@@ -1,0 +1,82 @@
+/// <reference path="./page-files.d.ts" />
+/**
+ * The page, its script and style, and the renderer that it loads.
+ *
+ * D1  Nothing of it holds data of this daemon, so none of it asks for a key; the document that it shows does, and the
+ *     page asks the person for it. The key is in the page's memory and nowhere else.
+ * D2  No script or style runs but these files, and the page speaks with this daemon alone (Content-Security-Policy).
+ */
+import { type Assets, bytes, defineRoute, OneOf, type Reply, type Req, type RouteDecl, sendFile, Type } from '@svc/api';
+import style from './page/docs.css' with { type: 'text' };
+import markup from './page/docs.html' with { type: 'text' };
+import script from 'page:./page/docs.client.ts';
+
+const POLICY = ["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"].join(
+  '; ',
+);
+/** May be kept, but is asked for again: an answer of 304 costs less than a page and a script of two versions. */
+const KEPT = { 'cache-control': 'no-cache', 'referrer-policy': 'no-referrer' };
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+const TEXT = 'text/plain; charset=utf-8';
+/** By name. What has no text here lies in the folder of assets. */
+const FILES: Readonly<Record<string, { readonly type: string; readonly text?: string }>> = {
+  'docs.js': { type: SCRIPT, text: script },
+  'docs.css': { type: STYLE, text: style },
+  'swagger-ui.js': { type: SCRIPT },
+  'swagger-ui.css': { type: STYLE },
+  'licenses.txt': { type: TEXT },
+  'swagger-ui-license.txt': { type: TEXT },
+};
+
+export const docsRoutes = (assets: Assets): RouteDecl[] => [
+  defineRoute({
+    id: 'getDocs',
+    method: 'GET',
+    path: '/docs',
+    summary: 'The page that shows this API',
+    description:
+      'Every operation that is mounted now, with its parameters, bodies and answers, to read and to try. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it, uses it and never stores it.',
+    auth: 'public',
+    permission: 'docs.read',
+    cost: 0,
+    responses: { 200: { description: 'An HTML page', contentType: 'text/html' } },
+    handler: async () => bytes(200, 'text/html; charset=utf-8', markup, { ...KEPT, 'content-security-policy': POLICY }),
+  }),
+  defineRoute({
+    id: 'getDocsFile',
+    method: 'GET',
+    path: '/docs/{file}',
+    summary: 'A script, style or licence of that page',
+    description: 'What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed where the caller takes it, with an `ETag`.',
+    auth: 'public',
+    permission: 'docs.read',
+    cost: 0,
+    params: Type.Object({ file: OneOf(Object.keys(FILES), { description: 'Its name', examples: ['docs.js'] }) }),
+    responses: { 200: { description: 'The file', contentType: 'text/plain' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
+    handler: (req) => fileReply(assets, req),
+  }),
+];
+
+async function fileReply(assets: Assets, req: Req<{ file: string }>): Promise<Reply> {
+  const { text, type } = FILES[req.params.file] ?? { type: TEXT };
+  if (text !== undefined) return bytes(200, type, text, KEPT);
+  const coding = codingFor(req.headers['accept-encoding']);
+  // No ranges: a part of one coding would be put together with a part of another.
+  const { range: _range, ...headers } = req.headers;
+  return sendFile({ headers }, assets, `${req.params.file}${CODINGS[coding] ?? ''}`, type, {
+    ...KEPT,
+    vary: 'accept-encoding',
+    'accept-ranges': 'none',
+    ...(coding === '' ? {} : { 'content-encoding': coding }),
+  });
+}
+
+const CODINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
+
+/** The best that the caller takes: a coding that it names without refusing it (`gzip;q=0`). */
+function codingFor(accepted = ''): string {
+  const named = accepted.split(',').map((one) => one.trim().toLowerCase());
+  return Object.keys(CODINGS).find((coding) => named.some((one) => one === coding || (one.startsWith(`${coding};`) && !/;\s*q=0(\.0*)?$/.test(one)))) ?? '';
+}

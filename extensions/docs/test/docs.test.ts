@@ -1,0 +1,221 @@
+/** The page in a real browser at a real daemon, and its files as HTTP gives them. Each promise of src/routes.ts by its name. */
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+/** Where screenshots go, for whoever wants to look. */
+const PICTURES = process.env.SVC_TEST_PICTURES;
+const KEY = 'svc_key-of-the-docs-test';
+const CONFIG = `[extensions]\npreset = "full"\n${OPEN_RATE}`;
+
+describe('the files of /docs', () => {
+  afterEach(stopTestKernels);
+
+  it('are compressed as the caller takes them, with an ETag that answers 304', async () => {
+    const { http } = await bootTestKernel({ config: CONFIG });
+    const sizes = new Map<string, number>();
+    for (const coding of ['br', 'gzip', 'identity', 'gzip;q=0, br;q=0']) {
+      const answer = await http.raw('GET', '/docs/swagger-ui.js', undefined, { 'accept-encoding': coding });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get('content-encoding'), coding).to.equal(['br', 'gzip'].includes(coding) ? coding : null);
+      expect(answer.headers.get('vary')).to.equal('accept-encoding');
+      expect(answer.headers.get('content-type')).to.equal('text/javascript; charset=utf-8');
+      sizes.set(coding, Number(answer.headers.get('content-length')));
+      const etag = answer.headers.get('etag') ?? '';
+      expect(await answer.text()).to.contain('SwaggerUIBundle');
+      expect((await http.get('/docs/swagger-ui.js', { 'accept-encoding': coding, 'if-none-match': etag })).status, `${coding} ${etag}`).to.equal(304);
+    }
+    expect(sizes.get('br')).to.be.below(450_000);
+    expect(sizes.get('identity')).to.equal(sizes.get('gzip;q=0, br;q=0'));
+  });
+
+  it('need no key and hold nothing of the daemon; the document needs it', async () => {
+    const kernel = await bootTestKernel({ config: `api_key = "${KEY}"\n${CONFIG}` });
+    for (const path of ['/docs', '/docs/docs.js', '/docs/docs.css', '/docs/swagger-ui.css', '/docs/licenses.txt']) {
+      const { status, text } = await kernel.http.get(path);
+      expect(status, path).to.equal(200);
+      expect(text).to.not.contain(kernel.home).and.not.contain(KEY);
+    }
+    expect((await kernel.http.get('/api/openapi.json')).status).to.equal(401);
+  });
+
+  it('are those that there are: other names are refused, whatever they point at', async () => {
+    const { http } = await bootTestKernel({ config: CONFIG });
+    for (const name of ['nothing.js', '..%2findex.js', 'swagger-ui.js.br', '%2e%2e%2f%2e%2e%2frelease.json']) expect((await http.get(`/docs/${name}`)).status, name).to.be.oneOf([400, 404]);
+  });
+
+  it('D2: a policy lets no other script run and nobody else be asked', async () => {
+    const { http } = await bootTestKernel({ config: CONFIG });
+    const { headers, text } = await http.get('/docs');
+    expect(headers.get('content-security-policy')).to.contain("default-src 'none'").and.contain("script-src 'self'").and.contain("connect-src 'self'").and.not.contain('unsafe');
+    expect(text).to.not.match(/\son\w+=|style="|<script>|<style>|https?:\/\//);
+  });
+});
+
+describe('the page at /docs', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let kernel: TestKernel;
+  let page: Page;
+  let mistakes: string[];
+  let asked: string[];
+
+  before(async function () {
+    if (!existsSync(CHROMIUM)) {
+      Object.assign(this.test?.parent ?? {}, { skipReason: `no Chromium at ${CHROMIUM}; install it, or set CHROMIUM=/path` });
+      return this.skip();
+    }
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  });
+  after(() => browser?.close());
+  afterEach(async () => {
+    await page?.context().close();
+    await stopTestKernels();
+  });
+
+  const visit = async (options: BrowserContextOptions = {}, config = CONFIG): Promise<void> => {
+    kernel = await bootTestKernel({ config, ...(config.includes(KEY) ? { key: KEY } : {}) });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    page = await context.newPage();
+    mistakes = [];
+    asked = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') mistakes.push(message.text());
+    });
+    page.on('pageerror', (error) => mistakes.push(error.message));
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(`${kernel.url}/docs`);
+  };
+  const shown = (): Promise<void> => page.locator('.opblock-tag').first().waitFor();
+  const strangers = (): string[] => asked.filter((url) => !url.startsWith(`${kernel.url}/`) && !url.startsWith('data:') && !url.startsWith('blob:'));
+  /** Opens an operation by the link to it. */
+  const operation = async (tag: string, id: string) => {
+    await page.evaluate(`location.hash = '#/${tag}/${id}'; location.reload()`);
+    const block = page.locator(`#operations-${tag}-${id}`);
+    await block.waitFor();
+    return block;
+  };
+
+  it('D2: shows every area and operation, asks nobody else, and nothing of it is blocked', async () => {
+    await visit();
+    await shown();
+    const { tags } = (await kernel.http.expect(200, 'GET', '/api/openapi.json')).body;
+    expect(await page.locator('.opblock-tag').count()).to.equal(tags.length);
+    await page.locator('#operations-tag-agents .expand-operation').click();
+    await page.getByText('Spawn an agent').first().waitFor();
+    expect(strangers()).to.deep.equal([]);
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('tries an operation at this daemon, under whichever name it is visited', async () => {
+    await visit();
+    await page.goto(`${kernel.url.replace('127.0.0.1', 'localhost')}/docs`);
+    await shown();
+    const block = await operation('system', 'getVersion');
+    await block.getByRole('button', { name: 'Try it out' }).click();
+    await block.getByRole('button', { name: 'Execute' }).click();
+    await block.locator('.live-responses-table .response-col_status').getByText('200').waitFor();
+    expect(await block.locator('.live-responses-table').innerText()).to.contain('"name": "svc"');
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('D1: asks for the key, says when it is wrong, uses it, and stores it nowhere', async () => {
+    await visit({}, `api_key = "${KEY}"\n${CONFIG}`);
+    await page.locator('#key-dialog[open]').waitFor();
+    await page.keyboard.type('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('That key was refused.').waitFor();
+    await page.keyboard.type(KEY);
+    await page.keyboard.press('Enter');
+    await shown();
+    await page.locator('#operations-tag-system .expand-operation').click();
+    const block = page.locator('#operations-system-getStatus');
+    await block.locator('.opblock-summary-control').click();
+    await block.getByRole('button', { name: 'Try it out' }).click();
+    await block.getByRole('button', { name: 'Execute' }).click();
+    await block.locator('.live-responses-table .response-col_status').getByText('200').waitFor();
+    const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])');
+    expect(kept).to.not.contain(KEY);
+    expect(asked.join(' ')).to.not.contain(KEY);
+    await page.reload();
+    await page.locator('#key-dialog[open]').waitFor();
+    // The two refusals are the browser's own lines.
+    expect(mistakes.filter((text) => !text.includes('401'))).to.deep.equal([]);
+  });
+
+  it('fills in nothing that may be left out: a tried message is a message of its own', async () => {
+    await visit();
+    await shown();
+    const block = await operation('runs', 'streamMessage');
+    await block.getByRole('button', { name: 'Try it out' }).click();
+    for (const header of ['Idempotency-Key', 'Last-Event-ID']) expect(await block.getByPlaceholder(header).inputValue(), header).to.equal('');
+  });
+
+  it('says that the daemon is gone, and tries again on demand', async () => {
+    await visit();
+    await shown();
+    await page.route('**/api/openapi.json', (route) => route.abort());
+    await page.reload();
+    await page.getByText('cannot be reached').waitFor();
+    await page.unroute('**/api/openapi.json');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await shown();
+  });
+
+  it('is used by keyboard: from the link to the operations to an operation that opens', async () => {
+    await visit();
+    await shown();
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').innerText()).to.equal('Skip to the operations');
+    await page.keyboard.press('Enter');
+    for (let steps = 0; steps < 40 && !(await page.evaluate<boolean>("document.activeElement?.closest('.opblock-tag') !== null")); steps++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('.opblock').first().waitFor();
+    for (let steps = 0; steps < 40 && !(await page.evaluate<boolean>("document.activeElement?.classList.contains('opblock-summary-control') ?? false")); steps++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('.opblock.is-open').waitFor();
+  });
+
+  for (const [width, scheme] of [
+    [360, 'light'],
+    [360, 'dark'],
+    [768, 'light'],
+    [1280, 'dark'],
+    [1920, 'light'],
+  ] as const)
+    it(`fits ${width} pixels in ${scheme} colours: nothing scrolls sideways, and all of it can be read`, async () => {
+      await visit({ viewport: { width, height: 900 }, colorScheme: scheme });
+      await shown();
+      const block = await operation('runs', 'streamMessage');
+      await block.locator('.opblock-body').waitFor();
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).to.be.at.most(width);
+      if (PICTURES !== undefined) {
+        await mkdir(PICTURES, { recursive: true });
+        await page.screenshot({ path: `${PICTURES}/docs-${width}-${scheme}.png` });
+        await page.evaluate("document.querySelector('#operations-runs-streamMessage').scrollIntoView()");
+        await page.screenshot({ path: `${PICTURES}/docs-${width}-${scheme}-open.png` });
+      }
+      for (const place of ['header .name', '.opblock-tag', '.opblock-summary-path', '.opblock-description p', '.opblock-summary-description', '.examples-select__section-label', '.parameter__name'])
+        expect(await contrastAt(page, place), `${place}: contrast`).to.be.at.least(4.5);
+    });
+});
+
+/** WCAG 2 contrast of the text at a place with what is painted behind it; runs in the page. */
+const CONTRAST = `(selector) => {
+  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const element = document.querySelector(selector);
+  if (!element) return 99; // not there at this width
+  const layers = [];
+  for (let at = element; at; at = at.parentElement) layers.push(rgb(getComputedStyle(at).backgroundColor));
+  const over = (below, [red = 0, green = 0, blue = 0, alpha = 1]) => [red, green, blue].map((value, index) => value * alpha + below[index] * (1 - alpha));
+  const luminance = (colour) => {
+    const [r, g, b] = colour.map((value) => (value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [bright, dim] = [luminance(rgb(getComputedStyle(element).color).slice(0, 3)), luminance(layers.reduceRight(over, [255, 255, 255]))].sort((a, b) => b - a);
+  return (bright + 0.05) / (dim + 0.05);
+}`;
+const contrastAt = (page: Page, place: string): Promise<number> => page.evaluate<number>(`(${CONTRAST})(${JSON.stringify(place)})`);
