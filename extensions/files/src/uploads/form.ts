@@ -46,7 +46,8 @@ export const readForm = async <T>(body: AsyncIterable<Uint8Array>, contentType: 
     stream.on('error', refuse);
     if (taking || field !== FIELD) return refuse(taking ? uploadErrors.one_file() : uploadErrors.no_file());
     file = stream;
-    taking = take({ name, declared, bytes: stream });
+    // Whoever stops reading says why; a stream that was closed by that would say something else first.
+    taking = take({ name: unescaped(name), declared, bytes: stream.iterator({ destroyOnReturn: false }) });
     taking.catch(refuse);
   });
   for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) form.on(limit, () => refuse(uploadErrors.form_invalid(`it has more than ${MAX_FIELDS} fields`)));
@@ -73,6 +74,9 @@ const openForm = async (contentType: string): Promise<BusboyInstance> => {
     throw uploadErrors.form_invalid('its content type names no boundary').with({ cause });
   }
 };
+
+/** What browsers write for the three characters that a quoted name cannot hold (HTML, multipart/form-data). */
+const unescaped = (name: string): string => name.replaceAll(/%(?:22|0a|0d)/gi, decodeURIComponent);
 
 const asError = (value: unknown): Error => (value instanceof Error ? value : new Error(String(value)));
 
