@@ -2,7 +2,7 @@
  * A file out of a multipart form (RFC 7578), piece by piece.
  *
  * M1  A form brings one file, in the field `file`. One with another number of them, or that ends too soon, brings none.
- * M2  Parts, names, values and headers are bounded; what is beyond is refused, not skipped.
+ * M2  Parts, names and values are bounded, and what is beyond is refused; of the head of a part no more than 8 KiB is read.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -3,7 +3,7 @@
  *
  * P1  The newest come first, and as many as a request should carry: what is beyond, is gone, or is for a model that takes
  *     no pictures, gives way to a note. The talk itself stays as it is.
- * P2  A message is made once for a run: its text on the wire is then made once as well.
+ * P2  A picture is read once for a run, and a message made once for as long as it stays the same: so is its text on the wire.
  */
 import { type OptionalHandle, systemActor } from '@svc/api';
 import type { UploadsService } from '@svc/ext-files/contract';
@@ -16,8 +16,13 @@ export interface PictureDeps {
   readonly uploads: OptionalHandle<UploadsService>;
 }
 
-/** What a run has made of its messages, by the message; it goes with the run. */
-export type ShownMessages = Map<ModelMessage, ModelMessage>;
+/** What a run has read, and made of its messages; it goes with the run. */
+export interface Shown {
+  readonly pictures: Map<string, string | undefined>;
+  readonly messages: WeakMap<ModelMessage, ModelMessage>;
+}
+
+export const nothingShown = (): Shown => ({ pictures: new Map(), messages: new WeakMap() });
 
 const namesPicture = (part: ContentPart): boolean => part.type === 'image' && part.upload !== undefined;
 const hasNamed = ({ parts }: ModelMessage): boolean => parts.some(namesPicture);
@@ -26,26 +31,33 @@ const hasNamed = ({ parts }: ModelMessage): boolean => parts.some(namesPicture);
 export const hasPictures = (messages: readonly ModelMessage[]): boolean => messages.some(hasNamed);
 
 /** The messages as the model gets them. `canSee` false: it is known to take no pictures. */
-export async function withPictures({ uploads }: PictureDeps, shown: ShownMessages, messages: readonly ModelMessage[], canSee: boolean | null): Promise<readonly ModelMessage[]> {
+export async function withPictures({ uploads }: PictureDeps, shown: Shown, messages: readonly ModelMessage[], canSee: boolean | null): Promise<readonly ModelMessage[]> {
   // Whoever sent them was asked then: what stands in the talk is its own.
   const actor = systemActor('runs');
   let room = canSee === false ? 0 : MAX_PICTURE_CHARS;
   const take = async (id: string): Promise<string | undefined> => {
-    const data = room > 0 ? await uploads.value?.picture(actor, id) : undefined;
+    if (room > 0 && !shown.pictures.has(id)) shown.pictures.set(id, await fitting(uploads.value?.picture(actor, id), room));
+    const data = room > 0 ? shown.pictures.get(id) : undefined;
     if (data === undefined || data.length > room) return undefined;
     room -= data.length;
     return data;
   };
   const made: ModelMessage[] = [];
   for (const message of [...messages].reverse()) {
-    const known = shown.get(message);
+    const known = shown.messages.get(message);
     if (known) room -= charsOf(known);
     const ready = known ?? (hasNamed(message) ? await filled(message, take) : message);
-    if (ready !== message) shown.set(message, ready);
+    if (ready !== message) shown.messages.set(message, ready);
     made.push(ready);
   }
   return made.reverse();
 }
+
+/** What does not fit is not kept: the room of one request is all that a run holds. */
+const fitting = async (read: Promise<string | undefined> | undefined, room: number): Promise<string | undefined> => {
+  const data = await read;
+  return data !== undefined && data.length <= room ? data : undefined;
+};
 
 const charsOf = ({ parts }: ModelMessage): number => parts.reduce((sum, part) => sum + (part.type === 'image' ? part.data.length : 0), 0);
 
