@@ -174,14 +174,14 @@ describe('the session a message names', () => {
 describe('what a message asks for that is not there', () => {
   afterEach(stopModelKernels);
 
-  it('is refused by name: attachments, and thoughts of a model that has none', async () => {
+  it('is refused by name: attachments that nobody sent, and thoughts of a model that has none', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
-    expect((await say(one, { message: 'look', attachments: [{ file_id: NOBODY }] })).body.code).to.equal('run_attachments_unsupported');
+    expect((await say(one, { message: 'look', attachments: [{ file_id: NOBODY }] })).body.code).to.equal('upload_not_found');
     expect((await say(one, { message: 'look', attachments: [] })).status).to.equal(200);
     expect((await say(one, { message: 'look', thinking: true })).body.code).to.equal('run_cannot_think');
     const chat = await openChat(one.kernel.url, one.agent.id);
     chat.send({ type: 'message', content: 'look', attachments: [{ file_id: NOBODY }] });
-    expect((await chat.next('error')).content).to.contain('attachments');
+    expect(await chat.next('error')).to.include({ code: 'upload_not_found' });
     chat.send({ type: 'command', command: 'think', args: 'on' });
     expect(await chat.next('error')).to.include({ code: 'command_cannot_think' });
     chat.socket.close();

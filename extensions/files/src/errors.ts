@@ -1,12 +1,91 @@
 import { defineErrors } from '@svc/api';
 
+const short = (name: string): string => name.slice(0, 200);
+
 export const fileErrors = defineErrors('files', {
   outside_workspace: {
     status: 403,
     retry: false,
-    message: (name: string) => `Path traversal denied: "${name.slice(0, 200)}" leads out of the workspace.`,
+    message: (name: string) => `Path traversal denied: "${short(name)}" leads out of the workspace.`,
     hint: 'Names are relative to the workspace and hold no "..".',
   },
-  not_found: { status: 404, retry: false, message: (name: string) => `The workspace has no file "${name.slice(0, 200)}".`, hint: 'GET /api/agents/{id}/files lists what is there.' },
-  too_large: { status: 413, retry: false, message: (bytes: number, limit: number) => `The file has ${bytes} bytes; at most ${limit} are shown.`, hint: 'Read it where the daemon runs.' },
+  bad_name: {
+    status: 400,
+    retry: false,
+    message: (name: string, why: string) => `No file can be named "${short(name)}": ${why}.`,
+    hint: 'Choose a name that every system takes: letters, digits, spaces, dots, hyphens and underscores, and "/" between folders.',
+  },
+  not_found: { status: 404, retry: false, message: (name: string) => `The workspace has no file "${short(name)}".`, hint: 'GET /api/agents/{id}/files lists what is there.' },
+  not_a_file: { status: 400, retry: false, message: (name: string) => `"${short(name)}" is a folder, not a file.`, hint: 'Name a file in it: GET /api/agents/{id}/files lists them.' },
+  too_large: {
+    status: 413,
+    retry: false,
+    message: (bytes: number, limit: number) => `The file has ${bytes} bytes; at most ${limit} are shown as text.`,
+    hint: 'Ask for its bytes with ?raw=1; Range gives a part of them.',
+  },
+  too_large_to_write: {
+    status: 413,
+    retry: false,
+    message: (name: string, bytes: number, limit: number) => `"${short(name)}" would have ${bytes} bytes; at most ${limit} are written here.`,
+    hint: 'POST /api/agents/{id}/upload takes larger files.',
+  },
+  bad_content: { status: 400, retry: false, message: () => 'The content is not valid base64.', hint: 'Send base64 with padding, or leave "encoding" out and send text.' },
+  changed: {
+    status: 409,
+    retry: false,
+    message: (name: string, now: string | undefined) => `"${short(name)}" is not what "expected" says: ${standing(now)}.`,
+    hint: 'Read it again, put your change into what stands there now, and write with that "rev".',
+  },
+  precondition_failed: {
+    status: 412,
+    retry: false,
+    message: (name: string, now: string | undefined) => `"${short(name)}" is not what the request expects: ${standing(now)}.`,
+    hint: 'Read it again, put your change into what stands there now, and send its ETag as If-Match.',
+  },
+});
+
+const standing = (rev: string | undefined): string => (rev === undefined ? 'there is no such file now' : `its rev is now ${rev}`);
+
+export const uploadErrors = defineErrors('upload', {
+  invalid_id: { status: 400, retry: false, message: (id: string) => `"${short(id)}" is not the id of an upload.`, hint: 'It is the file_id that the upload was answered with, a UUID.' },
+  not_found: { status: 404, retry: false, message: (id: string) => `There is no upload ${short(id)}.`, hint: 'It may have been deleted. GET /api/uploads lists those that you can see.' },
+  too_large: {
+    status: 413,
+    retry: false,
+    message: (limit: number) => `The file has more than ${limit} bytes, which is the limit of an upload.`,
+    hint: 'Send a smaller file, or raise max_upload_size_bytes in config.toml.',
+  },
+  empty: { status: 400, retry: false, message: () => 'The file is empty.', hint: 'Send a file with at least one byte.' },
+  type_unsupported: {
+    status: 400,
+    retry: false,
+    message: (type: string) => `Files of the type "${type.slice(0, 100)}" are not taken.`,
+    hint: 'Taken are: images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text such as plain, markdown, csv, JSON, YAML, TOML, SQL and source code, in UTF-8.',
+  },
+  type_mismatch: {
+    status: 400,
+    retry: false,
+    message: (declared: string, found: string) => `The file was sent as ${declared}, but its bytes are ${found}.`,
+    hint: 'Send it with the content type that it has. Text is sent in UTF-8.',
+  },
+  form_invalid: {
+    status: 400,
+    retry: false,
+    message: (why: string) => `The form cannot be read: ${why}.`,
+    hint: 'Send multipart/form-data with one file in the field "file", as curl -F file=@picture.png does.',
+  },
+  no_file: {
+    status: 400,
+    retry: false,
+    message: () => 'The form holds no file in the field "file".',
+    hint: 'Send one file in the field "file", with a filename, as curl -F file=@picture.png does.',
+  },
+  one_file: { status: 400, retry: false, message: () => 'The form holds more than one file.', hint: 'Send one file in the field "file"; several take several requests.' },
+  quota_exceeded: {
+    status: 413,
+    retry: false,
+    message: (limit: number) => `The uploads of this owner would take more than ${limit} bytes together.`,
+    hint: 'Delete uploads that are not needed (GET /api/uploads, DELETE /api/uploads/{file_id}), or raise [uploads] max_owner_bytes in config.toml.',
+  },
+  interrupted: { status: 503, retry: true, message: () => 'The upload took so long that it was given up.', hint: 'Send it again.' },
 });

@@ -1,11 +1,46 @@
-import { Agents } from '@svc/ext-agents/contract';
-import { defineExtension } from '@svc/api';
-import { fileRoutes } from './routes.js';
-import { createFilesService } from './service.js';
+import { Agents, type AgentsService } from '@svc/ext-agents/contract';
+import { type PurgeSubject, StoragePurge, defineExtension, systemActor } from '@svc/api';
+import { uploads as uploadTables } from '../migrations/0001_uploads.js';
+import { createAttachments, removePlaced } from './attachments/attachments.js';
+import { PdfText } from './workers/pdf-worker.js';
+import { MaxUploadSetting, UploadsSection } from './config.js';
+import { Uploads } from './contract.js';
+import * as contract from './contract.js';
+import { uploadRoutes } from './routes/upload-routes.js';
+import { workspaceRoutes } from './routes/workspace-routes.js';
+import { BlobRows, StrayRows, UploadRows } from './tables.js';
+import { createUploads } from './uploads/service.js';
+import { createFilesService } from './workspace/service.js';
+
+const SWEEP_EVERY_MS = 600_000;
+/** Not at the start itself, which has enough to do. */
+const FIRST_SWEEP_MS = 15_000;
+const SWEPT_AT_ONCE = 100;
 
 export default defineExtension({
+  contract,
+  tables: [UploadRows, BlobRows, StrayRows],
+  migrations: [uploadTables],
+  config: [MaxUploadSetting, UploadsSection],
+  workers: [PdfText],
   activate(ctx) {
-    const files = createFilesService(ctx.files.root('workspaces'));
-    ctx.routes.add(...fileRoutes(ctx.services.require(Agents), files));
+    const workspaces = ctx.files.root('workspaces');
+    const agents = ctx.services.require(Agents);
+    const uploads = createUploads({ db: ctx.db, root: ctx.files.root('uploads'), ids: ctx.ids, clock: ctx.clock, log: ctx.log, config: ctx.config });
+    ctx.services.provide(Uploads, createAttachments({ uploads, workspaces, workers: ctx.workers, clock: ctx.clock, log: ctx.log }));
+    ctx.routes.add(...workspaceRoutes(agents, createFilesService(workspaces)), ...uploadRoutes(agents, uploads));
+    ctx.hooks.tap(StoragePurge, async (subject) => {
+      for (const agentId of await agentsOf(agents, subject)) await removePlaced(workspaces, agentId);
+      await uploads.letGoUnnamed();
+    });
+    ctx.timers.after('sweep-uploads-first', FIRST_SWEEP_MS, () => uploads.sweep(SWEPT_AT_ONCE));
+    ctx.timers.every('sweep-uploads', SWEEP_EVERY_MS, () => uploads.sweep(SWEPT_AT_ONCE));
   },
 });
+
+/** Whose workspaces an erasure is about: what belongs to it goes, before the agents themselves do. */
+const agentsOf = async (agents: AgentsService, { agentId, ownerId }: PurgeSubject): Promise<string[]> => {
+  if (agentId !== undefined) return [agentId];
+  if (ownerId === undefined) return [];
+  return (await agents.list(systemActor('files'))).filter((agent) => agent.ownerId === ownerId).map(({ id }) => id);
+};

@@ -3,7 +3,12 @@ import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, d
 
 export const ContentPart = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
-  Type.Object({ type: Type.Literal('image'), mediaType: Type.String(), data: Type.String({ description: 'Base64' }) }),
+  Type.Object({
+    type: Type.Literal('image'),
+    mediaType: Type.String(),
+    data: Type.String({ description: 'Base64' }),
+    upload: Type.Optional(Type.String({ description: 'Names where the picture is: whoever makes the request puts its data in. A driver never sees one' })),
+  }),
   Type.Object({ type: Type.Literal('tool_call'), id: Type.String(), name: Type.String(), args: Type.Unknown() }),
   Type.Object({ type: Type.Literal('tool_result'), id: Type.String(), name: Type.String(), content: Type.String(), isError: Type.Boolean() }),
 ]);
@@ -132,7 +137,16 @@ export const ModelDriver = (wire: string): typeof Driver => named(Driver, wire);
 
 export const Llm = defineService('llm', '1.0.0', {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
-  resolve: method([Choice], Type.Object({ ...Choice.properties, contextWindow: Type.Number(), canThink: Type.Boolean(), why: Type.String() })),
+  resolve: method(
+    [Choice],
+    Type.Object({
+      ...Choice.properties,
+      contextWindow: Type.Number(),
+      canThink: Type.Boolean(),
+      canSee: Nullable(Type.Boolean(), { description: 'Whether it takes pictures; null where the catalog does not know the model' }),
+      why: Type.String(),
+    }),
+  ),
   /** Whether a model can be told to think before it answers, key or no key; null where its provider is not known. */
   canThink: method([Choice], Nullable(Type.Boolean())),
   /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */

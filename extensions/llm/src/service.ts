@@ -41,7 +41,7 @@ export interface CallCounters {
 export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => {
     const { provider, model, contextWindow, why, ...resolved } = await deps.resolution.resolve(choice);
-    return { provider, model, contextWindow, canThink: resolved.canThink, why };
+    return { provider, model, contextWindow, canThink: resolved.canThink, canSee: resolved.info?.supports_vision ?? null, why };
   },
   canThink: async ({ provider, model }) => {
     const record = await deps.providers.get(provider);

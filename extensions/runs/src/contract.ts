@@ -19,6 +19,7 @@ import {
   method,
 } from '@svc/api';
 import { Agent } from '@svc/ext-agents/contract';
+import { Attachment } from '@svc/ext-files/contract';
 import { Attempt } from '@svc/ext-llm/contract';
 import { Part } from '@svc/ext-sessions/contract';
 
@@ -29,6 +30,7 @@ export const RunDraft = Type.Object({
   agentId: Type.String(),
   sessionId: Type.Optional(Type.String()),
   parts: Type.Array(Part),
+  attachments: Type.Optional(Type.Array(Attachment, { description: 'Uploads that the actor may see; what they say follows the parts' })),
   door: Door,
   key: Type.Optional(Type.String({ description: 'Idempotency key: the same key and body is the same run' })),
   isResend: Type.Optional(Type.Boolean({ description: 'The client says that it sends this again by itself: attach to the run it began, if there is one' })),

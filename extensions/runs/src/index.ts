@@ -2,6 +2,7 @@ import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunStart, 
 import * as contract from './contract.js';
 import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
+import { Uploads } from '@svc/ext-files/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { AgentChanged, Agents } from '@svc/ext-agents/contract';
 import { ConfigChanged, type LeasedRun, MetricsCollect, StoragePurge, type Streams, defineExtension, systemActor } from '@svc/api';
@@ -35,6 +36,7 @@ export default defineExtension({
     const sessions = ctx.services.require(Sessions);
     const llm = ctx.services.require(Llm);
     const tools = ctx.services.require(Tools);
+    const uploads = ctx.services.optional(Uploads);
     const config = () => ctx.config.get(RunsSection);
     const intercept = ctx.hooks.define(MessageIntercept);
     const startHook = ctx.hooks.define(RunStart);
@@ -53,6 +55,7 @@ export default defineExtension({
       sessions,
       llm,
       tools,
+      uploads,
       endSurvivors: (key) => ctx.endSurvivors(key),
       get maxIterations() {
         return config().max_iterations;

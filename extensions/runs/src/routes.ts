@@ -2,6 +2,7 @@
 import { ErrorBody, IdempotencyKey, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
+import { AttachmentBody, MAX_ATTACHMENTS, attachmentsOf } from './attachments.js';
 import type { Door, RunDraft, RunsService } from './contract.js';
 import { runErrors } from './errors.js';
 import { answerFields, eventStream } from './frames/frame-schemas.js';
@@ -34,7 +35,12 @@ const MessageBody = Type.Object(
     message: Type.String({ description: 'What to say to the agent' }),
     session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')),
     images: Type.Optional(Type.Array(Image, { maxItems: 20 })),
-    attachments: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'Refused unless empty: this installation keeps no uploads' })),
+    attachments: Type.Optional(
+      Type.Array(AttachmentBody, {
+        maxItems: MAX_ATTACHMENTS,
+        description: 'Uploads to put with the message: the model sees pictures and reads PDFs and text, and each lies in the workspace under `uploads/`. Refused where nothing keeps uploads',
+      }),
+    ),
     ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw `' })),
     incognito: Type.Optional(Type.Boolean({ description: 'Reads the conversation; neither the message nor its answer is kept' })),
     thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers. Thoughts are not shown' })),
@@ -155,7 +161,6 @@ const stopRoute = (deps: RouteDeps): RouteDecl =>
 
 function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): RunDraft {
   const { attachments, ephemeral, incognito, thinking } = req.body;
-  if (attachments && attachments.length > 0) throw runErrors.attachments_unsupported();
   const key = req.headers['idempotency-key'];
   return {
     agentId: req.params.id,
@@ -164,6 +169,7 @@ function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): Ru
       ...(req.body.message === '' ? [] : [{ type: 'text' as const, text: req.body.message }]),
       ...(req.body.images ?? []).map((image) => ({ type: 'image' as const, mediaType: image.media_type, data: image.data })),
     ],
+    ...attachmentsOf(attachments),
     ...(req.body.session_id === undefined ? {} : { sessionId: req.body.session_id }),
     ...(ephemeral ? { ephemeral } : {}),
     ...(incognito ? { incognito } : {}),

@@ -6,10 +6,26 @@
  * R5  Stop reaches whatever runs, waits or is queued, whichever door it came through.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type DurableWorker, type Events, type HookHandle, type Ids, type Journal, type JournalRun, type Logger, type Streams, actorOf, systemActor } from '@svc/api';
+import {
+  type Actor,
+  type Clock,
+  type DurableWorker,
+  type Events,
+  type HookHandle,
+  type Ids,
+  type Journal,
+  type JournalRun,
+  type Logger,
+  type OptionalHandle,
+  type Streams,
+  actorOf,
+  systemActor,
+} from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { UploadsService } from '@svc/ext-files/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
+import { attachedParts, bringPictures } from './attachments.js';
 import { besideOf, besideWords, talkOf, withoutAsidePrefix } from './beside.js';
 import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, type RunInfo, type RunResult, type RunStart, RunStarted, type RunsService, type Submitted } from './contract.js';
 import type { FirstSteps } from './loop/first-step.js';
@@ -31,6 +47,7 @@ export interface RunsDeps {
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
   readonly llm: Pick<LlmService, 'admit' | 'resolve'>;
+  readonly uploads: OptionalHandle<UploadsService>;
   readonly worker: DurableWorker;
   readonly firstSteps: FirstSteps;
   readonly intercept: HookHandle<typeof MessageIntercept>;
@@ -67,12 +84,23 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
   // A message that was sent before is answered from its row, whatever the agent may still use.
   if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id);
   if (draft.thinking === true) await checkThinking(deps, agent);
+  if (draft.parts.some((part) => part.type === 'image')) await checkSight(deps, agent);
   if (draft.sessionId !== undefined) await deps.sessions.named(actor, agent, draft.sessionId);
   if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
-  return accept(deps, actor, agent, sessionId, draft);
+  return accept(deps, actor, agent, sessionId, draft, draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts);
 }
 
-async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft): Promise<Submitted> {
+/** What the attachments say follows what was said. A message that was sent before is answered from its row: nothing is read for it again. */
+async function withAttachments(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDraft): Promise<readonly Part[]> {
+  if (draft.key !== undefined && (await deps.journal.byKey(actorFor(actor, agent), RUN_KIND, draft.key))) return draft.parts;
+  if (await bringPictures(deps.uploads, actor, draft)) await checkSight(deps, agent);
+  return [...draft.parts, ...(await attachedParts(deps.uploads, actor, agent.id, draft))];
+}
+
+/** On whose behalf a run is. */
+const actorFor = (actor: Actor, agent: Agent): Actor => (agent.ownerId === actor.ownerId ? actor : actorOf(agent.ownerId));
+
+async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, parts: readonly Part[]): Promise<Submitted> {
   const beside = besideOf(draft, sessionId);
   const lane = beside ? deps.ids.uuid() : sessionId;
   const input: RunInput = {
@@ -82,7 +110,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     door: draft.door,
     depth: draft.depth ?? 0,
     ...(unwatchedPolicy(draft.door, agent.manifest.autonomous, deps.config()) === 'cancel' ? { unwatched: 'cancel' } : {}),
-    parts: draft.parts,
+    parts,
     ...(draft.systemExtra === undefined ? {} : { systemExtra: draft.systemExtra }),
     ...(draft.maxTokens === undefined ? {} : { maxTokens: draft.maxTokens }),
     ...(draft.temperature === undefined ? {} : { temperature: draft.temperature }),
@@ -99,7 +127,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     {
       id,
       kind: RUN_KIND,
-      actor: agent.ownerId === actor.ownerId ? actor : actorOf(agent.ownerId),
+      actor: actorFor(actor, agent),
       lane,
       subject: agent.id,
       input,
@@ -221,8 +249,8 @@ async function visible(deps: RunsDeps, actor: Actor, runId: string): Promise<Jou
 function checkDraft(deps: RunsDeps, draft: RunDraft): void {
   let chars = 0;
   for (const part of draft.parts) chars += part.type === 'text' ? part.text.length : 0;
-  const hasImage = draft.parts.some((part) => part.type === 'image');
-  if (chars === 0 && !hasImage) throw runErrors.empty_message();
+  const hasMore = draft.attachments !== undefined || draft.parts.some((part) => part.type === 'image');
+  if (chars === 0 && !hasMore) throw runErrors.empty_message();
   if (chars > MAX_MESSAGE_CHARS) throw runErrors.message_too_large(chars, MAX_MESSAGE_CHARS);
   if (draft.key !== undefined && !/^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(draft.key)) throw runErrors.invalid_key();
   const { max_depth: maxDepth } = deps.config();
@@ -235,6 +263,12 @@ async function checkThinking(deps: RunsDeps, agent: Agent): Promise<void> {
   if (!target.canThink) throw runErrors.cannot_think(`${target.provider}/${target.model}`);
 }
 
+/** A picture that the model refuses would stand in the conversation, and be refused with every message after it. */
+async function checkSight(deps: RunsDeps, agent: Agent): Promise<void> {
+  const target = await deps.llm.resolve(agent.manifest.model);
+  if (target.canSee === false) throw runErrors.cannot_see(`${target.provider}/${target.model}`);
+}
+
 async function askStart(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDraft): Promise<void> {
   const verdict = await deps.startHook.call({ actor, agent, draft });
   if (verdict) throw runErrors.refused('deny' in verdict ? verdict.deny : verdict.suspend.reason);
@@ -242,7 +276,16 @@ async function askStart(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDr
 
 /** A key is its owner's, whoever sends it; without one, only the same caller can send the same request again. */
 const fingerprintOf = (agentId: string, sessionId: string, draft: RunDraft, actor: Actor): string => {
-  const asked = [agentId, sessionId, draft.parts satisfies readonly Part[], draft.systemExtra ?? null, draft.maxTokens ?? null, draft.temperature ?? null, ...besideWords(draft)];
+  const asked = [
+    agentId,
+    sessionId,
+    draft.parts satisfies readonly Part[],
+    draft.systemExtra ?? null,
+    draft.maxTokens ?? null,
+    draft.temperature ?? null,
+    ...besideWords(draft),
+    ...(draft.attachments ?? []),
+  ];
   return createHash('sha256')
     .update(JSON.stringify(draft.key === undefined ? [...asked, actor.id] : asked))
     .digest('hex');

@@ -52,7 +52,7 @@ async function onMessage(deps: SocketDeps, conn: Connection, text: string): Prom
     const submitted = await deps.runs.submit(conn.actor, {
       agentId: String(conn.state.agentId),
       door: 'ws',
-      parts: [{ type: 'text', text: frame.content }],
+      parts: frame.content === '' ? [] : [{ type: 'text', text: frame.content }],
       ...(typeof conn.state.sessionId === 'string' ? { sessionId: conn.state.sessionId } : {}),
       ...frame.extras,
     });

@@ -38,6 +38,10 @@ describe('a frame that a client sends', () => {
     ['idempotency_key', 5],
     ['session_id', null],
     ['attachments', [{}]],
+    ['attachments', [null]],
+    ['attachments', [{ file_id: '' }]],
+    ['attachments', [{ file_id: 'f', filename: 7 }]],
+    ['attachments', Array.from({ length: 21 }, () => ({ file_id: 'f' }))],
     ['attachments', 'a.png'],
     ['attachments', null],
   ] as const)
@@ -46,6 +50,13 @@ describe('a frame that a client sends', () => {
         .to.be.a('string')
         .that.contains(field);
     });
+
+  it('of type message may bring files, and then needs no words', () => {
+    const attachments = [{ file_id: 'f1', content_type: 'image/png' }, { file_id: 'f2', filename: 'b.md' }];
+    const extras = { attachments: [{ fileId: 'f1' }, { fileId: 'f2', filename: 'b.md' }] };
+    expect(parse({ type: 'message', content: 'look', attachments })).to.deep.equal(message('look', { extras }));
+    expect(parse({ type: 'message', attachments })).to.deep.equal(message('', { extras }));
+  });
 
   it('of type message without words is refused', () => {
     for (const content of [undefined, null, 7, '', ' \n']) expect(parse({ type: 'message', content }), String(content)).to.be.a('string');

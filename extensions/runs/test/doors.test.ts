@@ -7,6 +7,7 @@ import { withoutAsidePrefix } from '../src/beside.js';
 import { runErrors } from '../src/errors.js';
 
 const SCARCE = 'trusted_proxies = ["127.0.0.1"]\n[api]\nrate_limit_per_second = 0.01\n[rate_limit]\nwindow_secs = 3600\n';
+const NOBODY = '00000000-0000-4000-8000-000000000000';
 const IMAGE = { media_type: 'image/png', data: 'AA==' };
 
 describe('a message over HTTP', () => {
@@ -68,12 +69,13 @@ describe('a message over HTTP', () => {
     expect(withoutAsidePrefix({ agentId: 'a', door: 'rest', parts: [image] })).to.not.have.property('ephemeral');
   });
 
-  it('may hold twenty images of the common kinds, and no attachments', async () => {
-    const svc = await bootWithModel(() => ({ text: 'seen' }));
+  it('may hold twenty images of the common kinds, and no attachments where nothing keeps uploads', async () => {
+    const svc = await bootWithModel(() => ({ text: 'seen' }), { config: `${OPEN_RATE}[extensions]\ndisable = ["files"]\n` });
     expect((await send(svc, { message: '', images: Array.from({ length: 20 }, () => IMAGE), attachments: [] })).body.response).to.equal('seen');
     for (const images of [Array.from({ length: 21 }, () => IMAGE), [{ ...IMAGE, media_type: 'image/tiff' }], [{ ...IMAGE, data: '' }]])
       expect((await send(svc, { message: 'x', images })).status).to.equal(400);
-    const refused = await send(svc, { message: 'x', attachments: [{}] });
+    expect((await send(svc, { message: 'x', attachments: [{}] })).body.code).to.equal('invalid_request');
+    const refused = await send(svc, { message: 'x', attachments: [{ file_id: NOBODY }] });
     expect([refused.status, refused.body.code]).to.deep.equal([400, 'run_attachments_unsupported']);
   });
 

@@ -16,6 +16,8 @@ import { projectEntries } from './projection.js';
 /** interface.md, Limits: more messages than this begin a compaction. */
 const MAX_MESSAGES = 80;
 const KEPT_MESSAGES = 20;
+/** Of each document that was put with a message: it must not crowd out what was said. */
+const MAX_ATTACHED_CHARS = 4_000;
 const MAX_TRANSCRIPT_CHARS = 80_000;
 const MAX_SUMMARY_TOKENS = 1_024;
 const MAX_APPEND_TRIES = 5;
@@ -200,7 +202,7 @@ const requestOf = (agent: Agent, transcript: string) => ({
 /** The newest part when it is too long: the summary before it covers the rest. */
 function transcriptOf(entries: readonly Entry[]): string {
   const lines = entries.map((entry) => {
-    const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : ['[image]'])).join(' ');
+    const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.file ? part.text.slice(0, MAX_ATTACHED_CHARS) : part.text] : ['[image]'])).join(' ');
     if (entry.kind === 'user') return `User: ${text}`;
     if (entry.kind === 'assistant') return `Assistant: ${text}`;
     if (entry.kind === 'summary') return `Earlier: ${entry.content ?? ''}`;

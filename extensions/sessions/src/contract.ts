@@ -5,8 +5,15 @@ import { ModelMessage } from '@svc/ext-llm/contract';
 export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'summary', 'note']);
 export type EntryKind = Plain<typeof EntryKind>;
 
-/** One content part. Images are kept by media type and base64 data. */
-export const Part = Type.Union([Type.Object({ type: Type.Literal('text'), text: Type.String() }), Type.Object({ type: Type.Literal('image'), mediaType: Type.String(), data: Type.String() })]);
+/** The upload that a part of a message stands for. */
+export const FileRef = Type.Object({ id: Type.String(), name: Type.String(), contentType: Type.String(), sizeBytes: Type.Integer() });
+export type FileRef = Plain<typeof FileRef>;
+
+/** One content part. Images are kept by media type and base64 data; one with `file` has no data, and is read when a model is asked. Text with `file` was read from it. */
+export const Part = Type.Union([
+  Type.Object({ type: Type.Literal('text'), text: Type.String(), file: Type.Optional(FileRef) }),
+  Type.Object({ type: Type.Literal('image'), mediaType: Type.String(), data: Type.String(), file: Type.Optional(FileRef) }),
+]);
 export type Part = Plain<typeof Part>;
 
 export const EntryDraft = Type.Object({

@@ -1,6 +1,6 @@
 /** The conversation as people read it: messages with their tool calls folded in (interface.md, GET session). */
 import { Type, Uuid } from '@svc/api';
-import type { Entry } from './contract.js';
+import type { Entry, Part } from './contract.js';
 import { countTokens, projectEntries } from './projection.js';
 
 export const History = Type.Object({
@@ -27,7 +27,20 @@ export const History = Type.Object({
           }),
         ),
       ),
-      images: Type.Optional(Type.Array(Type.Object({ media_type: Type.String(), data: Type.String() }))),
+      images: Type.Optional(
+        Type.Array(
+          Type.Object({
+            media_type: Type.String(),
+            data: Type.Optional(Type.String({ description: 'Base64, where the picture came inside the message' })),
+            file_id: Type.Optional(Uuid),
+            filename: Type.Optional(Type.String()),
+          }),
+          { description: 'Pictures: inside the message, or by the upload that was attached' },
+        ),
+      ),
+      attachments: Type.Optional(
+        Type.Array(Type.Object({ file_id: Uuid, filename: Type.String(), content_type: Type.String(), size: Type.Integer() }), { description: 'Uploads that were attached, but pictures' }),
+      ),
       timestamp: Type.String(),
     }),
   ),
@@ -47,7 +60,8 @@ interface HistoryMessage {
   role: 'User' | 'Assistant' | 'System';
   content: string;
   tools?: HistoryTool[];
-  images?: Array<{ media_type: string; data: string }>;
+  images?: Array<{ media_type: string; data: string } | { media_type: string; file_id: string; filename: string }>;
+  attachments?: Array<{ file_id: string; filename: string; content_type: string; size: number }>;
   timestamp: string;
 }
 
@@ -71,9 +85,9 @@ export function historyOf(session: { id: string; agentId: string; label: string 
 }
 
 function add(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: Entry): void {
-  const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  const images = (entry.parts ?? []).flatMap((part) => (part.type === 'image' ? [{ media_type: part.mediaType, data: part.data }] : []));
-  if (entry.kind === 'user') messages.push({ role: 'User', content: text, timestamp: entry.at, ...(images.length > 0 ? { images } : {}) });
+  // What was read from a file is for the model; people see the file.
+  const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' && !part.file ? [part.text] : [])).join('\n');
+  if (entry.kind === 'user') messages.push({ role: 'User', content: text, timestamp: entry.at, ...shownFiles(entry.parts ?? []) });
   else if (entry.kind === 'assistant') messages.push({ role: 'Assistant', content: text, timestamp: entry.at });
   else if (entry.kind === 'note') messages.push({ role: 'System', content: entry.content ?? '', timestamp: entry.at });
   else if (entry.kind === 'tool_call') addCall(messages, open, entry);
@@ -84,6 +98,17 @@ function add(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: 
     tool.result = (entry.content ?? '').slice(0, MAX_RESULT_CHARS);
     tool.is_error = entry.isError ?? false;
   }
+}
+
+function shownFiles(parts: readonly Part[]): Pick<HistoryMessage, 'images' | 'attachments'> {
+  const images = parts.flatMap(({ file, ...part }) => {
+    if (part.type !== 'image') return [];
+    return [file ? { media_type: part.mediaType, file_id: file.id, filename: file.name } : { media_type: part.mediaType, data: part.data }];
+  });
+  const attachments = parts.flatMap(({ type, file }) =>
+    type === 'text' && file && !file.contentType.startsWith('image/') ? [{ file_id: file.id, filename: file.name, content_type: file.contentType, size: file.sizeBytes }] : [],
+  );
+  return { ...(images.length > 0 ? { images } : {}), ...(attachments.length > 0 ? { attachments } : {}) };
 }
 
 function addCall(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: Entry): void {

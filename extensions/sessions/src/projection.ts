@@ -178,7 +178,9 @@ class Draft {
 
 const resultPart = (id: string, name: string, result: Entry | undefined): ContentPart => ({ type: 'tool_result', id, name, content: result?.content ?? LOST_RESULT, isError: result?.isError ?? true });
 
-const toContent = (parts: readonly Part[] | undefined): ContentPart[] => (parts ?? []).filter((part) => part.type !== 'text' || part.text !== '').map((part) => ({ ...part }));
+const toContent = (parts: readonly Part[] | undefined): ContentPart[] => (parts ?? []).filter((part) => part.type !== 'text' || part.text !== '').map(contentOf);
+
+const contentOf = ({ file, ...part }: Part): ContentPart => (file && part.type === 'image' ? { ...part, upload: file.id } : part);
 
 /** True where a conversation may begin: a user's own words, not only results of calls that would be cut off. */
 const canBegin = (message: ModelMessage): boolean => message.role === 'user' && message.parts.every((part) => part.type !== 'tool_result');

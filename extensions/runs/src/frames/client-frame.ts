@@ -1,6 +1,6 @@
 /** What clients send over the WebSocket (interface.md, Events). */
+import { framedAttachments } from '../attachments.js';
 import type { RunDraft } from '../contract.js';
-import { runErrors } from '../errors.js';
 
 export interface ClientFrame {
   readonly type: 'message' | 'ping' | 'resume';
@@ -9,7 +9,7 @@ export interface ClientFrame {
   /** Echoed on the frame that ends the exchange. */
   readonly messageId?: string;
   /** What a message may say besides, as on other doors. */
-  readonly extras: Pick<RunDraft, 'key' | 'sessionId' | 'ephemeral' | 'incognito' | 'thinking'>;
+  readonly extras: Pick<RunDraft, 'key' | 'sessionId' | 'ephemeral' | 'incognito' | 'thinking' | 'attachments'>;
 }
 
 const MAX_MESSAGE_ID_CHARS = 128;
@@ -41,10 +41,12 @@ export function parseClientFrame(text: string): ClientFrame | string {
 }
 
 function messageFrame(frame: Record<string, unknown>, named: { messageId?: string }): ClientFrame | string {
-  const { content } = frame;
-  if (typeof content !== 'string' || content.trim() === '') return 'A message frame needs a non-empty "content".';
+  const { content = '' } = frame;
   const extras = extrasOf(frame);
-  return typeof extras === 'string' ? extras : { type: 'message', content: clean(content), ...named, extras };
+  if (typeof extras === 'string') return extras;
+  // A file may say it all.
+  if (typeof content !== 'string' || (content.trim() === '' && !extras.attachments)) return 'A message frame needs a non-empty "content".';
+  return { type: 'message', content: clean(content), ...named, extras };
 }
 
 /** The same as a message that begins with a slash. */
@@ -72,8 +74,9 @@ function extrasOf(frame: Record<string, unknown>): ClientFrame['extras'] | strin
     if (typeof frame[field] !== 'string') return `"${field}" of a message frame is a string.`;
     extras[name] = frame[field];
   }
-  if (Array.isArray(frame.attachments) ? frame.attachments.length > 0 : frame.attachments !== undefined) return runErrors.attachments_unsupported().message;
-  return extras;
+  const attachments = frame.attachments === undefined ? [] : framedAttachments(frame.attachments);
+  if (typeof attachments === 'string') return attachments;
+  return attachments === undefined || attachments.length === 0 ? extras : { ...extras, attachments };
 }
 
 /** Control characters but for line breaks and tabs have no place in a message. */

@@ -29,7 +29,7 @@ export const createFirstSteps = (deps: LoopDeps): FirstSteps => {
     find: async (run, agent) => {
       const looking = firstOf(deps, run, agent);
       // Only other areas can take long, and most messages ask none: those need no timer.
-      const found = await (deps.isSystemOwn() ? looking : within(deps, looking));
+      const found = await (deps.isSystemOwn() && !bringsPicture(run) ? looking : within(deps, looking));
       if (!found) return undefined;
       begun.set(run, found.begun);
       return found.step;
@@ -41,6 +41,9 @@ export const createFirstSteps = (deps: LoopDeps): FirstSteps => {
     },
   };
 };
+
+/** It is read from a disk. */
+const bringsPicture = (run: LeasedRun): boolean => inputOf(run).parts?.some((part) => part.type === 'image' && part.file !== undefined) ?? false;
 
 async function within<T>(deps: Pick<LoopDeps, 'clock'>, looking: Promise<T>): Promise<T | undefined> {
   const over = new AbortController();

@@ -6,10 +6,11 @@ import type { ToolInfo } from '@svc/ext-tools/contract';
 import { RunFrames } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
+import { type PictureDeps, hasPictures, withPictures } from './pictures.js';
 import { type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
 import type { ModelOutcome } from '../run-input.js';
 
-export interface ModelDeps extends CommitDeps {
+export interface ModelDeps extends CommitDeps, PictureDeps {
   readonly llm: LlmService;
   readonly streams: Streams;
   readonly ids: Ids;
@@ -99,7 +100,7 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
     model: manifest.model.model,
     fallbacks: manifest.fallback_models,
     system,
-    messages,
+    messages: hasPictures(messages) ? await withPictures(deps, progress.shown, messages, target.canSee) : messages,
     tools: schemasOf(tools),
     maxTokens,
     temperature: progress.input.temperature ?? manifest.model.temperature,

@@ -9,6 +9,7 @@ import { type Actor, type Advance, type FirstStep, type Journal, type JournalSte
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
 import { talkOf } from '../beside.js';
+import { type Shown, nothingShown } from './pictures.js';
 import type { RunResult } from '../contract.js';
 import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
 
@@ -37,6 +38,8 @@ export interface Progress {
   /** The same, already numbered, so that a projection can read them before they are committed. */
   staged: { writes: readonly Write[]; next: SessionRef } | undefined;
   pendingOutcomes: StepOutcome[];
+  /** The pictures that its messages name. */
+  readonly shown: Shown;
 }
 
 export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
@@ -60,6 +63,7 @@ export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef,
     pendingEntries: input.parts ? [{ kind: 'user', runId: run.id, parts: input.parts }] : [],
     pendingOutcomes: [],
     staged: undefined,
+    shown: nothingShown(),
   };
   for (const step of run.steps) {
     const outcome = modelOutcomeOf(step);

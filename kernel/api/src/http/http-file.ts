@@ -8,6 +8,9 @@ export const servedErrors = defineErrors('served', {
   file_missing: { status: 404, retry: false, message: (path: string) => `"${path}" does not exist.` },
 });
 
+/** Names a version of a file by its size and the time of its last change; in quotes it is the ETag. */
+export const fileRev = ({ sizeBytes, modifiedAt }: Pick<DirEntry, 'sizeBytes' | 'modifiedAt'>): string => `${sizeBytes.toString(36)}-${Date.parse(modifiedAt).toString(36)}`;
+
 interface FileRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
@@ -19,7 +22,7 @@ interface FileRequest {
 export const sendFile = async (req: FileRequest, dir: Pick<Dir, 'stat' | 'readStream'>, path: string, contentType: string, headers: Headers = {}): Promise<Reply> => {
   const info = await dir.stat(path);
   if (info?.kind !== 'file') throw servedErrors.file_missing(path);
-  const tag = `"${info.sizeBytes.toString(36)}-${Date.parse(info.modifiedAt).toString(36)}"`;
+  const tag = `"${fileRev(info)}"`;
   const known: Headers = { 'accept-ranges': 'bytes', etag: tag, 'last-modified': new Date(info.modifiedAt).toUTCString(), ...headers };
   if (isKnown(req.headers['if-none-match'], tag)) return bytes(304, contentType, '', known);
   const range = rangeOf(req, info, tag);

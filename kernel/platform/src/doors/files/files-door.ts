@@ -219,6 +219,8 @@ const asFilesError = (error: unknown, asked: string): unknown => {
   switch (errnoOf(error)) {
     case 'ENOENT':
       return filesErrors.missing(asked).with({ cause: error });
+    // A folder was to be made where a file is.
+    case 'EEXIST':
     case 'ENOTDIR':
       return filesErrors.wrong_kind(asked, 'directory').with({ cause: error });
     case 'EISDIR':

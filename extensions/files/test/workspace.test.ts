@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDir } from '@svc/platform/doors/files/files-door';
 import { expect } from 'chai';
-import { createFilesService, workspacePath } from '../src/service.js';
+import { workspacePath } from '../src/workspace/names.js';
+import { createFilesService } from '../src/workspace/service.js';
 
 const AGENT = '11111111-1111-4111-8111-111111111111';
 
@@ -43,8 +44,8 @@ describe('files', () => {
     await workspaces.dir(AGENT).write('raw.bin', new Uint8Array([0, 255, 1]));
     await workspaces.dir(AGENT).write('latin.txt', new Uint8Array([0x67, 0xfc]));
     const files = createFilesService(workspaces);
-    expect(await files.read(AGENT, 'sub/note.md')).to.deep.equal({ name: 'sub/note.md', content: '\uFEFFgrüße', encoding: 'utf-8', size_bytes: 10 });
-    expect(await files.read(AGENT, 'raw.bin')).to.deep.equal({ name: 'raw.bin', content: 'AP8B', encoding: 'base64', size_bytes: 3 });
+    expect(await files.read(AGENT, 'sub/note.md')).to.include({ name: 'sub/note.md', content: '\uFEFFgrüße', encoding: 'utf-8', size_bytes: 10 });
+    expect(await files.read(AGENT, 'raw.bin')).to.include({ name: 'raw.bin', content: 'AP8B', encoding: 'base64', size_bytes: 3 });
     expect((await files.read(AGENT, 'latin.txt')).encoding).to.equal('base64');
   });
 
@@ -52,7 +53,7 @@ describe('files', () => {
     const workspaces = openDir(home);
     await workspaces.dir(AGENT).write('sub/note.md', 'four');
     await workspaces.dir(AGENT).write('.identity/SOUL.md', 'x');
-    const listed = await createFilesService(workspaces).list(AGENT);
+    const { files: listed } = await createFilesService(workspaces).list(AGENT);
     expect(listed.map(({ name, kind, size_bytes, exists }) => ({ name, kind, size_bytes, exists }))).to.deep.equal([
       { name: '.identity/SOUL.md', kind: 'identity', size_bytes: 1, exists: true },
       { name: 'sub/note.md', kind: 'workspace', size_bytes: 4, exists: true },
@@ -61,9 +62,9 @@ describe('files', () => {
 
   it('F3 shows a workspace nobody wrote to as empty, and a missing file or folder as missing', async () => {
     const files = createFilesService(openDir(home));
-    expect(await files.list(AGENT)).to.deep.equal([]);
+    expect(await files.list(AGENT)).to.deep.equal({ files: [], truncated: false });
     expect(await failure(files.read(AGENT, 'x.txt'))).to.deep.equal({ code: 'files_not_found', status: 404 });
     await openDir(home).dir(AGENT).write('sub/a', '');
-    expect((await failure(files.read(AGENT, 'sub'))).code).to.equal('files_not_found');
+    expect((await failure(files.read(AGENT, 'sub'))).code).to.equal('files_not_a_file');
   });
 });

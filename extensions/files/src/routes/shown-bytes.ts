@@ -1,0 +1,24 @@
+/**
+ * How bytes that came from people and models are answered.
+ *
+ * V1  A browser never runs them as a page of this service: the type is the stored one and no other (nosniff), only pictures
+ *     and sound are shown in place, and whatever is opened all the same stands in a sandbox.
+ */
+import type { Headers } from '@svc/api';
+
+/** A browser draws or plays these, and runs nothing. */
+const SHOWN_IN_PLACE = /^(?:image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+)$/;
+
+export const headersOfBytes = (contentType: string, name: string): Headers => ({
+  'content-disposition': `${SHOWN_IN_PLACE.test(contentType) ? 'inline' : 'attachment'}; filename="${asciiOf(name)}"; filename*=UTF-8''${encoded(name)}`,
+  'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+});
+
+/** RFC 6266: for clients that read no other form. */
+const asciiOf = (name: string): string => name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
+/** RFC 8187. Half a letter, which cannot be encoded, becomes a replacement character. */
+const encoded = (name: string): string => encodeURIComponent(Buffer.from(name).toString('utf8')).replaceAll(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** Text is kept in UTF-8 only. */
+export const typeHeader = (contentType: string): string => (contentType.startsWith('text/') ? `${contentType}; charset=utf-8` : contentType);

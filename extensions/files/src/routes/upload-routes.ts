@@ -1,0 +1,139 @@
+/** Uploads over HTTP: send a file, get it back, see what there is, delete it. */
+import { PageQuery, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, pageOf } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import { LARGEST_UPLOAD_BYTES } from '../config.js';
+import { uploadErrors } from '../errors.js';
+import type { Received } from '../uploads/blobs.js';
+import { FORM_BYTES, isForm, readForm } from '../uploads/form.js';
+import type { UploadRow } from '../uploads/rows.js';
+import { incomingOf, type UploadStore } from '../uploads/service.js';
+import { headersOfBytes, typeHeader } from './shown-bytes.js';
+
+const route = routeGroup({ area: 'files', errors: [400, 404] });
+
+const FileId = Type.Object({ file_id: UuidText('Upload id') });
+
+const Upload = Type.Object(
+  {
+    file_id: Uuid,
+    filename: Type.String({ description: 'As it was sent, without folders and what no name should hold' }),
+    content_type: Type.String({ description: 'What its bytes are' }),
+    size: Type.Integer({ description: 'Bytes' }),
+    agent_id: Type.Union([Uuid, Type.Null()], { description: 'The agent it was sent to; it goes with that agent' }),
+    created_at: Type.String(),
+  },
+  { 'x-name': 'Upload' },
+);
+
+const viewOf = ({ id, filename, content_type, size_bytes, agent_id, created_at }: UploadRow) => ({ file_id: id, filename, content_type, size: size_bytes, agent_id, created_at });
+
+export const uploadRoutes = (agents: AgentsService, uploads: UploadStore): RouteDecl[] => [uploadFile(agents, uploads), listUploads(uploads), getUpload(uploads), deleteUpload(uploads)];
+
+const uploadFile = (agents: AgentsService, uploads: UploadStore): RouteDecl =>
+  route({
+    id: 'uploadFile',
+    method: 'POST',
+    path: '/api/agents/{id}/upload',
+    summary: 'Upload a file',
+    description: [
+      'Takes one file, as a form (`multipart/form-data`, field `file`: `curl -F file=@picture.png …`) or as the body itself, with its `Content-Type` and its name in `X-Filename` (percent-encoded where it is not ASCII).',
+      'The answer’s `file_id` goes into `attachments` of a message to any agent that you may talk to; the bytes are at `GET /api/uploads/{file_id}`.',
+      'Taken are images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text in UTF-8 (`text/*` but HTML and XML; JSON, notebooks, XML, YAML, TOML, SQL, GraphQL, JavaScript, TypeScript as `application/*`). The bytes are looked at: a file that is not what its type says is refused, as is an empty one. At most `max_upload_size_bytes` (10 MiB unless config.toml says otherwise), and `[uploads] max_owner_bytes` for all uploads of one owner. The same bytes are kept once, however often they are sent. An upload goes with its agent.',
+    ].join('\n\n'),
+    cost: 10,
+    audit: 'file_uploaded',
+    params: Type.Object({ id: UuidText('Agent id') }),
+    streamBody: true,
+    maxBodyBytes: LARGEST_UPLOAD_BYTES + FORM_BYTES,
+    errors: [408, 413, 503],
+    responses: { 200: Upload },
+    handler: async (req) => {
+      const agent = await agents.get(req.actor, req.params.id);
+      assertAnnounced(req, uploads.maxBytes());
+      await uploads.assertRoom(agent.ownerId);
+      const { name, received } = await receive(req, uploads);
+      // It may have been killed while the bytes came: what is kept for it now would stay for ever.
+      await agents.get(req.actor, agent.id).catch(async (gone: unknown) => {
+        await uploads.drop(received);
+        throw gone;
+      });
+      return reply(200, viewOf(await uploads.keep({ ownerId: agent.ownerId, agentId: agent.id }, name, received)));
+    },
+  });
+
+/** Refused before its first byte is read. */
+const assertAnnounced = ({ headers }: Req, maxBytes: number): void => {
+  const room = maxBytes + (isForm(headers['content-type']) ? FORM_BYTES : 0);
+  if (Number(headers['content-length'] ?? 0) > room) throw uploadErrors.too_large(maxBytes);
+};
+
+const receive = async ({ headers, stream }: Req, uploads: UploadStore): Promise<{ name: string; received: Received }> => {
+  const type = headers['content-type'];
+  if (!isForm(type)) {
+    const incoming = incomingOf(headers, stream);
+    return { name: incoming.name, received: await uploads.receive(incoming) };
+  }
+  return readForm(stream, type, {
+    take: async (file) => ({ name: file.name, received: await uploads.receive(file) }),
+    drop: ({ received }) => uploads.drop(received),
+  });
+};
+
+const listUploads = (uploads: UploadStore): RouteDecl =>
+  route({
+    id: 'listUploads',
+    method: 'GET',
+    path: '/api/uploads',
+    summary: 'Uploads that the caller may see, newest first',
+    description: 'Rows in pages: `next` of one is `after` of the next. Owners and admins see those of everybody.',
+    cost: 2,
+    query: Type.Object({ ...PageQuery.properties, agent_id: Type.Optional(UuidText('Only those that were sent to this agent')) }),
+    responses: { 200: pageOf(Upload) },
+    handler: async ({ actor, query }) => {
+      const { rows, next } = await uploads.page(actor, query);
+      return reply(200, { rows: rows.map(viewOf), next });
+    },
+  });
+
+const getUpload = (uploads: UploadStore): RouteDecl =>
+  route({
+    id: 'getUpload',
+    method: 'GET',
+    path: '/api/uploads/{file_id}',
+    summary: 'The bytes of an upload',
+    description:
+      'Answers with the bytes as they were sent, of the type that was found in them, with an ETag (`If-None-Match` gives 304) and `Range` for a part. Pictures and sound may be shown in place; everything else is a download. Whoever may not see an upload gets 404.',
+    cost: 2,
+    params: FileId,
+    errors: [416],
+    responses: { 200: { description: 'The bytes', contentType: 'application/octet-stream' }, 206: { description: 'The part that Range asks for', contentType: 'application/octet-stream' } },
+    handler: async (req) => {
+      const upload = await uploads.get(req.actor, checkedId(req.params.file_id));
+      const { dir, path } = await uploads.bytesOf(upload);
+      return sendFile(req, dir, path, typeHeader(upload.content_type), headersOfBytes(upload.content_type, upload.filename));
+    },
+  });
+
+const deleteUpload = (uploads: UploadStore): RouteDecl =>
+  route({
+    id: 'deleteUpload',
+    method: 'DELETE',
+    path: '/api/uploads/{file_id}',
+    summary: 'Delete an upload',
+    description:
+      'Takes the upload away, and its bytes where no other upload has the same. Messages that it was attached to stay: text that was read from it too, while a picture gives way to a note. Copies in workspaces stay.',
+    audit: 'upload_deleted',
+    params: FileId,
+    responses: { 200: Type.Object({ status: Type.Literal('deleted'), file_id: Uuid }) },
+    handler: async ({ actor, params }) => {
+      const { id } = await uploads.remove(actor, checkedId(params.file_id));
+      return reply(200, { status: 'deleted', file_id: id });
+    },
+  });
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+const checkedId = (id: string): string => {
+  if (!UUID.test(id)) throw uploadErrors.invalid_id(id);
+  return id;
+};

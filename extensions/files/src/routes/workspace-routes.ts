@@ -1,0 +1,157 @@
+/** The workspace over HTTP: what an agent wrote, and what a person puts there. */
+import { OneOf, type Req, reply, type RouteDecl, routeGroup, sendFile, type Static, Type, UuidText } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import { fileErrors } from '../errors.js';
+import { typeOfName } from '../uploads/content-type.js';
+import { expectationsOf } from '../workspace/preconditions.js';
+import { type FilesService, MAX_FILES, MAX_WRITE_BYTES } from '../workspace/service.js';
+import { headersOfBytes } from './shown-bytes.js';
+
+const route = routeGroup({ area: 'files', errors: [404] });
+
+/** As JSON each byte may take six letters. */
+const MAX_WRITE_BODY_BYTES = 6 * MAX_WRITE_BYTES + 65_536;
+
+const Id = UuidText('Agent id');
+const FilePath = Type.Object({ id: Id, filename: Type.String({ description: 'Path from the workspace. Folders are written with slashes, or with %2F' }) });
+const Rev = Type.String({ description: 'Names this version: send it back as `expected`, or in quotes as If-Match' });
+
+const WorkspaceFile = Type.Object(
+  {
+    name: Type.String({ description: 'Path from the workspace' }),
+    exists: Type.Boolean(),
+    size_bytes: Type.Integer(),
+    kind: OneOf(['workspace', 'identity'], { description: '`identity`: says who the agent is (SOUL.md, USER.md, …)' }),
+    modified_at: Type.String(),
+    rev: Rev,
+  },
+  { 'x-name': 'WorkspaceFile' },
+);
+
+const WorkspaceFileContent = Type.Object(
+  {
+    name: Type.String(),
+    content: Type.String(),
+    encoding: OneOf(['utf-8', 'base64'], { description: 'base64 where the bytes are no UTF-8 text' }),
+    size_bytes: Type.Integer(),
+    modified_at: Type.String(),
+    rev: Rev,
+  },
+  { 'x-name': 'WorkspaceFileContent' },
+);
+
+const FileWrite = Type.Object(
+  {
+    content: Type.String({ description: 'The whole file' }),
+    encoding: Type.Optional(OneOf(['utf-8', 'base64'], { description: 'How `content` is written; default utf-8' })),
+    expected: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'The `rev` that was read; null where there must be no such file. Another one is refused with 409' })),
+  },
+  { 'x-name': 'FileWrite' },
+);
+
+export const workspaceRoutes = (agents: AgentsService, files: FilesService): RouteDecl[] => [listFiles(agents, files), getFile(agents, files), putFile(agents, files), deleteFile(agents, files)];
+
+const listFiles = (agents: AgentsService, files: FilesService): RouteDecl =>
+  route({
+    id: 'listAgentFiles',
+    method: 'GET',
+    path: '/api/agents/{id}/files',
+    summary: "Files of an agent's workspace",
+    description: `Lists the files in the agent's folder and below it, by name: what the agent wrote with its tools, what people put there, and copies of what was attached to messages (\`uploads/\`). A workspace that nobody has written to is an empty list. At most ${MAX_FILES.toLocaleString('en')} files and folders are looked at; \`truncated\` says that there are more.`,
+    cost: 2,
+    params: Type.Object({ id: Id }),
+    responses: { 200: Type.Object({ files: Type.Array(WorkspaceFile), total: Type.Integer({ description: 'How many are listed' }), truncated: Type.Boolean() }) },
+    handler: async ({ actor, params }) => {
+      const agent = await agents.get(actor, params.id);
+      const found = await files.list(agent.id);
+      return reply(200, { ...found, total: found.files.length });
+    },
+  });
+
+const getFile = (agents: AgentsService, files: FilesService): RouteDecl =>
+  route({
+    id: 'getAgentFile',
+    method: 'GET',
+    path: '/api/agents/{id}/files/{*filename}',
+    summary: "One file of an agent's workspace",
+    description:
+      'Answers with the text of the file, or base64 where it is not UTF-8, up to 4 MiB. With `?raw=1`, or `Accept: application/octet-stream`, it answers with the bytes themselves, of any size; these come with an ETag, and `Range` asks for a part. Only pictures and sound are given a type by their name; everything else is a download.',
+    cost: 2,
+    params: FilePath,
+    query: Type.Object({ raw: Type.Optional(OneOf(['1', '0', 'true', 'false'], { description: 'The bytes instead of JSON' })) }),
+    errors: [403, 413, 416],
+    responses: { 200: WorkspaceFileContent },
+    streamed: { description: 'the bytes, where they were asked for', contentType: 'application/octet-stream' },
+    handler: async (req) => {
+      const agent = await agents.get(req.actor, req.params.id);
+      if (wantsBytes(req)) {
+        const { dir, path } = await files.locate(agent.id, req.params.filename);
+        const type = typeOfName(path);
+        return sendFile(req, dir, path, type, headersOfBytes(type, path.split('/').at(-1) ?? path));
+      }
+      const file = await files.read(agent.id, req.params.filename);
+      return reply(200, file, { etag: `"${file.rev}"` });
+    },
+  });
+
+const wantsBytes = ({ query, headers }: Req<unknown, { raw?: string }>): boolean => {
+  if (query.raw !== undefined) return query.raw === '1' || query.raw === 'true';
+  const accept = headers.accept ?? '';
+  return accept.includes('application/octet-stream') && !accept.includes('application/json');
+};
+
+const putFile = (agents: AgentsService, files: FilesService): RouteDecl =>
+  route({
+    id: 'putAgentFile',
+    method: 'PUT',
+    path: '/api/agents/{id}/files/{*filename}',
+    summary: "Write a file of an agent's workspace",
+    description:
+      'Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is (`SOUL.md`, `USER.md`, …). Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.',
+    audit: 'agent_file_written',
+    params: FilePath,
+    body: FileWrite,
+    examples: {
+      'a text file': { content: '# Notes\n\nThe spare key is under the blue pot.\n' },
+      'a change to what was read': { content: '# Notes\n\nThe spare key is gone.\n', expected: '15-mb3k9x2a' },
+      'a small picture that is not there yet': { content: 'R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=', encoding: 'base64', expected: null },
+    },
+    maxBodyBytes: MAX_WRITE_BODY_BYTES,
+    errors: [403, 409, 412, 413],
+    responses: {
+      200: Type.Object(
+        { status: Type.Literal('ok'), name: Type.String(), size_bytes: Type.Integer(), rev: Rev, created: Type.Boolean({ description: 'False where it took the place of a file' }) },
+        { 'x-name': 'FileWritten' },
+      ),
+    },
+    handler: async (req) => {
+      const agent = await agents.get(req.actor, req.params.id);
+      const written = await files.write(agent.id, req.params.filename, bytesOf(req.body), expectationsOf({ headers: req.headers, expected: req.body.expected }));
+      return reply(200, written, { etag: `"${written.rev}"` });
+    },
+  });
+
+const bytesOf = ({ content, encoding }: Static<typeof FileWrite>): Uint8Array => {
+  if (encoding !== 'base64') return Buffer.from(content, 'utf8');
+  const bytes = Buffer.from(content, 'base64');
+  // What is no base64 is skipped when it is decoded.
+  if (bytes.toString('base64') !== content.replaceAll(/\s/g, '')) throw fileErrors.bad_content();
+  return bytes;
+};
+
+const deleteFile = (agents: AgentsService, files: FilesService): RouteDecl =>
+  route({
+    id: 'deleteAgentFile',
+    method: 'DELETE',
+    path: '/api/agents/{id}/files/{*filename}',
+    summary: "Delete a file of an agent's workspace",
+    description: 'Takes away one file; folders stay. There is no way back. With `If-Match` it goes only where it is the version that was read (412 otherwise).',
+    audit: 'agent_file_deleted',
+    params: FilePath,
+    errors: [403, 412],
+    responses: { 200: Type.Object({ status: Type.Literal('ok'), name: Type.String() }, { 'x-name': 'FileDeleted' }) },
+    handler: async (req) => {
+      const agent = await agents.get(req.actor, req.params.id);
+      return reply(200, await files.remove(agent.id, req.params.filename, expectationsOf({ headers: req.headers })));
+    },
+  });

@@ -1,0 +1,148 @@
+/**
+ * What a person sees of an agent's workspace, and puts there.
+ *
+ * F1  A name never leads out of the workspace, however it is written.
+ * F2  Bytes are given back as they are: text as text, anything else in base64, or raw.
+ * F3  A workspace that nobody wrote to yet is empty, not an error.
+ * F4  A file is written whole or not at all. Of two who change the same version, one is told that it has changed.
+ */
+import { type Dir, type DirEntry, fileRev } from '@svc/api';
+import { fileErrors } from '../errors.js';
+import { workspacePath, writablePath } from './names.js';
+import { createTurns } from './turns.js';
+
+export const MAX_FILES = 1_000;
+const MAX_SHOWN_BYTES = 4 * 1_024 * 1_024;
+export const MAX_WRITE_BYTES = 1_024 * 1_024;
+/** Files that say who an agent is are meant to be read by a model, over and over. */
+const MAX_IDENTITY_BYTES = 32_768;
+
+/** Files that say who an agent is, in `.identity/` or at the top. */
+const IDENTITY_NAMES = new Set(['SOUL.md', 'IDENTITY.md', 'USER.md', 'TOOLS.md', 'MEMORY.md', 'AGENTS.md', 'BOOTSTRAP.md', 'HEARTBEAT.md']);
+
+export interface WorkspaceFile {
+  /** Path from the workspace, with slashes. */
+  readonly name: string;
+  readonly exists: true;
+  readonly size_bytes: number;
+  readonly kind: 'workspace' | 'identity';
+  readonly modified_at: string;
+  /** Names this version of the file; the ETag of its bytes without the quotes. */
+  readonly rev: string;
+}
+
+export interface FileContent {
+  readonly name: string;
+  readonly content: string;
+  readonly encoding: 'utf-8' | 'base64';
+  readonly size_bytes: number;
+  readonly modified_at: string;
+  readonly rev: string;
+}
+
+/** Throws unless the file is what whoever changes it believes it to be; undefined: there is none. */
+export type Expects = (path: string, rev: string | undefined) => void;
+
+export interface Written {
+  readonly status: 'ok';
+  readonly name: string;
+  readonly size_bytes: number;
+  readonly rev: string;
+  readonly created: boolean;
+}
+
+export interface FilesService {
+  /** `truncated`: there are more than are listed. */
+  list(agentId: string): Promise<{ files: WorkspaceFile[]; truncated: boolean }>;
+  /** Throws `files_outside_workspace`, `files_not_found`, `files_not_a_file`, `files_too_large`. */
+  read(agentId: string, name: string): Promise<FileContent>;
+  /** Where the bytes of a file are: its folder and its path there. Throws what `read` throws, but for its size. */
+  locate(agentId: string, name: string): Promise<{ dir: Dir; path: string }>;
+  /** Throws `files_bad_name`, `files_too_large_to_write`, and what `expects` throws. */
+  write(agentId: string, name: string, data: Uint8Array, expects: Expects): Promise<Written>;
+  remove(agentId: string, name: string, expects: Expects): Promise<{ status: 'ok'; name: string }>;
+}
+
+export const createFilesService = (workspaces: Dir): FilesService => {
+  const inTurn = createTurns();
+  return {
+    list: (agentId) => list(workspaces, agentId),
+    read: (agentId, name) => read(workspaces, agentId, name),
+    locate: async (agentId, name) => {
+      const path = workspacePath(name);
+      await present(workspaces, agentId, path);
+      return { dir: workspaces.dir(agentId), path };
+    },
+    write: async (agentId, name, data, expects) => {
+      const path = writablePath(name);
+      const limit = kindOf(path) === 'identity' ? MAX_IDENTITY_BYTES : MAX_WRITE_BYTES;
+      if (data.byteLength > limit) throw fileErrors.too_large_to_write(path, data.byteLength, limit);
+      return inTurn(`${agentId}/${path}`, () => write(workspaces, agentId, path, data, expects));
+    },
+    remove: async (agentId, name, expects) => {
+      const path = workspacePath(name);
+      return inTurn(`${agentId}/${path}`, () => remove(workspaces, agentId, path, expects));
+    },
+  };
+};
+
+const list = async (workspaces: Dir, agentId: string): Promise<{ files: WorkspaceFile[]; truncated: boolean }> => {
+  if (!(await workspaces.stat(agentId))) return { files: [], truncated: false };
+  const entries = await workspaces.dir(agentId).list('.', { recursive: true, limit: MAX_FILES + 1 });
+  const files = entries
+    .filter((entry) => entry.kind === 'file')
+    .map((entry) => ({ name: entry.name, exists: true as const, size_bytes: entry.sizeBytes, kind: kindOf(entry.name), modified_at: entry.modifiedAt, rev: fileRev(entry) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { files: files.slice(0, MAX_FILES), truncated: entries.length > MAX_FILES };
+};
+
+const kindOf = (name: string): WorkspaceFile['kind'] => (name.startsWith('.identity/') || IDENTITY_NAMES.has(name) ? 'identity' : 'workspace');
+
+const found = async (workspaces: Dir, agentId: string, path: string): Promise<DirEntry | undefined> => ((await workspaces.stat(agentId)) ? workspaces.dir(agentId).stat(path) : undefined);
+
+const present = async (workspaces: Dir, agentId: string, path: string): Promise<DirEntry> => {
+  const entry = await found(workspaces, agentId, path);
+  if (!entry) throw fileErrors.not_found(path);
+  if (entry.kind !== 'file') throw fileErrors.not_a_file(path);
+  return entry;
+};
+
+const read = async (workspaces: Dir, agentId: string, name: string): Promise<FileContent> => {
+  const path = workspacePath(name);
+  // Looked at before it is read: whoever changes it in between makes this rev an old one, never a new one of old text.
+  const entry = await present(workspaces, agentId, path);
+  if (entry.sizeBytes > MAX_SHOWN_BYTES) throw fileErrors.too_large(entry.sizeBytes, MAX_SHOWN_BYTES);
+  const data = await workspaces.dir(agentId).read(path, { maxBytes: MAX_SHOWN_BYTES });
+  return { name: path, ...asText(data), size_bytes: data.byteLength, modified_at: entry.modifiedAt, rev: fileRev(entry) };
+};
+
+const write = async (workspaces: Dir, agentId: string, path: string, data: Uint8Array, expects: Expects): Promise<Written> => {
+  const dir = workspaces.dir(agentId);
+  const before = await found(workspaces, agentId, path);
+  if (before && before.kind !== 'file') throw fileErrors.not_a_file(path);
+  expects(path, before && fileRev(before));
+  await dir.write(path, data);
+  const after = await dir.stat(path);
+  // Somebody else has taken it away since.
+  if (!after) throw fileErrors.not_found(path);
+  return { status: 'ok', name: path, size_bytes: data.byteLength, rev: fileRev(after), created: before === undefined };
+};
+
+const remove = async (workspaces: Dir, agentId: string, path: string, expects: Expects): Promise<{ status: 'ok'; name: string }> => {
+  const entry = await present(workspaces, agentId, path);
+  expects(path, fileRev(entry));
+  if (!(await workspaces.dir(agentId).remove(path))) throw fileErrors.not_found(path);
+  return { status: 'ok', name: path };
+};
+
+const asText = (data: Uint8Array): Pick<FileContent, 'content' | 'encoding'> => {
+  if (!data.includes(0)) {
+    try {
+      return { content: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data), encoding: 'utf-8' };
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      // Not UTF-8: shown as the bytes it is.
+    }
+  }
+  return { content: Buffer.from(data).toString('base64'), encoding: 'base64' };
+};
