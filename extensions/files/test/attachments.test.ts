@@ -79,7 +79,9 @@ describe('an attachment', () => {
     const [said, text, pdf, audio] = lastAsked(one);
     expect(said?.text).to.equal('sum up');
     expect(text?.text).to.equal(`[Attached file: my notes.md (23 bytes)]\n[in your workspace: uploads/${notes.slice(0, 8)}-my notes.md]\nline one\nline zwei: ü\n`);
-    expect(pdf?.text).to.equal(`[Attached PDF: paper.pdf (${pdfOf('first page', 'second page').length} bytes)]\n[in your workspace: uploads/${paper.slice(0, 8)}-paper.pdf]\nfirst page\n\nsecond page`);
+    expect(pdf?.text).to.equal(
+      `[Attached PDF: paper.pdf (${pdfOf('first page', 'second page').length} bytes)]\n[in your workspace: uploads/${paper.slice(0, 8)}-paper.pdf]\nfirst page\n\nsecond page`,
+    );
     expect(audio?.text).to.match(/^\[Attached file: hum\.ogg \(audio\/ogg, 17 bytes\); its content is not shown here\]/);
   });
 
@@ -105,7 +107,9 @@ describe('an attachment', () => {
     await symlink(outside, join(one.kernel.home, 'workspaces', one.agent.id, 'uploads'));
     const id = await send(one, 'words', 'text/plain', 'a.txt');
     expect((await say(one, { message: 'look', attachments: [{ file_id: id }] })).status).to.equal(200);
-    expect(textOf(lastAsked(one))).to.contain('words').and.contain('could not be copied');
+    expect(textOf(lastAsked(one)))
+      .to.contain('words')
+      .and.contain('could not be copied');
     expect(await readdir(outside)).to.deep.equal([]);
   });
 
@@ -153,7 +157,8 @@ describe('an attachment', () => {
     }
     expect(one.model.requests).to.deep.equal([]);
     expect(await filesBelow(one.kernel, `workspaces/${one.agent.id}`)).to.deep.equal([]);
-    for (const attachments of ['x', [{}], [{ file_id: '' }], [{ file_id: 7 }], Array.from({ length: 21 }, () => ({ file_id: kept }))]) expect((await say(one, { message: 'look', attachments })).status).to.equal(400);
+    for (const attachments of ['x', [{}], [{ file_id: '' }], [{ file_id: 7 }], Array.from({ length: 21 }, () => ({ file_id: kept }))])
+      expect((await say(one, { message: 'look', attachments })).status).to.equal(400);
   });
 
   it('that was deleted since gives way to a note, and the talk goes on', async () => {
@@ -179,7 +184,9 @@ describe('an attachment', () => {
       expect((await say(one, body)).body.code).to.equal('run_cannot_see');
     expect((await say(one, { message: 'go on' })).status).to.equal(200);
     expect(one.model.requests.at(-1)?.body.model).to.equal('gpt-5-nano');
-    expect(JSON.stringify(one.model.requests.at(-1)?.body)).to.contain('A picture stood here').and.not.contain('image_url');
+    expect(JSON.stringify(one.model.requests.at(-1)?.body))
+      .to.contain('A picture stood here')
+      .and.not.contain('image_url');
   });
 
   it('is the same message again under the same key, also when it was deleted since; another one is a conflict', async () => {
@@ -199,7 +206,9 @@ describe('an attachment', () => {
     const id = await send(one, PNG, 'image/png', 'dot.png');
     for (const how of [{ ephemeral: true }, { incognito: true }]) {
       await say(one, { message: 'look', attachments: [{ file_id: id }], ...how });
-      expect(JSON.stringify(lastAsked(one))).to.contain(PNG_URL).and.not.contain('workspace');
+      expect(JSON.stringify(lastAsked(one)))
+        .to.contain(PNG_URL)
+        .and.not.contain('workspace');
     }
     expect(await filesBelow(one.kernel, `workspaces/${one.agent.id}`)).to.deep.equal([]);
     expect(await history(one)).to.deep.equal([]);
@@ -210,7 +219,9 @@ describe('an attachment', () => {
     const long = await send(one, 'ü'.repeat(200_001), 'text/plain', 'long.txt');
     const fits = await send(one, 'y'.repeat(200_000), 'text/plain', 'fits.txt');
     await say(one, { message: 'read', attachments: [{ file_id: fits }] });
-    expect(textOf(lastAsked(one))).to.contain('y'.repeat(200_000)).and.not.contain('[cut:');
+    expect(textOf(lastAsked(one)))
+      .to.contain('y'.repeat(200_000))
+      .and.not.contain('[cut:');
     await say(one, { message: 'read', attachments: [{ file_id: long }], ephemeral: true });
     expect(lastAsked(one)[1]?.text).to.match(/\]\nü{200000}\n\[cut: the first 200,000 characters are shown, of 400,002 bytes\]$/);
     await say(one, { message: 'read', attachments: [long, fits, long].map((file_id) => ({ file_id })), ephemeral: true });

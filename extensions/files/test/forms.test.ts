@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { PNG, filesBelow, sendForm, sendRawForm } from './files-kit.js';
 
 const part = (head: string, body: string | Buffer): string => `--XX\r\n${head}\r\n\r\n${typeof body === 'string' ? body : body.toString('latin1')}\r\n`;
-const file = (body: string | Buffer, name = 'a.txt', type = 'text/plain', field = 'file'): string => part(`content-disposition: form-data; name="${field}"; filename="${name}"\r\ncontent-type: ${type}`, body);
+const file = (body: string | Buffer, name = 'a.txt', type = 'text/plain', field = 'file'): string =>
+  part(`content-disposition: form-data; name="${field}"; filename="${name}"\r\ncontent-type: ${type}`, body);
 const field = (name: string, value = 'x'): string => part(`content-disposition: form-data; name="${name}"`, value);
 const END = '--XX--\r\n';
 
@@ -77,7 +78,8 @@ describe('a form with a file', () => {
     });
 
   it('without a boundary is refused', async () => {
-    for (const type of ['multipart/form-data', 'multipart/form-data; boundary=', 'multipart/form-data; boundary']) expect((await send(file('x') + END, type)).body.code, type).to.equal('upload_form_invalid');
+    for (const type of ['multipart/form-data', 'multipart/form-data; boundary=', 'multipart/form-data; boundary'])
+      expect((await send(file('x') + END, type)).body.code, type).to.equal('upload_form_invalid');
   });
 
   it('of another multipart kind is no form, and no type that is taken', async () => {

@@ -45,7 +45,10 @@ const pageText = async (document: Document, number: number): Promise<string> => 
 };
 
 /** Items without letters mark where something begins. */
-const lettersOf = ({ str = '', hasEOL = false }: { str?: string; hasEOL?: boolean }): string => (hasEOL ? `${str}\n` : str);
+const lettersOf = (item: object): string => {
+  const letters = 'str' in item ? String(item.str) : '';
+  return 'hasEOL' in item && item.hasEOL ? `${letters}\n` : letters;
+};
 
 const problemOf = (error: unknown): string => (error instanceof Error && error.name === 'PasswordException' ? 'it is protected by a password' : 'it is damaged, or no PDF');
 

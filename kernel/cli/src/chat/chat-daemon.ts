@@ -1,7 +1,7 @@
 /** What a conversation needs of the daemon. */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { isTable } from '@svc/api';
+import { lookup } from 'mime-types';
 import { type AgentRow, listAgents } from '../daemon/agent-lookup.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { type RunEvent, stopRun, streamMessage } from '../daemon/run-stream.js';
@@ -43,14 +43,14 @@ const MAX_UPLOAD_BYTES = 50 * 1024 * 1024;
 export const createChatDaemon = (daemon: DaemonClient): ChatDaemon => ({
   agents: () => listAgents(daemon),
   commands: async () => {
-    const { commands } = await daemon.call<{ commands: ReadonlyArray<{ cmd: string; desc: string }> }>('GET', '/api/commands');
+    const { commands } = await daemon.call('listCommands');
     return commands.map(({ cmd, desc }) => ({ name: cmd.replace(/^\//, ''), summary: desc }));
   },
   models: async () => {
-    const { models } = await daemon.call<{ models: ReadonlyArray<{ id: string }> }>('GET', '/api/models?available=true');
+    const { models } = await daemon.call('listModels', { available: true });
     return models.map(({ id }) => id);
   },
-  send: (agentId, message, attachments, signal) => streamMessage(daemon, agentId, { message, ...(attachments.length > 0 ? { attachments } : {}) }, signal),
+  send: (agentId, message, attachments, signal) => streamMessage(daemon, agentId, { message, ...(attachments.length > 0 ? { attachments: [...attachments] } : {}) }, signal),
   stop: async (agentId) => void (await stopRun(daemon, agentId)),
   upload: (agentId, file) => upload(daemon, agentId, file),
   grant: (agentId, need) => grant(daemon, agentId, need),
@@ -61,17 +61,15 @@ const upload = async (daemon: DaemonClient, agentId: string, file: string): Prom
   if (!found?.isFile()) throw new Failure(`There is no file ${file}.`, { code: 'cli_no_file', mend: 'check the name after the @' });
   if (found.size > MAX_UPLOAD_BYTES) throw new Failure(`${file} is too large to attach.`, { code: 'cli_file_too_large', why: `${found.size} bytes, more than ${MAX_UPLOAD_BYTES}` });
   const filename = path.basename(file);
-  const { file_id } = await daemon.call<{ file_id: string }>('POST', `/api/agents/${agentId}/upload`, {
-    bytes: await readFile(file),
-    headers: { 'x-filename': encodeURIComponent(filename) },
-  });
+  const headers = { 'content-type': lookup(filename) || 'text/plain', 'x-filename': encodeURIComponent(filename) };
+  const { file_id } = await daemon.call('uploadFile', { id: agentId, body: await readFile(file) }, { headers });
   return { file_id, filename };
 };
 
-/** Lists are added to; what is a yes or no becomes yes. */
+/** Lists are added to; what is a yes or no becomes yes. Somebody else's change meanwhile is not written over. */
 const grant = async (daemon: DaemonClient, agentId: string, { capability, target }: MissingGrant): Promise<void> => {
-  const agent = await daemon.call<{ capabilities?: Readonly<Record<string, unknown>> }>('GET', `/api/agents/${agentId}`);
-  const before = isTable(agent.capabilities) ? agent.capabilities[capability] : undefined;
+  const { capabilities, revision } = await daemon.call('getAgent', { id: agentId });
+  const before: unknown = Reflect.get(capabilities, capability);
   const value = Array.isArray(before) ? [...new Set([...before, target ?? '*'])] : true;
-  await daemon.call('PATCH', `/api/agents/${agentId}`, { body: { capabilities: { [capability]: value } } });
+  await daemon.call('updateAgent', { id: agentId, body: { capabilities: { [capability]: value }, revision } });
 };

@@ -45,10 +45,10 @@ const isUnable = (error: unknown): error is Failure =>
 
 const atDaemon = (daemon: DaemonClient): SettingsSource => ({
   where: 'daemon',
-  rows: async () => (await daemon.call<{ settings: readonly SettingRow[] }>('GET', '/api/config/settings')).settings,
-  schema: () => daemon.call<JsonSchema>('GET', '/api/config/schema'),
-  editorSchema: () => daemon.call('GET', '/api/registry/schema'),
-  set: (path, value) => daemon.call<SetOutcome>('POST', '/api/config/set', { body: { path, value } }),
+  rows: async () => (await daemon.call('listSettings')).settings,
+  schema: () => daemon.call('getConfigSchema'),
+  editorSchema: () => daemon.call('getRegistrySchema'),
+  set: (path, value) => daemon.call('setConfigValue', { body: { path, value } }),
 });
 
 const inFile = async ({ settings, distDir }: Cli): Promise<SettingsSource> => {

@@ -1,5 +1,4 @@
 /** What the running daemon says about itself. */
-import type { DoctorFinding } from '@svc/api';
 import type { HealthDetail } from '@svc/client';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';

@@ -27,11 +27,87 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Agents that the caller may see */
+        /**
+         * Agents that the caller may see
+         * @description Owners and admins see all agents, everybody else their own. Each has what answers for it now: where its manifest says `default`, `model_provider` and `model_name` say what that is at this moment. What nobody knows is null, such as costs while llm is off.
+         */
         get: operations["listAgents"];
         put?: never;
-        /** Spawn an agent */
+        /**
+         * Spawn an agent
+         * @description An agent is described by `manifest_toml`, else by `manifest`, else by the `template` of that name; a `name` alone gives one with every default. `name` and `model` beside it win over what it says.
+         *
+         *     A manifest is refused whole, with every slip and its line, where a key is misspelt, misplaced, out of range, or narrows something that nothing here narrows. A key that waits for an area which is not here is kept, and told under `warnings`.
+         *
+         *     Nobody grants more than their role may (403): shell and private networks need an admin. A name is taken once per owner (409). Ids are random: a name used again inherits nothing.
+         *
+         *     With an `Idempotency-Key`, the same request gives the same agent, and another request under that key is refused.
+         */
         post: operations["spawnAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Spawn up to 50 agents
+         * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. A body of the wrong form is refused whole, before anything is made. With an `Idempotency-Key`, a request that is sent again makes nothing twice.
+         */
+        post: operations["spawnAgents"];
+        /**
+         * Kill up to 50 agents
+         * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. An id that is named twice is not found the second time.
+         */
+        delete: operations["killAgents"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/bulk/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let up to 50 suspended agents take messages again
+         * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. An agent that runs already goes on.
+         */
+        post: operations["startAgents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/bulk/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend up to 50 agents and cancel their runs
+         * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. A suspended agent takes no messages until it is started again. `message` says whether there was a run to cancel.
+         */
+        post: operations["stopAgents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -45,12 +121,94 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One agent with its manifest */
+        /**
+         * One agent with its manifest
+         * @description What a list says of it, and its manifest: as fields, with every default filled in, and as `manifest_toml`, from which the same agent can be made again. `revision` is one more with each change: a change that names it is refused where something else was changed since.
+         */
         get: operations["getAgent"];
         put?: never;
         post?: never;
-        /** Kill an agent: its runs end, its sessions and rows go */
+        /**
+         * Kill an agent: its runs end, its sessions and rows go
+         * @description There is no way back, and no question first. What every area holds of it is erased, also by an area that is off at the moment and comes back later. Its children live on. To let it rest instead, suspend it.
+         */
         delete: operations["killAgent"];
+        options?: never;
+        head?: never;
+        /**
+         * Change some keys of an agent, or its whole manifest
+         * @description Changes what the body names and leaves the rest. `manifest_toml` replaces the whole manifest, and stands alone: the name stays, and so do tags and looks that the text does not say anew.
+         *
+         *     The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give. What its children were given stays theirs, also where it has less from now on.
+         *
+         *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
+         *
+         *     Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 `agents_changed_meanwhile`: read the agent again. With `revision` (as `GET /api/agents/{id}` shows it) a change is refused whenever anything was changed since.
+         */
+        patch: operations["patchAgent"];
+        trace?: never;
+    };
+    "/api/agents/{id}/clone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make another agent like this one
+         * @description The clone has the manifest, the looks and the identity files of this agent, and a session and a workspace of its own: nothing that was said, and no other file. It is yours, whoever owns the other, stands below no agent, begins in the mode Normal, and is judged like any agent that you spawn.
+         *
+         *     An agent that is busy, suspended or Stable can be cloned as well. A repeated `Idempotency-Key` with the same body gives the same clone.
+         */
+        post: operations["cloneAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change how an agent is named, looks and answers
+         * @description Changes what the body names and leaves the rest; an empty text takes a look away. A provider alone keeps the model where that provider has it, and else takes the provider's usual one.
+         *
+         *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
+         *
+         *     Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 `agents_changed_meanwhile`: read the agent again. With `revision` (as `GET /api/agents/{id}` shows it) a change is refused whenever anything was changed since.
+         */
+        patch: operations["patchAgentConfig"];
+        trace?: never;
+    };
+    "/api/agents/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Messages that came in for an agent, and what became of them
+         * @description The newest first. `message_id` is the id of the run that the message began, as in the header x-svc-run and in `traces?run_id=`.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -63,7 +221,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Files of an agent's workspace, at most 1,000 */
+        /**
+         * Files of an agent's workspace
+         * @description Lists the files in the agent's folder and below it, by name: what the agent wrote with its tools, what people put there, and copies of what was attached to messages (`uploads/`). A workspace that nobody has written to is an empty list. At most 1,000 files and folders are looked at; `truncated` says that there are more.
+         */
         get: operations["listAgentFiles"];
         put?: never;
         post?: never;
@@ -80,8 +241,59 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One file of an agent's workspace */
+        /**
+         * One file of an agent's workspace
+         * @description Answers with the text of the file, or base64 where it is not UTF-8, up to 4 MiB. With `?raw=1`, or `Accept: application/octet-stream`, it answers with the bytes themselves, of any size; these come with an ETag, and `Range` asks for a part. Only pictures and sound are given a type by their name; everything else is a download.
+         */
         get: operations["getAgentFile"];
+        /**
+         * Write a file of an agent's workspace
+         * @description Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is (`SOUL.md`, `USER.md`, …). Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.
+         */
+        put: operations["putAgentFile"];
+        post?: never;
+        /**
+         * Delete a file of an agent's workspace
+         * @description Takes away one file; folders stay. There is no way back. With `If-Match` it goes only where it is the version that was read (412 otherwise).
+         */
+        delete: operations["deleteAgentFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/identity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change how an agent looks to people
+         * @description Pages show these; no model is told of them. What is left out or null stays, an empty text takes it away. They stand under `[metadata.identity]` of the manifest.
+         */
+        patch: operations["patchAgentIdentity"];
+        trace?: never;
+    };
+    "/api/agents/{id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an agent did, line by line, the newest first
+         * @description Each message, model call, tool call and end of a run is a line. They are made from the journal, so they survive restarts and go when ended runs are forgotten. Lines of the daemon itself are at `/api/logs/stream`.
+         */
+        get: operations["listAgentLogs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -130,6 +342,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Messages, tokens, tool calls and money of one agent
+         * @description Tokens, calls and money are sums over all that the agent ever used. Messages, tool calls, errors and the average time are counted over its newest 10,000 messages, and `counted_messages` says over how many. What is `session_…` belongs to its current session.
+         */
+        get: operations["getAgentMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/mode": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the mode of an agent
+         * @description `Stable` pins the model that answers now (or the one that the manifest names as `pinned_model`): whatever becomes the default, or of an alias, this agent goes on with it, and its model cannot be changed. There are no skills in this version that could be frozen with it.
+         *
+         *     `Normal` is how agents begin; it releases what Stable pinned. `full` does the same under another name.
+         *
+         *     `observe` leaves the agent no tools; `assist` leaves it those that only read: tools of the risk `read`, and `web_fetch` and `web_search`. Both are judged at each call, also of runs that are under way.
+         */
+        put: operations["setAgentMode"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Switch the model of an agent
+         * @description A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is refused with what is near to it, but for providers whose models nobody could list, such as a server of your own.
+         *
+         *     A run that is under way keeps its model; the next one has the new one. While the mode is `Stable` the model is pinned, and this answers 409.
+         */
+        put: operations["setAgentModel"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{id}/resume": {
         parameters: {
             query?: never;
@@ -138,7 +416,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Let a suspended agent take messages again */
+        /**
+         * Let a suspended agent take messages again
+         * @description Also an agent whose manifest says `enabled = false`, which begins suspended. One that runs already goes on.
+         */
         put: operations["resumeAgent"];
         post?: never;
         delete?: never;
@@ -246,9 +527,106 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Let an agent take no more messages */
+        /**
+         * Let an agent take no more messages
+         * @description Its runs are cancelled, and messages answer 409 `run_agent_suspended` until it is resumed. It stays suspended over a restart.
+         */
         put: operations["suspendAgent"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which tools an agent may call
+         * @description The lists of its manifest. A tool is offered where `capabilities_tools` grants it, `tool_allowlist` (if it names any) names it, and `tool_blocklist` does not. Beside its name a tool may need a grant of another kind: `shell`, `network`, `file_system`.
+         */
+        get: operations["getAgentTools"];
+        /**
+         * Say which tools an agent may call
+         * @description Each list that is sent replaces the one that was there, and one that is left out stays. It holds from the next call of a tool on, also in a run that goes on. Nobody gives an agent more than the role of its owner may grant, nor a child more than its parent has: that is 403, and nothing is changed. Names that no tool has now are kept and warned of: their area may come later.
+         */
+        put: operations["setAgentTools"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/traces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a run decided: its tool calls and its steps in time
+         * @description Of the newest message of the agent, or of the run that is named. `traces` has one record for each tool call; `steps` has model calls too, with times, tokens and money, as a timeline needs them. A run that goes on shows what it has done so far. Of side questions and incognito messages the arguments and results are not kept, only which tools were called.
+         */
+        get: operations["listAgentTraces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change any key of the manifest
+         * @description The body has the keys of agent.toml, as JSON: a table is merged key by key, a text or a list replaces, null takes a key back to its default. `manifest_toml` replaces the whole manifest instead, as PATCH does, and stands alone. A key that no manifest has is refused by its name.
+         *
+         *     The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give. What its children were given stays theirs, also where it has less from now on.
+         *
+         *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
+         *
+         *     Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 `agents_changed_meanwhile`: read the agent again. With `revision` (as `GET /api/agents/{id}` shows it) a change is refused whenever anything was changed since.
+         */
+        put: operations["updateAgent"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file
+         * @description Takes one file, as a form (`multipart/form-data`, field `file`: `curl -F file=@picture.png …`) or as the body itself, with its `Content-Type` and its name in `X-Filename` (percent-encoded where it is not ASCII).
+         *
+         *     The answer’s `file_id` goes into `attachments` of a message to any agent that you may talk to; the bytes are at `GET /api/uploads/{file_id}`.
+         *
+         *     Taken are images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text in UTF-8 (`text/*` but HTML and XML; JSON, notebooks, XML, YAML, TOML, SQL, GraphQL, JavaScript, TypeScript as `application/*`). The bytes are looked at: a file that is not what its type says is refused, as is an empty one. At most `max_upload_size_bytes` (10 MiB unless config.toml says otherwise), and `[uploads] max_owner_bytes` for all uploads of one owner. The same bytes are kept once, however often they are sent. An upload goes with its agent.
+         */
+        post: operations["uploadFile"];
         delete?: never;
         options?: never;
         head?: never;
@@ -267,6 +645,185 @@ export interface paths {
          * @description Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_result` and one `response` or `error` for each message, each with a `frame_id`; `agents_updated` comes every five seconds. `message_id` of a message comes back on the frame that ends it, `idempotency_key` makes one message of those that are sent twice. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
          */
         get: operations["chatWithAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/catalog/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which catalog of models stands
+         * @description Without a query nobody is asked over the network: `available_updates` is what the host had when it was last asked. With `check=true` it is asked now, which changes nothing but that; where it cannot be reached the answer is 502.
+         */
+        get: operations["getCatalogStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/catalog/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch a newer catalog and use it
+         * @description From `[models] catalog_url`; with no address set the answer is 409. The file is taken only where its signature and its SHA-256 are what config.toml asks for, and only a newer one, or the same with other content. What is not right in it is left out and named under `dropped`; the rest holds for the next call. Aliases and custom models stay as they are.
+         *
+         *     Where nothing can be fetched the answer is 502, and the catalog that stands goes on.
+         */
+        post: operations["updateCatalog"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The settings that hold, section by section
+         * @description What is in force now: the defaults, config.toml above them, the environment (`SVC__SECTION__KEY`) above that. Sections of areas that are switched off are in it too. No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
+         */
+        get: operations["getConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All settings that hold, as a config.toml
+         * @description Every setting with its effective value, so that another installation can be set up alike. Secrets are left out: a comment stands where one is set, and so does one for lists of people with keys. For owners and admins.
+         */
+        get: operations["exportConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read config.toml again now
+         * @description A save is taken by itself within two seconds; this does not wait. A section that does not hold keeps its former value and is named in `warnings`. A file that cannot be read, or is no TOML, changes nothing: 400.
+         */
+        post: operations["reloadConfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One JSON Schema of the whole config.toml, for forms
+         * @description Beside the schema of every installed section: `x-sections` (which there are, whose, and whether a change holds at once), `x-ui-options` (by JSON pointer: the range of a number, the choices of a word) and `x-non-writable` (paths that POST /api/config/set refuses). A setting that is not in it has no reader.
+         */
+        get: operations["getConfigSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change one setting in config.toml and apply it
+         * @description The line is changed in place: comments, order and spelling of the rest stay. The whole result is judged before it is written; the file before it is kept as `backups/config.toml.prev`. Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.
+         */
+        post: operations["setConfigValue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every setting, with where its value comes from
+         * @description One row for each setting that there is, in the order of their names. `svc config show` prints it.
+         */
+        get: operations["listSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where config.toml is, and whether it can be changed here */
+        get: operations["getConfigStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -475,6 +1032,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/init": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write a first config.toml
+         * @description Where there is no config.toml yet, writes a short one with comments. It names the provider that has a key or answers on this machine; while there is none it names none, and the daemon goes on choosing. A file that is there stays as it is.
+         */
+        post: operations["createConfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/logs/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The log of the daemon as server-sent events
+         * @description First the newest lines that are kept (`lines`, 200 when left out), then each as it is written. `level` takes lines of that level and above, `filter` those with a text in them, `agent_id` those about one agent; they choose among the lines that come, the first ones included. A client that sends Last-Event-ID goes on where it was. For owners and admins: the log is about everybody.
+         */
+        get: operations["streamLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/metrics": {
         parameters: {
             query?: never;
@@ -484,7 +1081,7 @@ export interface paths {
         };
         /**
          * Metrics in Prometheus text
-         * @description To be scraped: figures of the kernel and of every area, as text, named `svc_…`.
+         * @description Counters begin at the start of the daemon; what is of the last hour or of today is read from the database. Lines that tell of single agents, and what was spent, are shown to owners and admins only.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -502,11 +1099,104 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Models of the catalog */
+        /**
+         * Models of the catalog
+         * @description Custom models first, then the catalog, then what model servers on this machine listed when they were last seen. A model that several providers serve stands once for each.
+         *
+         *     Nobody is asked over the network: `available` goes by keys and by what is known of local servers.
+         */
         get: operations["listModels"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/aliases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Other names of models
+         * @description Those that people made and those that come with the catalog. Agents may name either; an alias of a person stands before one of the catalog with the same name.
+         */
+        get: operations["listModelAliases"];
+        put?: never;
+        /**
+         * Give a model another name
+         * @description Holds for the next call of every agent that names it. It may stand for another alias, and then follows that one. A name that the catalog does not know is taken as it is, with a `warning`: the provider may know it.
+         *
+         *     Refused: the id of a model (it would be hidden), an alias that stands already, and one that would lead in a ring.
+         */
+        post: operations["createModelAlias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/aliases/{alias}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take a name away from a model
+         * @description One that people made. Agents and aliases that name it are not asked: they name something unknown from the next call on, or an alias of the catalog with the same name. `used_by` lists the aliases that led through it.
+         */
+        delete: operations["deleteModelAlias"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/custom": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a model that the catalog does not know, or knows otherwise
+         * @description It stands before a model of the catalog with the same id, holds for the next call, and no update of the catalog takes it away. Its prices are what budgets count by; without them the price is unknown, which GET /api/models says with `pricing_known`.
+         *
+         *     The provider is not asked whether it serves the model: POST /api/providers/{name}/test with {"model": "…"} does that.
+         */
+        post: operations["createCustomModel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/custom/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget a registered model
+         * @description From the next call on a model of the catalog with the same id stands in its place, if there is one. Agents that name it are not asked: their provider may still know the name, at an unknown price.
+         */
+        delete: operations["deleteCustomModel"];
         options?: never;
         head?: never;
         patch?: never;
@@ -519,7 +1209,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One model by id, alias or display name */
+        /**
+         * One model by id, alias or display name
+         * @description Case does not matter, and slashes of an id may stand as they are or as `%2F`. A name is looked up as agents’ names are: custom models, aliases that people made, ids, aliases of the catalog, display names. Where several providers serve a model, the first is shown.
+         */
         get: operations["getModel"];
         put?: never;
         post?: never;
@@ -549,6 +1242,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sets of tools that a manifest can name
+         * @description A manifest names one as `profile`. It gives the tools where `[capabilities] tools` names none, and grants nothing else: which hosts, commands and agents those tools reach stands under `[capabilities]`. A tool that is not installed is left out.
+         */
+        get: operations["listProfiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One set of tools
+         * @description A manifest names one as `profile`. It gives the tools where `[capabilities] tools` names none, and grants nothing else: which hosts, commands and agents those tools reach stands under `[capabilities]`. A tool that is not installed is left out.
+         */
+        get: operations["getProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/providers": {
         parameters: {
             query?: never;
@@ -556,8 +1289,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Model providers and whether each can be used */
+        /**
+         * Model providers and whether each can be used
+         * @description Whether a provider has a key is looked up, never the key. Model servers on this machine are asked whether they are there, at most once a minute; providers elsewhere are not: `reachable` and `latency_ms` are of the last test or call of PUT …/url.
+         */
         get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/providers/local-llm/detect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look for model servers on this machine
+         * @description Ollama, LM Studio, vLLM and Lemonade at their addresses, and servers on this machine that people added, all at once and for at most three seconds. What they list is kept: it appears in GET /api/models with the source `local`, agents can name it, and it stays until the server lists something else. A server that is off, slow, or answers something else is told under `servers` and loses nothing; the answer is 200 all the same.
+         */
+        get: operations["discoverLocalModels"];
         put?: never;
         post?: never;
         delete?: never;
@@ -573,7 +1329,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One provider with its models */
+        /**
+         * One provider with its models
+         * @description As in the list, with its models: those of the catalog, those that people registered, and those that its server listed when it was last seen. Nobody is asked over the network.
+         */
         get: operations["getProvider"];
         put?: never;
         post?: never;
@@ -592,8 +1351,31 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let this provider answer for `default` */
+        /**
+         * Let this provider answer for `default`
+         * @description Holds for the next call of every agent whose model is `default`, and stays until a person chooses again: no failing call moves it. What config.toml names under [default_model] stands above it, and the answer is then 409.
+         */
         post: operations["setDefaultProvider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/providers/{name}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use the key in the environment again
+         * @description Takes back what DELETE …/key said of a key in the environment. Changes nothing for a provider that is not `suppressed`.
+         */
+        post: operations["enableProvider"];
         delete?: never;
         options?: never;
         head?: never;
@@ -609,10 +1391,40 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Keep a provider's key; it holds for the next call */
+        /**
+         * Keep a provider's key; it holds for the next call
+         * @description The key goes into the vault, encrypted, and is never given back. It stands before one in the environment. Where nobody could answer for `default`, this provider does from now on, which `switched_default` says; a second key moves nobody.
+         *
+         *     With `verify`, or `?test=true`, the provider is asked at once, and `test` says what it answered.
+         */
         post: operations["setProviderKey"];
-        /** Forget a provider's kept key */
+        /**
+         * Forget a provider's key
+         * @description Agents on this provider go on with the fallbacks that were written down for them, or fail. Where the environment of the daemon holds a key too, that one is not used from now on: `suppressed` and `message` say so, POST …/enable uses it again, and so does a new key. To remove a key twice is no error.
+         */
         delete: operations["removeProviderKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/providers/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a provider whether it answers and takes its key
+         * @description Its list of models is fetched with its key, for at most ten seconds; no model is called and nothing is paid. A provider that was asked and failed is a 200 with `status: error`; 400 means that there was nothing to ask with: no key, no address, or a protocol without such a question.
+         *
+         *     Whether it took the key is kept and shown as `auth_status`: `validated_key` or `invalid_key`.
+         */
+        post: operations["testProvider"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -626,10 +1438,19 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Reach a provider somewhere else */
+        /**
+         * Reach a provider somewhere else
+         * @description Holds for the next call and stands above config.toml. Slashes at the end go; a server named by its host alone gets the `/v1` of its protocol. Whether anything answers there is asked once, for at most three seconds and without the key; the address is kept in either case.
+         *
+         *     A provider on this machine needs no key; one elsewhere does, under the variable `<NAME>_API_KEY` or by POST …/key.
+         */
         put: operations["setProviderUrl"];
         post?: never;
-        delete?: never;
+        /**
+         * Reach a provider at its usual address again
+         * @description Takes back what PUT …/url or POST …/key saved. A provider that there was only by that address goes, with its key; agents that name it fail from then on.
+         */
+        delete: operations["removeProviderUrl"];
         options?: never;
         head?: never;
         patch?: never;
@@ -647,6 +1468,26 @@ export interface paths {
          * @description For whoever sends it work: 503 while it starts or stops. Needs no key.
          */
         get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/registry/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same schema for editors
+         * @description JSON Schema without keys of ours, as TOML editors take it (`svc config schema` prints it).
+         */
+        get: operations["getRegistrySchema"];
         put?: never;
         post?: never;
         delete?: never;
@@ -695,6 +1536,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Manifests to begin an agent from
+         * @description `POST /api/agents` with `{"template": NAME}` makes an agent of one. Beside the shipped templates, every file `templates/NAME.toml` in the home folder of the daemon is one; it has the format of agent.toml, and stands before a shipped one of its name. Files are looked at with each request. A file that cannot be used stands under `skipped`, and `svc doctor` names it.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One template, and what its manifest says
+         * @description Beside the shipped templates, every file `templates/NAME.toml` in the home folder of the daemon is one; it has the format of agent.toml, and stands before a shipped one of its name. Files are looked at with each request.
+         */
+        get: operations["getTemplate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates/{name}/toml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The text of a template
+         * @description As it was written, also where it cannot be used. Save it under another name in the folder `templates` of the home folder to make one of your own.
+         */
+        get: operations["getTemplateToml"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools": {
         parameters: {
             query?: never;
@@ -702,11 +1603,108 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every tool that an agent could be allowed to call */
+        /**
+         * Every tool that an agent could be allowed to call
+         * @description All tools that the daemon has now, in order of their names: its own, and those of extensions that are on. Which of them an agent is shown is decided by its manifest: `GET /api/agents/{id}/tools`. A tool that lacks its surroundings is not listed: `web_search` comes when a search provider is configured under `[web]`.
+         */
         get: operations["listTools"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One tool with the schema of its arguments
+         * @description The same as its entry in `GET /api/tools`. A tool that is known and cannot be called now is 404 with `tools_unavailable`, which says what is missing.
+         */
+        get: operations["getTool"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{name}/invoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a tool directly
+         * @description Calls a tool without a model. The body is the input of the tool: `GET /api/tools/{name}` gives its schema. Only owners and admins may, and only tools that `[tool_invoke]` of config.toml names:
+         *
+         *     ```toml
+         *     [tool_invoke]
+         *     enabled = true
+         *     allowlist = ["system_time", "file_*"]
+         *     ```
+         *
+         *     With `agent_id` the call has that agent's capabilities and runs in its folder. Without it the call has what your role may grant, runs in the folder that holds those of all agents, and tools whose work belongs to an agent (processes) refuse it.
+         *
+         *     The call is judged like one of a run, and ends when you hang up. What a person would have to approve is refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.
+         */
+        post: operations["invokeTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Uploads that the caller may see, newest first
+         * @description Rows in pages: `next` of one is `after` of the next. Owners and admins see those of everybody.
+         */
+        get: operations["listUploads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The bytes of an upload
+         * @description Answers with the bytes as they were sent, of the type that was found in them, with an ETag (`If-None-Match` gives 304) and `Range` for a part. Pictures and sound may be shown in place; everything else is a download. Whoever may not see an upload gets 404.
+         */
+        get: operations["getUpload"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an upload
+         * @description Takes the upload away, and its bytes where no other upload has the same. Messages that it was attached to stay: text that was read from it too, while a picture gives way to a note. Copies in workspaces stay.
+         */
+        delete: operations["deleteUpload"];
         options?: never;
         head?: never;
         patch?: never;
@@ -887,7 +1885,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        AgentDetail: {
+        AgentSummary: {
             /**
              * Format: uuid
              * @description A UUID
@@ -915,7 +1913,7 @@ export interface components {
              */
             model_tier: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom" | "unknown";
             /** @description Of its provider; null where there is no such provider */
-            auth_status: ("configured" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline") | null;
+            auth_status: ("configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline") | null;
             /** @description Whether it can be told to think before it answers; null where its provider is not known */
             supports_thinking: boolean | null;
             /** @description The set of tools that its manifest names */
@@ -951,8 +1949,146 @@ export interface components {
             parent_agent_id: string | null;
             children: string[];
             tags: string[];
+            /** @description One more with each change; a change that names it is refused where it is no longer so */
+            revision: number;
+        };
+        SpawnRequest: {
+            /** @description The text of an agent.toml, at most 1 MiB */
+            manifest_toml?: string;
+            /** @description The same as a JSON object */
+            manifest?: {
+                [key: string]: unknown;
+            };
+            /** @description The name of a template: letters, digits, - and _. GET /api/templates lists them */
+            template?: string;
+            /** @description Instead of the manifest's name */
+            name?: string;
+            /** @description Instead of the manifest's model */
+            model?: string | {
+                provider?: string;
+                model: string;
+            };
+            /** @description Of `model`, where that is a text */
+            provider?: string;
+            /** @description Refused: manifest signatures cannot be verified here */
+            signed_manifest?: string;
+        };
+        AgentIds: {
+            /** @description Agent ids */
+            agent_ids: string[];
+        };
+        BulkAgentResults: {
+            total: number;
+            succeeded: number;
+            failed: number;
+            results: {
+                /** @description As it was sent */
+                agent_id: string;
+                success: boolean;
+                message?: string;
+                /** @description What happened and what to do, as a single call would say it */
+                error?: string;
+                /** @description The identity of the error */
+                code?: string;
+            }[];
+        };
+        SpawnRequests: {
+            agents: components["schemas"]["SpawnRequest"][];
+        };
+        BulkSpawnResults: {
+            total: number;
+            succeeded: number;
+            failed: number;
+            results: {
+                /** @description Its place in the request, from 0 */
+                index: number;
+                success: boolean;
+                /**
+                 * Format: uuid
+                 * @description A UUID
+                 */
+                agent_id?: string;
+                name?: string;
+                /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                warnings?: string[];
+                /** @description What happened and what to do, as a single call would say it */
+                error?: string;
+                /** @description The identity of the error */
+                code?: string;
+            }[];
+        };
+        AgentDetail: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            name: string;
+            description: string;
+            /** @description Always false: there are no hands in this version */
+            is_hand: boolean;
+            /** @enum {string} */
+            state: "Created" | "Running" | "Suspended" | "Crashed" | "Terminated";
+            mode: string;
+            /** @description Whether a message would be answered now: it is Running, and its provider can be asked */
+            ready: boolean;
+            created_at: string;
+            /** @description When its last run began */
+            last_active: string | null;
+            /** @description The provider that answers now, where the manifest says `default` */
+            model_provider: string;
+            /** @description The model that answers now, where the manifest says `default` */
+            model_name: string;
+            /**
+             * @description `unknown` where the catalog does not have the model
+             * @enum {string}
+             */
+            model_tier: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom" | "unknown";
+            /** @description Of its provider; null where there is no such provider */
+            auth_status: ("configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline") | null;
+            /** @description Whether it can be told to think before it answers; null where its provider is not known */
+            supports_thinking: boolean | null;
+            /** @description The set of tools that its manifest names */
+            profile: string | null;
+            /**
+             * @description Agents begin nothing by themselves in this version
+             * @enum {string}
+             */
+            schedule: "manual";
+            /** @description Sessions in which something was said; null while sessions is off */
+            session_count: number | null;
+            /** @description Of those, begun within 24 hours */
+            sessions_24h: number | null;
+            /** @description USD of its model calls within 24 hours; null while llm is off */
+            cost_24h: number | null;
+            has_processed_message: boolean;
+            /** @description How it looks to people; null where the manifest's metadata does not say */
+            identity: {
+                emoji: string | null;
+                /** @description An http, https or data URL of a picture */
+                avatar_url: string | null;
+                /** @description #rrggbb or #rgb */
+                color: string | null;
+                archetype: string | null;
+                vibe: string | null;
+                greeting_style: string | null;
+            };
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            parent_agent_id: string | null;
+            children: string[];
+            tags: string[];
+            /** @description One more with each change; a change that names it is refused where it is no longer so */
+            revision: number;
             version: string;
             author: string;
+            /** @description The manifest as it stands, as an agent.toml: to spawn the same agent again, or to change and send back */
+            manifest_toml: string;
+            /** @description `PROVIDER/MODEL` that the mode Stable pins */
+            pinned_model: string | null;
             model: {
                 /** @description The provider that answers now */
                 provider: string;
@@ -1022,20 +2158,226 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        AgentPatch: {
+            /** @description The text of an agent.toml, at most 1 MiB */
+            manifest_toml?: string;
+            /** @description At most 256 characters */
+            name?: string;
+            /** @description At most 4,096 characters */
+            description?: string;
+            /** @description At most 65,536 characters */
+            system_prompt?: string;
+            /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
+            model?: string;
+            /** @description Whose model it is; left out, the catalog is asked */
+            provider?: string;
+            /** @description Kept; it waits for MCP servers */
+            mcp_servers?: string[];
+            /** @description As in a manifest; kept, and it waits for work that begins by itself */
+            schedule?: unknown;
+            /** @description Kept; it waits for skills */
+            auto_evolve?: boolean;
+            /** @description The revision that this change was made from: refused with 409 where the agent has another one by now */
+            revision?: number;
+        };
+        AgentChanged: {
+            /** @enum {string} */
+            status: "ok";
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            name: string;
+            /** @description The revision it has now */
+            revision: number;
+            /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+            warnings?: string[];
+            note?: string;
+        };
+        AgentClone: {
+            /** @description At most 256 characters; left out, `<name>-copy`, then `<name>-copy-2` and on */
+            new_name?: string;
+            /** @description Default true. False sets skills_disabled, which waits for skills */
+            include_skills?: boolean;
+            /** @description Default true. False sets tools_disabled */
+            include_tools?: boolean;
+        };
+        FallbackModel: {
+            provider: string;
+            model: string;
+            api_key_env?: string;
+            base_url?: string;
+        };
+        AgentConfigPatch: {
+            /** @description At most 256 characters */
+            name?: string;
+            /** @description At most 4,096 characters */
+            description?: string;
+            /** @description At most 65,536 characters */
+            system_prompt?: string;
+            /** @description Shown beside its name */
+            emoji?: string | null;
+            /** @description An http or https address, or a picture as a data URL */
+            avatar_url?: string | null;
+            /** @description #rrggbb or #rgb */
+            color?: string | null;
+            /** @description researcher, coder, assistant, writer, devops, support, analyst, or a word of your own */
+            archetype?: string | null;
+            /** @description professional, friendly, technical, creative, concise, mentor, or a word of your own */
+            vibe?: string | null;
+            /** @description warm, formal, playful, brief, or a word of your own */
+            greeting_style?: string | null;
+            /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
+            model?: string;
+            /** @description Whose model it is; left out, the catalog is asked */
+            provider?: string;
+            /** @description The variable of the provider's own key, or empty: an agent sends no other key */
+            api_key_env?: string;
+            /** @description The provider's own address, or empty: an agent sends its prompts nowhere else */
+            base_url?: string;
+            /** @description Of one answer */
+            max_tokens?: number;
+            temperature?: number;
+            /** @description Asked in this order when the model does not answer; an empty list for none of its own */
+            fallback_models?: components["schemas"]["FallbackModel"][];
+            /**
+             * @description Kept; it waits for web search
+             * @enum {string}
+             */
+            web_search_augmentation?: "off" | "auto" | "always";
+            /** @description The revision that this change was made from: refused with 409 where the agent has another one by now */
+            revision?: number;
+        };
+        Delivery: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            message_id: string;
+            /** @enum {string} */
+            direction: "inbound" | "outbound";
+            /** @description By which door it came: rest, sse, ws, openai, agent or cli */
+            channel: string;
+            /** @description The agent's name */
+            recipient: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /**
+             * @description `sent`: accepted and queued; `delivered`: the agent works on it, or has; `failed`: its run failed or was stopped
+             * @enum {string}
+             */
+            status: "sent" | "delivered" | "failed" | "best_effort";
+            /** Format: date-time */
+            timestamp: string;
+            error: string | null;
+        };
         WorkspaceFile: {
             /** @description Path from the workspace */
             name: string;
             exists: boolean;
             size_bytes: number;
-            /** @enum {string} */
+            /**
+             * @description `identity`: says who the agent is (SOUL.md, USER.md, …)
+             * @enum {string}
+             */
             kind: "workspace" | "identity";
             modified_at: string;
+            /** @description Names this version: send it back as `expected`, or in quotes as If-Match */
+            rev: string;
+        };
+        FileDeleted: {
+            /** @constant */
+            status: "ok";
+            name: string;
+        };
+        WorkspaceFileContent: {
+            name: string;
+            content: string;
+            /**
+             * @description base64 where the bytes are no UTF-8 text
+             * @enum {string}
+             */
+            encoding: "utf-8" | "base64";
+            size_bytes: number;
+            modified_at: string;
+            /** @description Names this version: send it back as `expected`, or in quotes as If-Match */
+            rev: string;
+        };
+        ErrorBody: {
+            /** @description What happened and what to do */
+            error: string;
+            /** @description The identity of the error, lower snake case, never renamed */
+            code: string;
+            hint?: string;
+            request_id?: string;
+            details?: unknown;
+        };
+        FileWrite: {
+            /** @description The whole file */
+            content: string;
+            /**
+             * @description How `content` is written; default utf-8
+             * @enum {string}
+             */
+            encoding?: "utf-8" | "base64";
+            /** @description The `rev` that was read; null where there must be no such file. Another one is refused with 409 */
+            expected?: string | null;
+        };
+        FileWritten: {
+            /** @constant */
+            status: "ok";
+            name: string;
+            size_bytes: number;
+            /** @description Names this version: send it back as `expected`, or in quotes as If-Match */
+            rev: string;
+            /** @description False where it took the place of a file */
+            created: boolean;
+        };
+        AgentIdentityPatch: {
+            /** @description Shown beside its name */
+            emoji?: string | null;
+            /** @description An http or https address, or a picture as a data URL */
+            avatar_url?: string | null;
+            /** @description #rrggbb or #rgb */
+            color?: string | null;
+            /** @description researcher, coder, assistant, writer, devops, support, analyst, or a word of your own */
+            archetype?: string | null;
+            /** @description professional, friendly, technical, creative, concise, mentor, or a word of your own */
+            vibe?: string | null;
+            /** @description warm, formal, playful, brief, or a word of your own */
+            greeting_style?: string | null;
+            /** @description The revision that this change was made from: refused with 409 where the agent has another one by now */
+            revision?: number;
+        };
+        AgentLogLine: {
+            /** @description Grows with time: microseconds since 1970, as exact as lines of one millisecond are told apart */
+            seq: number;
+            /** Format: date-time */
+            timestamp: string;
+            /** @enum {string} */
+            action: "AgentMessage" | "ModelCall" | "ToolInvoke" | "RunEnded";
+            detail: string;
+            /** @enum {string} */
+            outcome: "ok" | "error" | "denied" | "cancelled" | "pending";
+            run_id: string;
         };
         MessageImage: {
             /** @description `image/png`, `image/jpeg`, `image/gif` or `image/webp` */
             media_type: string;
             /** @description The bytes, as base64 */
             data: string;
+        };
+        Attachment: {
+            /** @description What the upload was answered with */
+            file_id: string;
+            /** @description What to call it in this message; the upload's own name when left out */
+            filename?: string;
+            /** @description Not looked at: the upload has the type of its bytes */
+            content_type?: string;
         };
         MessageRequest: {
             /** @description What to say to the agent */
@@ -1046,8 +2388,8 @@ export interface components {
              */
             session_id?: string;
             images?: components["schemas"]["MessageImage"][];
-            /** @description Refused unless empty: this installation keeps no uploads */
-            attachments?: unknown[];
+            /** @description Uploads to put with the message: the model sees pictures and reads PDFs and text, and each lies in the workspace under `uploads/`. Refused where nothing keeps uploads */
+            attachments?: components["schemas"]["Attachment"][];
             /** @description A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw ` */
             ephemeral?: boolean;
             /** @description Reads the conversation; neither the message nor its answer is kept */
@@ -1083,11 +2425,254 @@ export interface components {
                 approval_id: string;
             };
         };
+        AgentMetrics: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            name: string;
+            state: string;
+            /** @description Since the agent was made */
+            uptime_secs: number;
+            message_count: number;
+            /** @description Messages that the counts here are of: the newest 10,000 at most */
+            counted_messages: number;
+            token_usage: {
+                session_tokens: number;
+                total_input_tokens: number;
+                total_output_tokens: number;
+                total_tokens: number;
+            };
+            tool_calls: {
+                session_tool_calls: number;
+                total_tool_calls: number;
+            };
+            cost_usd: number;
+            /** @description Model calls */
+            call_count: number;
+            /** @description Messages whose run failed */
+            error_count: number;
+            /** @description From acceptance to answer; null before the first answer */
+            avg_response_time_ms: number | null;
+        };
+        AgentModeChange: {
+            /** @description Without case: Stable, Normal, observe, assist, full */
+            mode: string;
+        };
+        AgentModelChange: {
+            /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
+            model: string;
+            /** @description Whose model it is; left out, the catalog is asked */
+            provider?: string;
+        };
         StoppedRuns: {
             status: string;
             message: string;
             /** @description How many runs */
             stopped: number;
+        };
+        AgentTools: {
+            /** @description Names of tools that it is granted, or patterns with `*`; empty: all that need no grant of their own */
+            capabilities_tools: string[];
+            /** @description Of those, only these; empty: all of them */
+            tool_allowlist: string[];
+            /** @description And none of these, whatever else is said */
+            tool_blocklist: string[];
+            /** @description True: it has no tools at all (`tools_disabled`) */
+            disabled: boolean;
+            /**
+             * @description What the lists come to: nothing is kept from it by name, only some are left, or no tools at all
+             * @enum {string}
+             */
+            mode: "all" | "allowlist" | "none";
+        };
+        ChangedAgentTools: {
+            /** @description Names of tools that it is granted, or patterns with `*`; empty: all that need no grant of their own */
+            capabilities_tools: string[];
+            /** @description Of those, only these; empty: all of them */
+            tool_allowlist: string[];
+            /** @description And none of these, whatever else is said */
+            tool_blocklist: string[];
+            /** @description True: it has no tools at all (`tools_disabled`) */
+            disabled: boolean;
+            /**
+             * @description What the lists come to: nothing is kept from it by name, only some are left, or no tools at all
+             * @enum {string}
+             */
+            mode: "all" | "allowlist" | "none";
+            /** @description Entries that do nothing, and grants that are worth more than they look */
+            warnings?: string[];
+        };
+        TracedRun: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            status: string;
+            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            channel: string;
+            /** Format: date-time */
+            started_at: string;
+            ended_at: string | null;
+            error: string | null;
+        };
+        DecisionTrace: {
+            tool_use_id: string;
+            tool_name: string;
+            /** @description The arguments of the call, by the schema of its tool; null where the conversation was not kept */
+            input: unknown;
+            /** @description What the model said before it called */
+            rationale: string | null;
+            /** @description Always false: a call is taken as one only where the model made it as one */
+            recovered_from_text: boolean;
+            /** @description Milliseconds; null while it goes on, and where the daemon ended first */
+            execution_ms: number | null;
+            is_error: boolean;
+            /** @description The first 200 characters of the result */
+            output_summary: string;
+            /** @description Which model call of the run asked for it; the first is 1 */
+            iteration: number;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        RunStep: {
+            seq: number;
+            /** @description `model` or `tool` */
+            kind: string;
+            /** @description The model as provider/model, or the tool */
+            name: string;
+            /** @description `running`, `done`, `failed` or `denied` */
+            status: string;
+            /** Format: date-time */
+            started_at: string;
+            ended_at: string | null;
+            /** @description Milliseconds; null while it goes on, and where the daemon ended first */
+            duration_ms: number | null;
+            input_tokens: number | null;
+            output_tokens: number | null;
+            cost_usd: number | null;
+            /** @description How often models were asked for this step */
+            attempts: number | null;
+        };
+        AgentUpdate: {
+            /** @description The text of an agent.toml, at most 1 MiB */
+            manifest_toml?: string;
+            /** @description At most 256 characters */
+            name?: string;
+            /** @description At most 4,096 characters */
+            description?: string;
+            /** @description At most 65,536 characters; the same as model.system_prompt */
+            system_prompt?: string;
+            tags?: string[];
+            /** @description The revision that this change was made from: refused with 409 where the agent has another one by now */
+            revision?: number;
+        } & {
+            [key: string]: unknown;
+        };
+        AgentUpdated: {
+            /** @enum {string} */
+            status: "updated";
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            name: string;
+            /** @description The revision it has now */
+            revision: number;
+            /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+            warnings?: string[];
+            note?: string;
+        };
+        Upload: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            file_id: string;
+            /** @description As it was sent, without folders and what no name should hold */
+            filename: string;
+            /** @description What its bytes are */
+            content_type: string;
+            /** @description Bytes */
+            size: number;
+            /** @description The agent it was sent to; it goes with that agent */
+            agent_id: string | null;
+            created_at: string;
+        };
+        CatalogStatus: {
+            /** @description Of the catalog that stands: the day it was made */
+            version: string;
+            /** @description When it was put in place here; the shipped one: when it was made */
+            last_updated: string;
+            /** @description 1 where the host was seen to have a newer one, 0 where it had none; null where nobody has asked it */
+            available_updates: number | null;
+            /** @description What the host had when it was last asked */
+            available_version: string | null;
+            /** @description Models in the catalog, without custom and local ones */
+            models_count: number;
+            /** @description When the host was last asked and answered */
+            last_sync: string | null;
+            /**
+             * @description `previous`: the fetched one cannot be read, and the one before it stands
+             * @enum {string}
+             */
+            source: "shipped" | "fetched" | "previous";
+            /** @description Whether [models] catalog_url says whom to ask */
+            update_configured: boolean;
+            /** @description What is wrong with a kept file */
+            problem: string | null;
+        };
+        CatalogUpdate: {
+            /** @enum {string} */
+            status: "ok";
+            /** @description Of the catalog that stands now */
+            version: string;
+            previous_version: string;
+            /** @description False where the host has what stands already */
+            changed: boolean;
+            /** @description The catalog, and the files that prove whose it is */
+            files_downloaded: number;
+            models_count: number;
+            timestamp: string;
+            /** @description What was not right in it and is left out, at most fifty of them, and aliases that lead in a ring */
+            dropped: {
+                entry: string;
+                why: string;
+            }[];
+            dropped_count: number;
+        };
+        /** @description Sections and keys as in config.toml. A secret is `***` or `not set`; a list that holds secrets is `{count, names}`; null has neither a value nor a default */
+        Config: {
+            [key: string]: unknown;
+        };
+        Setting: {
+            /** @description Dotted, as POST /api/config/set takes it */
+            path: string;
+            /** @description As in GET /api/config */
+            value: unknown;
+            /**
+             * @description `kept`: an earlier value, because what the file says does not hold
+             * @enum {string}
+             */
+            source: "default" | "file" | "environment" | "kept";
+            /** @description The environment variable that holds it */
+            variable: string | null;
+            /** @description Of config.toml, counted from one */
+            line: number | null;
+            /** @description Why only a person changes it, in the file; null where POST /api/config/set does */
+            by_hand: string | null;
+            /** @description Whether another value waits for the next start */
+            restart: boolean;
+            /** @description The extension that reads it, or `kernel` */
+            owner: string;
         };
         Extension: {
             name: string;
@@ -1187,6 +2772,14 @@ export interface components {
                 status: string;
             }[];
         };
+        Finding: {
+            check: string;
+            /** @enum {string} */
+            result: "pass" | "warn" | "fail";
+            message: string;
+            /** @description A command or a change that mends it */
+            fix?: string;
+        };
         HealthDetail: {
             /** @enum {string} */
             status: "ok" | "degraded";
@@ -1220,14 +2813,33 @@ export interface components {
                 state: string;
                 reason: string | null;
             }[];
-            doctor: {
-                check: string;
-                /** @enum {string} */
-                result: "pass" | "warn" | "fail";
-                message: string;
-                /** @description A command or a change that mends it */
-                fix?: string;
-            }[];
+            /** @description What fails; while there is one, the daemon is degraded. The same in /api/health/detail, /api/status and `svc doctor` */
+            problems: components["schemas"]["Finding"][];
+            /** @description Everything that was looked at */
+            doctor: components["schemas"]["Finding"][];
+        };
+        DaemonLogLine: {
+            /** @description Grows by one with each line of this process */
+            seq: number;
+            /** Format: date-time */
+            timestamp: string;
+            /** @enum {string} */
+            level: "trace" | "debug" | "info" | "warn" | "error";
+            /** @description The area that speaks */
+            target: string;
+            message: string;
+            agent_id: string | null;
+            request_id: string | null;
+            /** @description The same as target */
+            action: string;
+            /** @description The same as message */
+            detail: string;
+            /** @enum {string} */
+            outcome: "ok" | "error";
+            /** @description What else the line tells, by name. Values of secrets are taken out */
+            fields: {
+                [key: string]: unknown;
+            };
         };
         CatalogModel: {
             /** @description May contain slashes */
@@ -1244,7 +2856,7 @@ export interface components {
             /** @description Tokens */
             context_window: number;
             max_output_tokens: number;
-            /** @description USD per million tokens; 0 on this machine, in free tiers and flat plans */
+            /** @description USD per million tokens; 0 on this machine, in free tiers and flat plans. Says nothing where `pricing_known` is false */
             input_cost_per_1m: number;
             /** @description USD per million tokens */
             output_cost_per_1m: number;
@@ -1252,7 +2864,7 @@ export interface components {
             input_cost_per_m: number;
             /** @description The same by its other name */
             output_cost_per_m: number;
-            /** @description Whether the catalog has its price */
+            /** @description Whether its price is known. Where it is not, budgets count a middling price (1 in, 3 out), or nothing at a provider that needs no key */
             pricing_known: boolean;
             supports_tools: boolean;
             supports_vision: boolean;
@@ -1261,15 +2873,26 @@ export interface components {
             supports_thinking: boolean | null;
             /** @description Other names that an agent may use for it */
             aliases: string[];
-            /** @description Whether its provider can be asked now: it has its key, or needs none and is not known to be off */
+            /** @description Whether it can be asked now: its provider has its key, or needs none and is not known to be off; and a local server that was seen lists it */
             available: boolean;
             /**
-             * @description `builtin` is part of the daemon, `catalog` stands in the shipped list
+             * @description `builtin` is part of the daemon, `catalog` stands in the catalog, `custom` was registered by a person, `local` was listed by a model server on this machine when it was last seen
              * @enum {string}
              */
-            source: "builtin" | "catalog";
+            source: "builtin" | "catalog" | "custom" | "local";
             /** @description What the provider itself calls it, where that differs from id */
             wire_id?: string;
+        };
+        ModelAlias: {
+            /** @description In lower case */
+            alias: string;
+            model_id: string;
+            /** @enum {string} */
+            status: "created";
+            /** @description What the alias of this name in the catalog stands for, which stands behind this one */
+            replaces?: string;
+            /** @description What will come of it that may not be meant */
+            warning?: string;
         };
         /** @description An OpenAPI document */
         OpenApiDocument: {
@@ -1287,13 +2910,19 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        AgentProfile: {
+            name: string;
+            description: string;
+            /** @description `*` is every tool */
+            tools: string[];
+        };
         Provider: {
             name: string;
             /** @description The name by its other name */
             id: string;
             display_name: string;
             /** @enum {string} */
-            auth_status: "configured" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline";
+            auth_status: "configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline";
             /** @description Left out where no key is needed */
             env_var?: string;
             /** @description The same by its other name */
@@ -1301,11 +2930,13 @@ export interface components {
             base_url: string;
             model_count: number;
             key_required: boolean;
+            /** @description Whether a person removed its key, so that one in the environment is not used */
+            suppressed: boolean;
             /** @description Null where nobody can tell: the store of secrets does not open */
             key_present: boolean | null;
             /** @description Whether it is on this machine */
             is_local: boolean;
-            /** @description Whether a setting made it: it is not in the shipped list */
+            /** @description Whether a person or a setting made it: it is not in the shipped list */
             is_custom: boolean;
             /** @description Whether it can be asked now */
             available: boolean;
@@ -1317,12 +2948,12 @@ export interface components {
             last_tested: string | null;
             /** @description Models that a server on this machine lists, by its own names */
             discovered_models: string[] | null;
-            /** @description `openai`, `anthropic`, `builtin`, the name of a driver, or `unsupported` */
+            /** @description `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported` */
             wire: string;
             default_model?: string;
             /** @description Whether it answers for `default` */
             is_default: boolean;
-            /** @description Why nobody can tell whether there is a key */
+            /** @description Why nobody can tell whether there is a key, or what was wrong when it was last asked */
             error_message?: string;
         };
         DefaultModel: {
@@ -1336,6 +2967,31 @@ export interface components {
             /** @description Why it cannot answer at the moment */
             problem: string | null;
         };
+        LocalModelServer: {
+            provider: string;
+            base_url: string;
+            /** @description Whether it answered with a list of models */
+            available: boolean;
+            models_count: number;
+            latency_ms: number | null;
+            error?: string;
+        };
+        ProviderTest: {
+            /**
+             * @description `error`: the provider was asked, and does not answer, refuses the key, or serves no such model
+             * @enum {string}
+             */
+            status: "ok" | "error";
+            provider: string;
+            /** @description How long its answer took */
+            latency_ms: number;
+            /** @description The cheapest model of the catalog that it lists, else the first that it lists, or the one that was asked for */
+            model_tested: string | null;
+            /** @description What was wrong and what to do */
+            error?: string;
+            /** @description Of the provider, after the test */
+            auth_status: string;
+        };
         Readiness: {
             /** @enum {string} */
             status: "ready" | "not_ready";
@@ -1344,15 +3000,6 @@ export interface components {
                 /** @description `ok`, `warn` or `error` */
                 status: string;
             }[];
-        };
-        ErrorBody: {
-            /** @description What happened and what to do */
-            error: string;
-            /** @description The identity of the error, lower snake case, never renamed */
-            code: string;
-            hint?: string;
-            request_id?: string;
-            details?: unknown;
         };
         ShuttingDown: {
             /** @enum {string} */
@@ -1413,7 +3060,10 @@ export interface components {
                 message: string;
                 severity: string;
             }[];
+            /** @description The problems but for those of config.toml, one sentence each with what mends it */
             health_problems: string[];
+            /** @description What fails; while there is one, the daemon is degraded. The same in /api/health/detail, /api/status and `svc doctor` */
+            problems: components["schemas"]["Finding"][];
             agents: {
                 /**
                  * Format: uuid
@@ -1430,21 +3080,81 @@ export interface components {
                 profile: string | null;
             }[];
         };
+        TemplateSummary: {
+            name: string;
+            description: string;
+            tags: string[];
+            /**
+             * @description `home`: a file of yours, which stands before a shipped one of its name
+             * @enum {string}
+             */
+            source: "shipped" | "home";
+        };
+        Template: {
+            name: string;
+            description: string;
+            /**
+             * @description `home`: a file of yours, which stands before a shipped one of its name
+             * @enum {string}
+             */
+            source: "shipped" | "home";
+            manifest: {
+                /** @description What the agent is called where the request gives no name */
+                name: string;
+                description: string;
+                version: string;
+                /** @enum {string} */
+                module: "builtin:chat";
+                tags: string[];
+                /** @description `default` takes the daemon's default */
+                model: {
+                    provider: string;
+                    model: string;
+                };
+                capabilities: {
+                    tools: string[];
+                    network: string[];
+                    shell: string[];
+                    memory_read: string[];
+                    memory_write: string[];
+                    agent_spawn: boolean;
+                    agent_message: string[];
+                    file_system: boolean;
+                };
+            };
+            /** @description The text as it was written */
+            manifest_toml: string;
+        };
         ToolInfo: {
             name: string;
+            /** @description What the model is told of it */
             description: string;
             /** @description JSON Schema of the arguments */
             input_schema: unknown;
             /** @description `builtin`, `mcp`, or the extension it comes from */
             source: string;
-            /** @enum {string} */
+            /**
+             * @description `exec` needs a grant of `shell`, `network` one of `network`
+             * @enum {string}
+             */
             risk: "read" | "write" | "network" | "exec" | "agent";
             /**
              * @description What a restart does with a call whose outcome is not known
              * @enum {string}
              */
             replay: "safe" | "keyed" | "never";
+            /** @description Whether it runs beside other calls of one message */
             parallel: boolean;
+        };
+        ToolResult: {
+            /** @description `rest-api`: no model asked for it */
+            tool_use_id: string;
+            tool_name: string;
+            /** @description What a model would read; at most 64 KiB, with a note where more was left out */
+            content: string;
+            is_error: boolean;
+            /** @enum {string} */
+            status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
         };
         VaultContents: {
             /**
@@ -1650,12 +3360,47 @@ export interface components {
     };
     pathItems: never;
 }
+export type AgentSummary = components['schemas']['AgentSummary'];
+export type SpawnRequest = components['schemas']['SpawnRequest'];
+export type AgentIds = components['schemas']['AgentIds'];
+export type BulkAgentResults = components['schemas']['BulkAgentResults'];
+export type SpawnRequests = components['schemas']['SpawnRequests'];
+export type BulkSpawnResults = components['schemas']['BulkSpawnResults'];
 export type AgentDetail = components['schemas']['AgentDetail'];
+export type AgentPatch = components['schemas']['AgentPatch'];
+export type AgentChanged = components['schemas']['AgentChanged'];
+export type AgentClone = components['schemas']['AgentClone'];
+export type FallbackModel = components['schemas']['FallbackModel'];
+export type AgentConfigPatch = components['schemas']['AgentConfigPatch'];
+export type Delivery = components['schemas']['Delivery'];
 export type WorkspaceFile = components['schemas']['WorkspaceFile'];
+export type FileDeleted = components['schemas']['FileDeleted'];
+export type WorkspaceFileContent = components['schemas']['WorkspaceFileContent'];
+export type ErrorBody = components['schemas']['ErrorBody'];
+export type FileWrite = components['schemas']['FileWrite'];
+export type FileWritten = components['schemas']['FileWritten'];
+export type AgentIdentityPatch = components['schemas']['AgentIdentityPatch'];
+export type AgentLogLine = components['schemas']['AgentLogLine'];
 export type MessageImage = components['schemas']['MessageImage'];
+export type Attachment = components['schemas']['Attachment'];
 export type MessageRequest = components['schemas']['MessageRequest'];
 export type MessageAnswer = components['schemas']['MessageAnswer'];
+export type AgentMetrics = components['schemas']['AgentMetrics'];
+export type AgentModeChange = components['schemas']['AgentModeChange'];
+export type AgentModelChange = components['schemas']['AgentModelChange'];
 export type StoppedRuns = components['schemas']['StoppedRuns'];
+export type AgentTools = components['schemas']['AgentTools'];
+export type ChangedAgentTools = components['schemas']['ChangedAgentTools'];
+export type TracedRun = components['schemas']['TracedRun'];
+export type DecisionTrace = components['schemas']['DecisionTrace'];
+export type RunStep = components['schemas']['RunStep'];
+export type AgentUpdate = components['schemas']['AgentUpdate'];
+export type AgentUpdated = components['schemas']['AgentUpdated'];
+export type Upload = components['schemas']['Upload'];
+export type CatalogStatus = components['schemas']['CatalogStatus'];
+export type CatalogUpdate = components['schemas']['CatalogUpdate'];
+export type Config = components['schemas']['Config'];
+export type Setting = components['schemas']['Setting'];
 export type Extension = components['schemas']['Extension'];
 export type ExtensionList = components['schemas']['ExtensionList'];
 export type ExtensionNode = components['schemas']['ExtensionNode'];
@@ -1663,16 +3408,24 @@ export type ExtensionGraph = components['schemas']['ExtensionGraph'];
 export type ExtensionPlan = components['schemas']['ExtensionPlan'];
 export type ExtensionChange = components['schemas']['ExtensionChange'];
 export type Health = components['schemas']['Health'];
+export type Finding = components['schemas']['Finding'];
 export type HealthDetail = components['schemas']['HealthDetail'];
+export type DaemonLogLine = components['schemas']['DaemonLogLine'];
 export type CatalogModel = components['schemas']['CatalogModel'];
+export type ModelAlias = components['schemas']['ModelAlias'];
 export type OpenApiDocument = components['schemas']['OpenApiDocument'];
+export type AgentProfile = components['schemas']['AgentProfile'];
 export type Provider = components['schemas']['Provider'];
 export type DefaultModel = components['schemas']['DefaultModel'];
+export type LocalModelServer = components['schemas']['LocalModelServer'];
+export type ProviderTest = components['schemas']['ProviderTest'];
 export type Readiness = components['schemas']['Readiness'];
-export type ErrorBody = components['schemas']['ErrorBody'];
 export type ShuttingDown = components['schemas']['ShuttingDown'];
 export type Status = components['schemas']['Status'];
+export type TemplateSummary = components['schemas']['TemplateSummary'];
+export type Template = components['schemas']['Template'];
 export type ToolInfo = components['schemas']['ToolInfo'];
+export type ToolResult = components['schemas']['ToolResult'];
 export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
 export type Version = components['schemas']['Version'];
@@ -1753,137 +3506,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        agents: {
-                            /**
-                             * Format: uuid
-                             * @description A UUID
-                             */
-                            id: string;
-                            name: string;
-                            description: string;
-                            /** @description Always false: there are no hands in this version */
-                            is_hand: boolean;
-                            /** @enum {string} */
-                            state: "Created" | "Running" | "Suspended" | "Crashed" | "Terminated";
-                            mode: string;
-                            /** @description Whether a message would be answered now: it is Running, and its provider can be asked */
-                            ready: boolean;
-                            created_at: string;
-                            /** @description When its last run began */
-                            last_active: string | null;
-                            /** @description The provider that answers now, where the manifest says `default` */
-                            model_provider: string;
-                            /** @description The model that answers now, where the manifest says `default` */
-                            model_name: string;
-                            /**
-                             * @description `unknown` where the catalog does not have the model
-                             * @enum {string}
-                             */
-                            model_tier: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom" | "unknown";
-                            /** @description Of its provider; null where there is no such provider */
-                            auth_status: ("configured" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline") | null;
-                            /** @description Whether it can be told to think before it answers; null where its provider is not known */
-                            supports_thinking: boolean | null;
-                            /** @description The set of tools that its manifest names */
-                            profile: string | null;
-                            /**
-                             * @description Agents begin nothing by themselves in this version
-                             * @enum {string}
-                             */
-                            schedule: "manual";
-                            /** @description Sessions in which something was said; null while sessions is off */
-                            session_count: number | null;
-                            /** @description Of those, begun within 24 hours */
-                            sessions_24h: number | null;
-                            /** @description USD of its model calls within 24 hours; null while llm is off */
-                            cost_24h: number | null;
-                            has_processed_message: boolean;
-                            /** @description How it looks to people; null where the manifest's metadata does not say */
-                            identity: {
-                                emoji: string | null;
-                                /** @description An http, https or data URL of a picture */
-                                avatar_url: string | null;
-                                /** @description #rrggbb or #rgb */
-                                color: string | null;
-                                archetype: string | null;
-                                vibe: string | null;
-                                greeting_style: string | null;
-                            };
-                            /**
-                             * Format: uuid
-                             * @description A UUID
-                             */
-                            session_id: string;
-                            parent_agent_id: string | null;
-                            children: string[];
-                            tags: string[];
-                        }[];
+                        agents: components["schemas"]["AgentSummary"][];
                         /** @description The same list under its other name */
-                        items: {
-                            /**
-                             * Format: uuid
-                             * @description A UUID
-                             */
-                            id: string;
-                            name: string;
-                            description: string;
-                            /** @description Always false: there are no hands in this version */
-                            is_hand: boolean;
-                            /** @enum {string} */
-                            state: "Created" | "Running" | "Suspended" | "Crashed" | "Terminated";
-                            mode: string;
-                            /** @description Whether a message would be answered now: it is Running, and its provider can be asked */
-                            ready: boolean;
-                            created_at: string;
-                            /** @description When its last run began */
-                            last_active: string | null;
-                            /** @description The provider that answers now, where the manifest says `default` */
-                            model_provider: string;
-                            /** @description The model that answers now, where the manifest says `default` */
-                            model_name: string;
-                            /**
-                             * @description `unknown` where the catalog does not have the model
-                             * @enum {string}
-                             */
-                            model_tier: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom" | "unknown";
-                            /** @description Of its provider; null where there is no such provider */
-                            auth_status: ("configured" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline") | null;
-                            /** @description Whether it can be told to think before it answers; null where its provider is not known */
-                            supports_thinking: boolean | null;
-                            /** @description The set of tools that its manifest names */
-                            profile: string | null;
-                            /**
-                             * @description Agents begin nothing by themselves in this version
-                             * @enum {string}
-                             */
-                            schedule: "manual";
-                            /** @description Sessions in which something was said; null while sessions is off */
-                            session_count: number | null;
-                            /** @description Of those, begun within 24 hours */
-                            sessions_24h: number | null;
-                            /** @description USD of its model calls within 24 hours; null while llm is off */
-                            cost_24h: number | null;
-                            has_processed_message: boolean;
-                            /** @description How it looks to people; null where the manifest's metadata does not say */
-                            identity: {
-                                emoji: string | null;
-                                /** @description An http, https or data URL of a picture */
-                                avatar_url: string | null;
-                                /** @description #rrggbb or #rgb */
-                                color: string | null;
-                                archetype: string | null;
-                                vibe: string | null;
-                                greeting_style: string | null;
-                            };
-                            /**
-                             * Format: uuid
-                             * @description A UUID
-                             */
-                            session_id: string;
-                            parent_agent_id: string | null;
-                            children: string[];
-                            tags: string[];
-                        }[];
+                        items: components["schemas"]["AgentSummary"][];
                         total: number;
                         offset: number;
                         limit: number;
@@ -1911,24 +3536,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The text of an agent.toml */
-                    manifest_toml?: string;
-                    /** @description The same as a JSON object */
-                    manifest?: {
-                        [key: string]: unknown;
-                    };
-                    template?: string;
-                    /** @description Instead of the manifest's name */
-                    name?: string;
-                    /** @description Instead of the manifest's model */
-                    model?: string | {
-                        provider?: string;
-                        model: string;
-                    };
-                    provider?: string;
-                    signed_manifest?: string;
-                };
+                "application/json": components["schemas"]["SpawnRequest"];
             };
         };
         responses: {
@@ -1958,6 +3566,146 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    spawnAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SpawnRequests"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkSpawnResults"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    killAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIds"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkAgentResults"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIds"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkAgentResults"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    stopAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIds"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkAgentResults"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -2043,6 +3791,190 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    patchAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentPatch"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cloneAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AgentClone"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                        name: string;
+                        /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                        warnings?: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    patchAgentConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentConfigPatch"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description 50 when left out */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                        count: number;
+                        receipts: components["schemas"]["Delivery"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAgentFiles: {
         parameters: {
             query?: never;
@@ -2067,7 +3999,9 @@ export interface operations {
                 content: {
                     "application/json": {
                         files: components["schemas"]["WorkspaceFile"][];
+                        /** @description How many are listed */
                         total: number;
+                        truncated: boolean;
                     };
                 };
             };
@@ -2083,6 +4017,58 @@ export interface operations {
     };
     getAgentFile: {
         parameters: {
+            query?: {
+                /** @description The bytes instead of JSON */
+                raw?: "1" | "0" | "true" | "false";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+                /** @description Path from the workspace. Folders are written with slashes, or with %2F */
+                filename: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success; or the bytes, where they were asked for */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceFileContent"];
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            /** @description Refused */
+            416: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putAgentFile: {
+        parameters: {
             query?: never;
             header?: never;
             path: {
@@ -2091,6 +4077,53 @@ export interface operations {
                  * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
                  */
                 id: string;
+                /** @description Path from the workspace. Folders are written with slashes, or with %2F */
+                filename: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FileWrite"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAgentFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+                /** @description Path from the workspace. Folders are written with slashes, or with %2F */
                 filename: string;
             };
             cookie?: never;
@@ -2104,12 +4137,101 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["FileDeleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    patchAgentIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentIdentityPatch"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgentLogs: {
+        parameters: {
+            query?: {
+                /** @description How many; 100 when left out */
+                n?: number;
+                /** @description Only lines with this outcome. At most the newest 2,000 messages are searched */
+                level?: "ok" | "error" | "denied" | "cancelled" | "pending";
+                /** @description How many of the newest to leave out */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
                     "application/json": {
-                        name: string;
-                        content: string;
-                        /** @enum {string} */
-                        encoding: "utf-8" | "base64";
-                        size_bytes: number;
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                        count: number;
+                        offset: number;
+                        logs: components["schemas"]["AgentLogLine"][];
                     };
                 };
             };
@@ -2118,7 +4240,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            413: components["responses"]["ContentTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2208,10 +4329,10 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted` voids the text after the last tool event
+                             * @description `restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again
                              * @enum {string}
                              */
-                            phase: "queued" | "thinking" | "waiting" | "restarted" | "command";
+                            phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command";
                             detail?: string;
                             attempt?: number;
                             approval_id?: string;
@@ -2244,6 +4365,13 @@ export interface operations {
                             input: unknown;
                             is_error: boolean;
                             result: string;
+                            /** @description Refused for want of these: what a person could grant under `[capabilities]` */
+                            missing?: {
+                                /** @description As `[capabilities]` of a manifest calls it: the interface, or the area that declares it */
+                                capability: string;
+                                /** @description Which of it: the command line, the address, the receiver, the path in the workspace. Without one the call needs all of it */
+                                target?: string;
+                            }[];
                         };
                     } | {
                         /** @constant */
@@ -2307,6 +4435,157 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAgentMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentMetrics"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setAgentMode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentModeChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "updated";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                        /** @enum {string} */
+                        mode: "Stable" | "Normal" | "observe" | "assist" | "full";
+                        /** @description The provider that answers in this mode */
+                        model_provider: string;
+                        /** @description The model that answers in this mode */
+                        model_name: string;
+                        revision: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setAgentModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentModelChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "updated";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                        /** @description What the manifest says from now on */
+                        model: string;
+                        /** @description What the manifest says from now on */
+                        provider: string;
+                        revision: number;
+                        /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                        warnings?: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -2411,9 +4690,28 @@ export interface operations {
                                 result?: string;
                                 is_error?: boolean;
                             }[];
+                            /** @description Pictures: inside the message, or by the upload that was attached */
                             images?: {
                                 media_type: string;
-                                data: string;
+                                /** @description Base64, where the picture came inside the message */
+                                data?: string;
+                                /**
+                                 * Format: uuid
+                                 * @description A UUID
+                                 */
+                                file_id?: string;
+                                filename?: string;
+                            }[];
+                            /** @description Uploads that were attached, but pictures */
+                            attachments?: {
+                                /**
+                                 * Format: uuid
+                                 * @description A UUID
+                                 */
+                                file_id: string;
+                                filename: string;
+                                content_type: string;
+                                size: number;
                             }[];
                             timestamp: string;
                         }[];
@@ -2569,10 +4867,10 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted` voids the text after the last tool event
+                             * @description `restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again
                              * @enum {string}
                              */
-                            phase: "queued" | "thinking" | "waiting" | "restarted" | "command";
+                            phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command";
                             detail?: string;
                             attempt?: number;
                             approval_id?: string;
@@ -2605,6 +4903,13 @@ export interface operations {
                             input: unknown;
                             is_error: boolean;
                             result: string;
+                            /** @description Refused for want of these: what a person could grant under `[capabilities]` */
+                            missing?: {
+                                /** @description As `[capabilities]` of a manifest calls it: the interface, or the area that declares it */
+                                capability: string;
+                                /** @description Which of it: the command line, the address, the receiver, the path in the workspace. Without one the call needs all of it */
+                                target?: string;
+                            }[];
                         };
                     } | {
                         /** @constant */
@@ -2749,6 +5054,226 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getAgentTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentTools"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setAgentTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Names of tools that it is granted, or patterns with `*`; empty: all that need no grant of their own */
+                    capabilities_tools?: string[];
+                    /** @description Of those, only these; empty: all of them */
+                    tool_allowlist?: string[];
+                    /** @description And none of these, whatever else is said */
+                    tool_blocklist?: string[];
+                    /** @description Another name of `capabilities_tools` */
+                    tools?: string[];
+                    /** @description True takes all tools away, and keeps the lists */
+                    disabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangedAgentTools"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgentTraces: {
+        parameters: {
+            query?: {
+                /** @description A run of the agent; the header x-svc-run of an answer names it */
+                run_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                        run: components["schemas"]["TracedRun"] | null;
+                        traces: components["schemas"]["DecisionTrace"][];
+                        steps: components["schemas"]["RunStep"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentUpdate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentUpdated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    uploadFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     chatWithAgent: {
         parameters: {
             query?: {
@@ -2791,6 +5316,347 @@ export interface operations {
                 };
                 content?: never;
             };
+        };
+    };
+    getCatalogStatus: {
+        parameters: {
+            query?: {
+                /** @description Ask the host first */
+                check?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogStatus"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            /** @description Refused */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCatalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogUpdate"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            /** @description Refused */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sections and keys as in config.toml. A secret is `***` or `not set`; a list that holds secrets is `{count, names}`; null has neither a value nor a default */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Config"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description TOML */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/toml": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reloadConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description `partial`: something waits for the next start, or does not hold and keeps its former value
+                         * @enum {string}
+                         */
+                        status: "applied" | "partial" | "no_changes";
+                        restart_required: boolean;
+                        /** @description Settings that wait for the next start, one sentence each */
+                        restart_reasons: string[];
+                        /** @description Settings that have another value from now on */
+                        hot_actions_applied: string[];
+                        /** @description Changed settings of areas that are off: nobody reads them now */
+                        noop_changes: string[];
+                        /** @description What in config.toml does not hold, one sentence each */
+                        warnings: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConfigSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A JSON Schema (draft 2020-12) */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setConfigValue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description One to three names joined by dots, e.g. `log.level` */
+                    path: string;
+                    /** @description What it is to be; null takes the key out of the file, so that the default holds */
+                    value: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description `applied_partial`: written, and not in force yet: `waits_for` says what for. `saved_reload_failed`: written, and the daemon could not take it up
+                         * @enum {string}
+                         */
+                        status: "applied" | "applied_partial" | "saved_reload_failed";
+                        /** @description The setting by its own path */
+                        path: string;
+                        waits_for?: string;
+                        reload_error?: string;
+                        /** @description What else in config.toml does not hold */
+                        warnings: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description Refused */
+            423: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        settings: components["schemas"]["Setting"][];
+                        total: number;
+                        /** @description The ETag of GET /api/config, without its quotes */
+                        revision: string;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConfigStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description `managed`: the file is read-only, and every change is refused with 423
+                         * @enum {string}
+                         */
+                        mode: "file" | "managed";
+                        /** @description The path of config.toml */
+                        source: string;
+                        exists: boolean;
+                        writable: boolean;
+                        /** @description Another with every change of the file, and after a restart */
+                        checksum: string;
+                        modified_at: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listExtensions: {
@@ -3144,6 +6010,77 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "initialized" | "already_initialized";
+                        message: string;
+                        provider?: string;
+                        model?: string;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamLogs: {
+        parameters: {
+            query?: {
+                /** @description info when left out; what is below `[log] level` is never written */
+                level?: "trace" | "debug" | "info" | "warn" | "error";
+                /** @description Part of the message or of the area, without case */
+                filter?: string;
+                agent_id?: string;
+                lines?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An event without a name for each line */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": {
+                        id?: string;
+                        data: components["schemas"]["DaemonLogLine"];
+                    }[];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getMetrics: {
         parameters: {
             query?: never;
@@ -3174,9 +6111,11 @@ export interface operations {
     listModels: {
         parameters: {
             query?: {
+                /** @description Only models of this provider */
                 provider?: string;
+                /** @description Only models of this tier */
                 tier?: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom";
-                /** @description Only models whose provider can be asked now, or only the others */
+                /** @description Only models that can be asked now, or only the others */
                 available?: boolean;
             };
             header?: never;
@@ -3210,11 +6149,249 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listModelAliases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What each stands for: the id of a model, or another alias */
+                        aliases: {
+                            [key: string]: string;
+                        };
+                        total: number;
+                        /** @description Those that people made, and may remove */
+                        custom: string[];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createModelAlias: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The short name; case does not matter */
+                    alias: string;
+                    /** @description The id of a model, or another alias */
+                    model_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelAlias"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteModelAlias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "removed";
+                        alias: string;
+                        used_by?: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCustomModel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What agents call it; may contain slashes, not spaces */
+                    id: string;
+                    /** @description Who serves it: a name of GET /api/providers */
+                    provider: string;
+                    /** @description Default: the id */
+                    display_name?: string;
+                    /** @description Tokens; default 128000 */
+                    context_window?: number;
+                    /** @description Default 8192, or the context window where that is less */
+                    max_output_tokens?: number;
+                    /** @description USD per million tokens. Both prices or none: without them the price is unknown */
+                    input_cost_per_1m?: number;
+                    /** @description USD per million tokens */
+                    output_cost_per_1m?: number;
+                    /** @description The same by its other name */
+                    input_cost_per_m?: number;
+                    /** @description The same by its other name */
+                    output_cost_per_m?: number;
+                    /**
+                     * @description Default `custom`
+                     * @enum {string}
+                     */
+                    tier?: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom";
+                    /** @description `text`; models of other kinds are not asked through the catalog */
+                    modality?: string;
+                    /** @default true */
+                    supports_tools?: boolean;
+                    /** @default false */
+                    supports_vision?: boolean;
+                    /** @default true */
+                    supports_streaming?: boolean;
+                    /** @description What the provider itself calls it, where that differs from id */
+                    wire_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        provider: string;
+                        /** @enum {string} */
+                        status: "added";
+                        model: components["schemas"]["CatalogModel"];
+                        warning?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCustomModel: {
+        parameters: {
+            query?: {
+                /** @description Where several providers have a custom model of this id */
+                provider?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id; slashes as they are, or as `%2F` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "removed";
+                        id: string;
+                        provider: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getModel: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description Id, alias or display name */
                 id: string;
             };
             cookie?: never;
@@ -3279,6 +6456,67 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listProfiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        profiles: components["schemas"]["AgentProfile"][];
+                        total: number;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentProfile"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listProviders: {
         parameters: {
             query?: never;
@@ -3311,11 +6549,51 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    discoverLocalModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Whether any of them answered with a list of models */
+                        available: boolean;
+                        models: {
+                            name: string;
+                            /** @description Bytes, where the server says */
+                            size: number | null;
+                            provider: string;
+                        }[];
+                        /** @description Of the first that answered, else of the first that was asked */
+                        base_url: string;
+                        servers: components["schemas"]["LocalModelServer"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getProvider: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description A name of GET /api/providers */
                 name: string;
             };
             cookie?: never;
@@ -3335,7 +6613,7 @@ export interface operations {
                         id: string;
                         display_name: string;
                         /** @enum {string} */
-                        auth_status: "configured" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline";
+                        auth_status: "configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline";
                         /** @description Left out where no key is needed */
                         env_var?: string;
                         /** @description The same by its other name */
@@ -3343,11 +6621,13 @@ export interface operations {
                         base_url: string;
                         model_count: number;
                         key_required: boolean;
+                        /** @description Whether a person removed its key, so that one in the environment is not used */
+                        suppressed: boolean;
                         /** @description Null where nobody can tell: the store of secrets does not open */
                         key_present: boolean | null;
                         /** @description Whether it is on this machine */
                         is_local: boolean;
-                        /** @description Whether a setting made it: it is not in the shipped list */
+                        /** @description Whether a person or a setting made it: it is not in the shipped list */
                         is_custom: boolean;
                         /** @description Whether it can be asked now */
                         available: boolean;
@@ -3359,14 +6639,14 @@ export interface operations {
                         last_tested: string | null;
                         /** @description Models that a server on this machine lists, by its own names */
                         discovered_models: string[] | null;
-                        /** @description `openai`, `anthropic`, `builtin`, the name of a driver, or `unsupported` */
+                        /** @description `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported` */
                         wire: string;
                         default_model?: string;
                         /** @description Whether it answers for `default` */
                         is_default: boolean;
-                        /** @description Why nobody can tell whether there is a key */
+                        /** @description Why nobody can tell whether there is a key, or what was wrong when it was last asked */
                         error_message?: string;
-                        /** @description Its rows of the catalog; GET /api/models?provider= says more of each */
+                        /** @description Its rows of the catalog, custom and local ones too; GET /api/models?provider= says more of each */
                         models: {
                             id: string;
                             provider: string;
@@ -3381,6 +6661,10 @@ export interface operations {
                             supports_vision: boolean;
                             supports_streaming: boolean;
                             wire_id?: string;
+                            /** @description Whether the prices say anything */
+                            pricing_known: boolean;
+                            /** @description `custom`, `local`; left out for those of the catalog */
+                            source?: string;
                         }[];
                     };
                 };
@@ -3400,6 +6684,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A name of GET /api/providers */
                 name: string;
             };
             cookie?: never;
@@ -3437,61 +6722,12 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    setProviderKey: {
+    enableProvider: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description The key; never given back */
-                    api_key?: string;
-                    /** @description The same, by its other name */
-                    key?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        status: "configured";
-                        provider: string;
-                        switched_default?: boolean;
-                        default_model?: string;
-                        message?: string;
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    removeProviderKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
+                /** @description A name of GET /api/providers */
                 name: string;
             };
             cookie?: never;
@@ -3506,9 +6742,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @constant */
-                        status: "removed";
+                        /** @enum {string} */
+                        status: "enabled";
                         provider: string;
+                        auth_status: string;
                     };
                 };
             };
@@ -3522,11 +6759,15 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    setProviderUrl: {
+    setProviderKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description As `verify` in the body */
+                test?: "1" | "true" | "0" | "false";
+            };
             header?: never;
             path: {
+                /** @description A name of GET /api/providers */
                 name: string;
             };
             cookie?: never;
@@ -3534,9 +6775,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description The key; never given back. Spaces around it are taken off */
+                    api_key?: string;
+                    /** @description The same, by its other name */
+                    key?: string;
+                    /** @description Where it is reached. With a name that there is not, it makes an OpenAI-compatible provider of that name */
                     url?: string;
                     /** @description The same, by its other name */
                     base_url?: string;
+                    /** @description Ask the provider at once whether it takes the key; it is kept in either case */
+                    verify?: boolean;
                 };
             };
         };
@@ -3549,13 +6797,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @constant */
-                        status: "saved";
+                        /** @enum {string} */
+                        status: "configured";
                         provider: string;
-                        base_url: string;
-                        reachable: boolean;
-                        latency_ms: number;
+                        switched_default?: boolean;
+                        default_model?: string;
+                        message?: string;
+                        test?: components["schemas"]["ProviderTest"];
                     };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeProviderKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A name of GET /api/providers */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "removed";
+                        provider: string;
+                        suppressed?: boolean;
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A name of GET /api/providers */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description A model that it should list */
+                    model?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderTest"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3566,6 +6896,106 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setProviderUrl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A name of GET /api/providers */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description http or https, without user name, query or fragment */
+                    url?: string;
+                    /** @description The same, by its other name */
+                    base_url?: string;
+                    /** @description Make an OpenAI-compatible provider of this name where there is none */
+                    create?: boolean;
+                    /** @description Refused: providers are reached directly */
+                    proxy_url?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "saved";
+                        provider: string;
+                        base_url: string;
+                        /** @description Whether anything answered there */
+                        reachable: boolean;
+                        latency_ms: number;
+                        /** @description What it lists without a key */
+                        discovered_models?: string[];
+                        /** @description What is wrong with what answered */
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeProviderUrl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A name of GET /api/providers */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "removed";
+                        provider: string;
+                        /** @description Where it is reached now; null where the provider is gone */
+                        base_url: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3605,6 +7035,35 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"] | components["schemas"]["ErrorBody"];
                 };
             };
+        };
+    };
+    getRegistrySchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A JSON Schema (draft 2020-12) */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     shutDownDaemon: {
@@ -3661,6 +7120,110 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTemplates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        templates: components["schemas"]["TemplateSummary"][];
+                        total: number;
+                        /** @description Files that cannot be used, and why */
+                        skipped: {
+                            /** @description From the home folder */
+                            file: string;
+                            error: string;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Letters, digits, - and _, at most 64 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTemplateToml: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Letters, digits, - and _, at most 64 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An agent.toml */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTools: {
         parameters: {
             query?: never;
@@ -3685,6 +7248,230 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the tool */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolInfo"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    invokeTool: {
+        parameters: {
+            query?: {
+                /** @description The agent whose capabilities and folder hold */
+                agent_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the tool */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            /** @description Refused */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUploads: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: number;
+                /** @description `next` of the page before */
+                after?: string;
+                /** @description Only those that were sent to this agent */
+                agent_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        rows: components["schemas"]["Upload"][];
+                        /** @description `after` of the next page; null after the last one */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Upload id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The part that Range asks for */
+            206: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            /** @description Refused */
+            416: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Upload id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "deleted";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        file_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
