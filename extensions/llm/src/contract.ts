@@ -4,7 +4,13 @@ import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, d
 export const ContentPart = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
   Type.Object({ type: Type.Literal('image'), mediaType: Type.String(), data: Type.String({ description: 'Base64' }) }),
-  Type.Object({ type: Type.Literal('tool_call'), id: Type.String(), name: Type.String(), args: Type.Unknown() }),
+  Type.Object({
+    type: Type.Literal('tool_call'),
+    id: Type.String(),
+    name: Type.String(),
+    args: Type.Unknown(),
+    signature: Type.Optional(Type.String({ description: 'What the provider that made the call wants back with it, as it gave it' })),
+  }),
   Type.Object({ type: Type.Literal('tool_result'), id: Type.String(), name: Type.String(), content: Type.String(), isError: Type.Boolean() }),
 ]);
 export type ContentPart = Plain<typeof ContentPart>;
@@ -18,6 +24,29 @@ export type ToolSchema = Plain<typeof ToolSchema>;
 
 const Choice = Type.Object({ provider: Type.String(), model: Type.String() });
 
+/** In which form the whole answer comes. */
+export const AnswerFormat = Type.Union([
+  Type.Object({ type: Type.Literal('json_object') }),
+  Type.Object({
+    type: Type.Literal('json_schema'),
+    name: Type.String(),
+    description: Type.Optional(Type.String()),
+    schema: Type.Unknown({ description: 'JSON Schema of the answer, an object schema' }),
+    strict: Type.Optional(Type.Boolean()),
+  }),
+]);
+export type AnswerFormat = Plain<typeof AnswerFormat>;
+
+/** What a caller asked of this one call. A model whose wire cannot hold one of them is not asked: `llm_parameter_unsupported` names it. */
+export const Parameters = Type.Object({
+  temperature: Type.Optional(Type.Number({ description: "Instead of the request's own, which a model that takes none is asked without" })),
+  topP: Type.Optional(Type.Number()),
+  stop: Type.Optional(Type.Array(Type.String())),
+  seed: Type.Optional(Type.Integer()),
+  format: Type.Optional(AnswerFormat),
+});
+export type Parameters = Plain<typeof Parameters>;
+
 export const ModelRequest = Type.Object({
   ...Choice.properties,
   fallbacks: Type.Array(Choice),
@@ -26,6 +55,7 @@ export const ModelRequest = Type.Object({
   tools: Type.Array(ToolSchema),
   maxTokens: Type.Number(),
   temperature: Type.Optional(Type.Number()),
+  parameters: Type.Optional(Parameters),
   timeoutMs: Type.Optional(Type.Number()),
   thinking: Type.Optional(Type.Object({ budgetTokens: Type.Number() }, { description: 'What the model may think beforehand, beside `maxTokens`. Models that cannot think are asked without' })),
 });
@@ -72,7 +102,7 @@ const StopReason = OneOf(['end', 'tool_calls', 'length', 'content_filter']);
 
 export const ModelAnswer = Type.Object({
   text: Type.String(),
-  calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown(), argsError: Type.Optional(Type.String()) })),
+  calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown(), argsError: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) })),
   stop: StopReason,
   usage: Usage,
   provider: Type.String({ description: 'Who answered, after `default` and fallbacks were resolved' }),
@@ -102,7 +132,7 @@ export type DriverTarget = Plain<typeof DriverTarget>;
 
 export const DriverEvent = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
-  Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String() }),
+  Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String(), signature: Type.Optional(Type.String()) }),
   Type.Object({ type: Type.Literal('usage'), inputTokens: Type.Optional(Type.Number()), outputTokens: Type.Optional(Type.Number()) }),
   Type.Object({ type: Type.Literal('stop'), reason: StopReason }),
 ]);
@@ -117,12 +147,14 @@ const Driver = defineService('model-driver', '1.0.0', {
   stream: streamMethod([DriverTarget, ModelRequest], DriverEvent),
 });
 
-/** The driver of one wire: `openai`, `anthropic` and `builtin` are llm's own, any other name an extension may provide. */
+/** The driver of one wire: `openai`, `anthropic`, `gemini` and `builtin` are llm's own, any other name an extension may provide. */
 export const ModelDriver = (wire: string): typeof Driver => named(Driver, wire);
 
 export const Llm = defineService('llm', '1.0.0', {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
   resolve: method([Choice], Type.Object({ ...Choice.properties, contextWindow: Type.Number(), canThink: Type.Boolean(), why: Type.String() })),
+  /** Throws `llm_parameter_unsupported` for the first of these that the wire of this model cannot hold. What only the model refuses shows when it is asked. */
+  checkParameters: method([Choice, Parameters], Type.Void()),
   /** Whether a model can be told to think before it answers, key or no key; null where its provider is not known. */
   canThink: method([Choice], Nullable(Type.Boolean())),
   /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */

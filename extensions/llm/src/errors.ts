@@ -20,8 +20,14 @@ export const llmErrors = defineErrors('llm', {
   provider_unsupported: {
     status: 400,
     retry: false,
-    message: (provider: string) => `${provider} speaks a protocol that this version does not: only OpenAI-compatible and Anthropic-compatible providers can be used.`,
+    message: (provider: string) => `${provider} speaks a protocol that this version does not: only providers that speak OpenAI's, Anthropic's or Gemini's can be used.`,
     hint: 'Choose a model of another provider, e.g. the same one through openrouter.',
+  },
+  parameter_unsupported: {
+    status: 400,
+    retry: false,
+    message: (parameter: string, provider: string, model: string, why: string) => `${provider}/${model} cannot be asked with \`${parameter}\`: ${why}.`,
+    hint: 'Leave it out, or choose an agent whose model takes it.',
   },
   provider_key_missing: {
     status: 412,

@@ -1,7 +1,7 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
 import { type Actor, type ConfigHandle, type Clock, type Events, type Ids, type KeptRows, type Logger, readOneKept, type Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
+import { callsOf, checkParameters, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
 import { LlmSection } from './config.js';
 import { type AnswerPiece, type Attempt, type CallContext, type LlmService, LlmUsed, type ModelAnswer, type ModelRequest, type Usage } from './contract.js';
 import type { Drivers } from './drivers/driver.js';
@@ -43,6 +43,7 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
     const { provider, model, contextWindow, why, ...resolved } = await deps.resolution.resolve(choice);
     return { provider, model, contextWindow, canThink: resolved.canThink, why };
   },
+  checkParameters: async (choice, parameters) => checkParameters(await deps.resolution.resolve(choice), parameters),
   canThink: async ({ provider, model }) => {
     const record = await deps.providers.get(provider);
     return record ? canThink(record.wire, model) : null;

@@ -39,7 +39,7 @@ export type CallResult =
 /** What a model has said so far, or in the end. */
 export interface Said {
   text: string;
-  readonly calls: Array<{ id: string; name: string; argsText: string }>;
+  readonly calls: Array<{ id: string; name: string; argsText: string; signature?: string }>;
   stop: ModelAnswer['stop'] | undefined;
   inputTokens: number | undefined;
   outputTokens: number | undefined;
@@ -112,7 +112,7 @@ const take = (said: Said, event: DriverEvent, onText: ((text: string) => void) |
       onText?.(event.text);
       return;
     case 'call':
-      said.calls.push({ id: event.id, name: event.name, argsText: event.argsText });
+      said.calls.push({ id: event.id, name: event.name, argsText: event.argsText, ...(event.signature === undefined ? {} : { signature: event.signature }) });
       return;
     case 'usage':
       said.inputTokens = event.inputTokens ?? said.inputTokens;

@@ -1,6 +1,7 @@
 /** What went wrong with one model call, as a class that decides about retry and fallback, and a text that may be shown. */
 import { isTable } from '@svc/api';
 import type { ModelErrorClass } from '../contract.js';
+import type { ParameterName } from './parameters.js';
 
 const MAX_SAID_CHARS = 300;
 /** Longer hints are not believed: nobody holds a run for a day because of one header. */
@@ -12,12 +13,15 @@ export class ModelFailure extends Error {
   readonly errorClass: ModelErrorClass;
   readonly httpStatus: number | undefined;
   readonly retryAfterMs: number | undefined;
+  /** The parameter of the caller that the model refuses. */
+  readonly parameter: ParameterName | undefined;
 
-  constructor(errorClass: ModelErrorClass, message: string, extra: { httpStatus?: number | undefined; retryAfterMs?: number | undefined; cause?: unknown } = {}) {
+  constructor(errorClass: ModelErrorClass, message: string, extra: { httpStatus?: number | undefined; retryAfterMs?: number | undefined; parameter?: ParameterName; cause?: unknown } = {}) {
     super(message, extra.cause === undefined ? undefined : { cause: extra.cause });
     this.errorClass = errorClass;
     this.httpStatus = extra.httpStatus;
     this.retryAfterMs = extra.retryAfterMs;
+    this.parameter = extra.parameter;
   }
 }
 

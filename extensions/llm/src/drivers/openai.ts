@@ -38,7 +38,7 @@ interface CallParts {
 export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations((target) => (target.provider === 'openai' && REASONING_MODEL.test(target.model) ? { completionTokens: true, noTemperature: true } : {}));
   return {
-    ask: (target, request, signal, hear) => adaptations.run(target, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
+    ask: (target, request, signal, hear) => adaptations.run(target, request, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
   };
 };
 
