@@ -170,7 +170,7 @@ const entriesNow = async (deps: ProvidersDeps): Promise<Map<string, ProviderEntr
     fallbacks: deps.config.get(FallbackProvidersSection),
     saved,
   });
-  allow([...entries.values()].filter(({ wire }) => wire === 'openai' || wire === 'anthropic').map(({ base_url }) => base_url));
+  allow([...entries.values()].filter(({ wire }) => wire === 'openai' || wire === 'anthropic' || wire === 'gemini').map(({ base_url }) => base_url));
   return entries;
 };
 
