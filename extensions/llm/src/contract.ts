@@ -112,12 +112,32 @@ export const ModelAnswer = Type.Object({
 });
 export type ModelAnswer = Plain<typeof ModelAnswer>;
 
-export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe']) });
+export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe', 'embedding']) });
 export type CallContext = Plain<typeof CallContext>;
 
 /** What a call says while it goes on: pieces of text, and at the end the whole answer. */
 export const AnswerPiece = Type.Union([Type.Object({ text: Type.String() }), Type.Object({ answer: ModelAnswer })]);
 export type AnswerPiece = Plain<typeof AnswerPiece>;
+
+export const EmbedRequest = Type.Object({
+  ...Choice.properties,
+  texts: Type.Array(Type.String(), { description: '1 to 1,024 texts, none of them empty, of 2,000,000 characters together' }),
+  dimensions: Type.Optional(Type.Integer({ description: 'Numbers of a vector, 1 to 16,384; a model that cannot choose refuses it, or says by its vectors that it did not' })),
+  use: Type.Optional(OneOf(['document', 'query'], { description: 'What the texts are, for models that tell the two apart' })),
+  timeoutMs: Type.Optional(Type.Number()),
+});
+export type EmbedRequest = Plain<typeof EmbedRequest>;
+
+export const EmbedAnswer = Type.Object({
+  vectors: Type.Array(Type.Array(Type.Number()), { description: 'One for each text, in their order, all of one length' }),
+  provider: Type.String(),
+  model: Type.String({ description: 'Vectors of different models are not to be compared' }),
+  standIn: Type.Optional(Type.String({ description: 'Set where no model made them: what they are instead' })),
+  usage: Usage,
+  attempts: Type.Array(Attempt),
+  settle: SealedWrites,
+});
+export type EmbedAnswer = Plain<typeof EmbedAnswer>;
 
 /** What a driver is asked: the model, where it is, and how long it may take. */
 export const DriverTarget = Type.Object({
@@ -168,6 +188,12 @@ export const Llm = defineService('llm', '1.0.0', {
   complete: method([ModelRequest, CallContext], ModelAnswer),
   /** The same, with each piece of text as it comes. */
   stream: streamMethod([ModelRequest, CallContext], AnswerPiece),
+  /**
+   * Vectors of texts, by one model: another one's would not fit beside them, so there is no fallback. Asked in batches as its provider
+   * takes them, each again as calls are; within what the agent may use, and charged to it. Throws `llm_embed_invalid`,
+   * `llm_embeddings_unsupported` where the provider makes none, `llm_embedding_model_unnamed`, and what calls throw.
+   */
+  embed: method([EmbedRequest, CallContext], EmbedAnswer),
   /** An estimate of tokens. */
   count: method([Type.String()], Type.Number()),
   /** Micro-dollars that these agents' calls have cost since then, by agent; agents without a call are left out. */

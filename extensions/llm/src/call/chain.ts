@@ -127,7 +127,7 @@ const FACTORY: Readonly<Record<ModelErrorClass, (provider: string, model: string
   cancelled: llmErrors.cancelled,
 };
 
-const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): SvcError => {
+export const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): SvcError => {
   const last = failed.at(-1);
   const details = { attempts };
   if (!last || last.failure.errorClass === 'cancelled') return llmErrors.cancelled().with({ details });

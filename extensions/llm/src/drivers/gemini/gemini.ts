@@ -13,9 +13,10 @@ import { type Adaptation, createAdaptations } from '../adaptation.js';
 import type { Driver, Hear } from '../driver.js';
 import { eventJson, exchange, type ExchangeDeps } from '../exchange.js';
 import { geminiBody } from './gemini-body.js';
+import { geminiEmbed } from './gemini-embed.js';
+import { KEY_HEADER, modelUrl } from './address.js';
 
 const MAX_CALLS = 128;
-export const KEY_HEADER = 'x-goog-api-key';
 
 interface WirePart {
   readonly text?: string;
@@ -47,6 +48,7 @@ export const createGeminiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
     ask: (target, request, signal, hear) => adaptations.run(target, request, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
+    embed: (target, batch, signal) => geminiEmbed(deps, target, batch, signal),
   };
 };
 
@@ -63,14 +65,6 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
   const reason = stopReason(reading);
   for (const call of reading.calls) hear(call);
   hear({ type: 'stop', reason });
-};
-
-/** `models/` stands before plain names; others, such as `tunedModels/x`, bring their own. A base URL without a version is of this one. */
-export const modelUrl = ({ baseUrl, model }: Pick<DriverTarget, 'baseUrl' | 'model'>): string => {
-  const base = /\/v\d+\w*$/.test(baseUrl) ? baseUrl : `${baseUrl}/v1beta`;
-  const path = (model.includes('/') ? model : `models/${model}`).split('/');
-  if (path.some((step) => /^\.{0,2}$/.test(step))) throw new ModelFailure('model_not_found', `${model} is no name of a model`);
-  return `${base}/${path.map(encodeURIComponent).join('/')}`;
 };
 
 /** True when it was the last event: a reason with its usage. What comes after a reason alone is still read. */
