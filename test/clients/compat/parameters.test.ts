@@ -22,11 +22,11 @@ describe('parameters of a request at /v1', () => {
     }
   });
 
-  it('of one text, or of plain JSON, reach it too, and text as the form is none', async () => {
+  it('of one text, or of plain JSON, reach it too, and what is the same as nothing is none', async () => {
     const svc = await bootWithModel(() => ({ text: 'ok' }));
     await say(svc, { stop: 'END', response_format: { type: 'json_object' } });
     expect(svc.model.requests.at(-1)?.body).to.deep.include({ stop: ['END'], response_format: { type: 'json_object' } });
-    await say(svc, { response_format: { type: 'text' }, stop: null, top_p: null, seed: null });
+    await say(svc, { response_format: { type: 'text' }, stop: null, top_p: 1, seed: null });
     for (const name of ['response_format', 'stop', 'top_p', 'seed']) expect(svc.model.requests.at(-1)?.body).to.not.have.property(name);
   });
 

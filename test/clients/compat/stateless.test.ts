@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OPEN_RATE } from '@svc/testing';
+import { OPEN_RATE, OWNER } from '@svc/testing';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import OpenAI from 'openai';
@@ -173,6 +173,16 @@ describe('a stateless request', () => {
     const refused = await post(svc, { messages: many(10_001) });
     expect([refused.status, refused.body.code]).to.deep.equal([400, 'unsupported_value']);
   }).timeout(30_000);
+
+  it('is sent whole, whatever the agent says of its history and the catalog of its window', async () => {
+    const svc = await bootWithModel(() => ({ text: 'ok' }));
+    await svc.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'narrow', max_history_messages: 2, model: { context_window: 2_000, max_tokens: 100 } } });
+    const long = Array.from({ length: 9 }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: `${index} ${'x'.repeat(20_000)}` }));
+    const { headers } = await post(svc, { model: 'svc:narrow:stateless', messages: long });
+    expect(turns(svc)).to.deep.equal(long);
+    const run = await svc.kernel.daemon.parts.journal.get(OWNER, headers.get('x-svc-run') ?? '');
+    expect(run?.input).to.deep.include({ door: 'openai' }).and.not.have.any.keys('parts', 'history');
+  });
 
   for (const [what, messages, code] of [
     ['an assistant message last', [...TALK, { role: 'assistant', content: 'and' }], 'no_question'],

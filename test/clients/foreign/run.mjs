@@ -22,7 +22,12 @@ const CLIENTS = [
   { name: 'openai (npm)', package: 'openai', script: 'openai.mjs' },
   { name: 'LangChain', package: '@langchain/openai', script: 'langchain.mjs' },
   { name: 'Vercel AI SDK', package: 'ai', script: 'ai-sdk.mjs' },
-  { name: 'LlamaIndex', package: '@llamaindex/openai', script: 'llamaindex.mjs' },
+  {
+    name: 'LlamaIndex',
+    package: '@llamaindex/openai',
+    script: 'llamaindex.mjs',
+    known: { abort: 'leaving its loop does not end its request, and chat() takes no signal: the daemon never hears that it left' },
+  },
 ];
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-foreign-'));
@@ -33,10 +38,10 @@ try {
   await exec('npm', ['install', '--no-audit', '--no-fund', '--omit=dev'], { cwd: folder, maxBuffer: 1e8 });
   const node = await nodeOf();
   const rows = [];
-  for (const client of CLIENTS) rows.push({ name: client.name, version: await versionOf(client.package), results: await through(node, [join(folder, client.script)]) });
+  for (const client of CLIENTS) rows.push({ name: client.name, known: client.known, version: await versionOf(client.package), results: await through(node, [join(folder, client.script)]) });
   rows.push(await python());
   await write(tableOf(rows), (await exec(node, ['--version'])).stdout.trim());
-  process.exitCode = rows.every(({ results }) => FLOWS.every((flow) => results.get(flow)?.ok)) ? 0 : 1;
+  process.exitCode = rows.every(({ results, known }) => FLOWS.every((flow) => results.get(flow)?.ok || known?.[flow])) ? 0 : 1;
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
@@ -94,11 +99,11 @@ async function through(command, args) {
 function tableOf(rows) {
   const lines = [`| client | version | ${FLOWS.join(' | ')} |`, `|---|---|${FLOWS.map(() => '---|').join('')}`];
   const notes = [];
-  for (const { name, version, results } of rows) {
+  for (const { name, version, results, known } of rows) {
     const cells = FLOWS.map((flow) => {
       const result = results.get(flow);
       if (result?.ok) return 'ok';
-      notes.push(`- ${name}, ${flow}: ${result?.why ?? 'not run'}`);
+      notes.push(`- ${name}, ${flow}: ${known?.[flow] ?? result?.why ?? 'not run'}`);
       return `**no** (${notes.length})`;
     });
     lines.push(`| ${name} | ${version} | ${cells.join(' | ')} |`);

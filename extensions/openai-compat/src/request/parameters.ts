@@ -19,7 +19,8 @@ export function checkServed(request: ChatRequest): void {
 /** Undefined where nothing was asked. A temperature travels beside these. */
 export function parametersOf({ top_p: topP, stop, seed, response_format: format }: ChatRequest): Parameters | undefined {
   const asked: Parameters = {
-    ...(typeof topP === 'number' ? { topP } : {}),
+    // 1 takes nothing away, and some clients always send it: it is the same as none.
+    ...(typeof topP === 'number' && topP < 1 ? { topP } : {}),
     ...(stop === undefined || stop === null ? {} : { stop: typeof stop === 'string' ? [stop] : stop }),
     ...(typeof seed === 'number' ? { seed } : {}),
     ...(format ? formatOf(format) : {}),

@@ -4,7 +4,14 @@ import { ChatOpenAI } from '@langchain/openai';
 import { BASE_URL, FAR_IMAGE, MODEL, PIXEL, run, TALK, thrown } from './flows.mjs';
 
 const model = new ChatOpenAI({ model: MODEL, apiKey: 'any', configuration: { baseURL: BASE_URL } });
-const look = (url) => [new HumanMessage({ content: [{ type: 'text', text: 'what is it?' }, { type: 'image_url', image_url: { url } }] })];
+const look = (url) => [
+  new HumanMessage({
+    content: [
+      { type: 'text', text: 'what is it?' },
+      { type: 'image_url', image_url: { url } },
+    ],
+  }),
+];
 const saidBy = async (asked) => (await model.invoke(asked)).content;
 
 await run({

@@ -3,7 +3,15 @@ import { openai } from '@llamaindex/openai';
 import { BASE_URL, FAR_IMAGE, MODEL, PIXEL, run, TALK, thrown } from './flows.mjs';
 
 const model = openai({ model: MODEL, apiKey: 'any', baseURL: BASE_URL, maxRetries: 0 });
-const look = (url) => [{ role: 'user', content: [{ type: 'text', text: 'what is it?' }, { type: 'image_url', image_url: { url } }] }];
+const look = (url) => [
+  {
+    role: 'user',
+    content: [
+      { type: 'text', text: 'what is it?' },
+      { type: 'image_url', image_url: { url } },
+    ],
+  },
+];
 const ask = async (messages) => (await model.chat({ messages: typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages })).message.content;
 
 await run({

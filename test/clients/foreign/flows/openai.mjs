@@ -5,7 +5,15 @@ import { BASE_URL, FAR_IMAGE, MODEL, PIXEL, run, TALK, thrown } from './flows.mj
 const client = new OpenAI({ baseURL: BASE_URL, apiKey: 'any' });
 const ask = (messages, more = {}) => client.chat.completions.create({ model: MODEL, messages: typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages, ...more });
 const saidBy = (completion) => completion.choices[0].message.content;
-const look = (url) => [{ role: 'user', content: [{ type: 'text', text: 'what is it?' }, { type: 'image_url', image_url: { url } }] }];
+const look = (url) => [
+  {
+    role: 'user',
+    content: [
+      { type: 'text', text: 'what is it?' },
+      { type: 'image_url', image_url: { url } },
+    ],
+  },
+];
 
 await run({
   chat: async () => saidBy(await ask('two and two?')),
