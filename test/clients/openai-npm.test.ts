@@ -207,9 +207,9 @@ describe('the openai client', () => {
       await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "second"\n' });
       const models = [];
       for await (const model of clientOf(svc).models.list()) models.push(model);
-      expect(models.map((model) => model.id).sort()).to.deep.equal(['svc:assistant', 'svc:second']);
+      expect(models.map((model) => model.id).sort()).to.deep.equal(['svc:assistant', 'svc:assistant:stateless', 'svc:second', 'svc:second:stateless']);
       expect(models.every((model) => model.object === 'model' && model.owned_by === 'svc' && Number.isInteger(model.created))).to.equal(true);
-      expect((await clientOf(svc).models.retrieve('svc:second')).id).to.equal('svc:second');
+      for (const id of ['svc:second', 'svc:second:stateless']) expect((await clientOf(svc).models.retrieve(id)).id).to.equal(id);
     });
   });
 
@@ -382,6 +382,6 @@ describe('the openai client', () => {
     );
     expect(refused).to.be.instanceOf(AuthenticationError);
     expect(refused).to.include({ code: 'invalid_api_key', type: 'authentication_error' });
-    expect((await new OpenAI({ baseURL: `${url}/v1`, apiKey: 'k' }).models.list()).data).to.have.length(1);
+    expect((await new OpenAI({ baseURL: `${url}/v1`, apiKey: 'k' }).models.list()).data).to.have.length(2);
   });
 });

@@ -9,7 +9,13 @@ export const ContentPart = Type.Union([
     data: Type.String({ description: 'Base64' }),
     upload: Type.Optional(Type.String({ description: 'Names where the picture is: whoever makes the request puts its data in. A driver never sees one' })),
   }),
-  Type.Object({ type: Type.Literal('tool_call'), id: Type.String(), name: Type.String(), args: Type.Unknown() }),
+  Type.Object({
+    type: Type.Literal('tool_call'),
+    id: Type.String(),
+    name: Type.String(),
+    args: Type.Unknown(),
+    signature: Type.Optional(Type.String({ description: 'What the provider that made the call wants back with it, as it gave it' })),
+  }),
   Type.Object({ type: Type.Literal('tool_result'), id: Type.String(), name: Type.String(), content: Type.String(), isError: Type.Boolean() }),
 ]);
 export type ContentPart = Plain<typeof ContentPart>;
@@ -23,6 +29,29 @@ export type ToolSchema = Plain<typeof ToolSchema>;
 
 const Choice = Type.Object({ provider: Type.String(), model: Type.String() });
 
+/** In which form the whole answer comes. */
+export const AnswerFormat = Type.Union([
+  Type.Object({ type: Type.Literal('json_object') }),
+  Type.Object({
+    type: Type.Literal('json_schema'),
+    name: Type.String(),
+    description: Type.Optional(Type.String()),
+    schema: Type.Unknown({ description: 'JSON Schema of the answer, an object schema' }),
+    strict: Type.Optional(Type.Boolean()),
+  }),
+]);
+export type AnswerFormat = Plain<typeof AnswerFormat>;
+
+/** What a caller asked of this one call. A model whose wire cannot hold one of them is not asked: `llm_parameter_unsupported` names it. */
+export const Parameters = Type.Object({
+  temperature: Type.Optional(Type.Number({ description: "Instead of the request's own, which a model that takes none is asked without" })),
+  topP: Type.Optional(Type.Number()),
+  stop: Type.Optional(Type.Array(Type.String())),
+  seed: Type.Optional(Type.Integer()),
+  format: Type.Optional(AnswerFormat),
+});
+export type Parameters = Plain<typeof Parameters>;
+
 export const ModelRequest = Type.Object({
   ...Choice.properties,
   fallbacks: Type.Array(Choice),
@@ -31,6 +60,7 @@ export const ModelRequest = Type.Object({
   tools: Type.Array(ToolSchema),
   maxTokens: Type.Number(),
   temperature: Type.Optional(Type.Number()),
+  parameters: Type.Optional(Parameters),
   timeoutMs: Type.Optional(Type.Number()),
   thinking: Type.Optional(Type.Object({ budgetTokens: Type.Number() }, { description: 'What the model may think beforehand, beside `maxTokens`. Models that cannot think are asked without' })),
 });
@@ -77,7 +107,7 @@ const StopReason = OneOf(['end', 'tool_calls', 'length', 'content_filter']);
 
 export const ModelAnswer = Type.Object({
   text: Type.String(),
-  calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown(), argsError: Type.Optional(Type.String()) })),
+  calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown(), argsError: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) })),
   stop: StopReason,
   usage: Usage,
   provider: Type.String({ description: 'Who answered, after `default` and fallbacks were resolved' }),
@@ -87,7 +117,7 @@ export const ModelAnswer = Type.Object({
 });
 export type ModelAnswer = Plain<typeof ModelAnswer>;
 
-export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe']) });
+export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe', 'embedding']) });
 export type CallContext = Plain<typeof CallContext>;
 
 /** A model failed in a way that passes, and is asked again after a while. */
@@ -104,6 +134,26 @@ export type RetryWait = Plain<typeof RetryWait>;
 export const AnswerPiece = Type.Union([Type.Object({ text: Type.String() }), Type.Object({ waits: RetryWait }), Type.Object({ answer: ModelAnswer })]);
 export type AnswerPiece = Plain<typeof AnswerPiece>;
 
+export const EmbedRequest = Type.Object({
+  ...Choice.properties,
+  texts: Type.Array(Type.String(), { description: '1 to 1,024 texts, none of them empty, of 2,000,000 characters together' }),
+  dimensions: Type.Optional(Type.Integer({ description: 'Numbers of a vector, 1 to 16,384; a model that cannot choose refuses it, or says by its vectors that it did not' })),
+  use: Type.Optional(OneOf(['document', 'query'], { description: 'What the texts are, for models that tell the two apart' })),
+  timeoutMs: Type.Optional(Type.Number()),
+});
+export type EmbedRequest = Plain<typeof EmbedRequest>;
+
+export const EmbedAnswer = Type.Object({
+  vectors: Type.Array(Type.Array(Type.Number()), { description: 'One for each text, in their order, all of one length' }),
+  provider: Type.String(),
+  model: Type.String({ description: 'Vectors of different models are not to be compared' }),
+  standIn: Type.Optional(Type.String({ description: 'Set where no model made them: what they are instead' })),
+  usage: Usage,
+  attempts: Type.Array(Attempt),
+  settle: SealedWrites,
+});
+export type EmbedAnswer = Plain<typeof EmbedAnswer>;
+
 /** What a driver is asked: the model, where it is, and how long it may take. */
 export const DriverTarget = Type.Object({
   provider: Type.String(),
@@ -117,7 +167,7 @@ export type DriverTarget = Plain<typeof DriverTarget>;
 
 export const DriverEvent = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
-  Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String() }),
+  Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String(), signature: Type.Optional(Type.String()) }),
   Type.Object({ type: Type.Literal('usage'), inputTokens: Type.Optional(Type.Number()), outputTokens: Type.Optional(Type.Number()) }),
   Type.Object({ type: Type.Literal('stop'), reason: StopReason }),
 ]);
@@ -132,7 +182,7 @@ const Driver = defineService('model-driver', '1.0.0', {
   stream: streamMethod([DriverTarget, ModelRequest], DriverEvent),
 });
 
-/** The driver of one wire: `openai`, `anthropic` and `builtin` are llm's own, any other name an extension may provide. */
+/** The driver of one wire: `openai`, `anthropic`, `gemini` and `builtin` are llm's own, any other name an extension may provide. */
 export const ModelDriver = (wire: string): typeof Driver => named(Driver, wire);
 
 export const Llm = defineService('llm', '1.0.0', {
@@ -147,6 +197,8 @@ export const Llm = defineService('llm', '1.0.0', {
       why: Type.String(),
     }),
   ),
+  /** Throws `llm_parameter_unsupported` for the first of these that the wire of this model cannot hold. What only the model refuses shows when it is asked. */
+  checkParameters: method([Choice, Parameters], Type.Void()),
   /** Whether a model can be told to think before it answers, key or no key; null where its provider is not known. */
   canThink: method([Choice], Nullable(Type.Boolean())),
   /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */
@@ -160,6 +212,12 @@ export const Llm = defineService('llm', '1.0.0', {
   complete: method([ModelRequest, CallContext], ModelAnswer),
   /** The same, with each piece of text as it comes. */
   stream: streamMethod([ModelRequest, CallContext], AnswerPiece),
+  /**
+   * Vectors of texts, by one model: another one's would not fit beside them, so there is no fallback. Asked in batches as its provider
+   * takes them, each again as calls are; within what the agent may use, and charged to it. Throws `llm_embed_invalid`,
+   * `llm_embeddings_unsupported` where the provider makes none, `llm_embedding_model_unnamed`, and what calls throw.
+   */
+  embed: method([EmbedRequest, CallContext], EmbedAnswer),
   /** An estimate of tokens. */
   count: method([Type.String()], Type.Number()),
   /** Micro-dollars that these agents' calls have cost since then, by agent; agents without a call are left out. */

@@ -20,8 +20,14 @@ export const llmErrors = defineErrors('llm', {
   provider_unsupported: {
     status: 400,
     retry: false,
-    message: (provider: string) => `${provider} speaks a protocol that this version does not: only OpenAI-compatible and Anthropic-compatible providers can be used.`,
+    message: (provider: string) => `${provider} speaks a protocol that this version does not: only providers that speak OpenAI's, Anthropic's or Gemini's can be used.`,
     hint: 'Choose a model of another provider, e.g. the same one through openrouter.',
+  },
+  parameter_unsupported: {
+    status: 400,
+    retry: false,
+    message: (parameter: string, provider: string, model: string, why: string) => `${provider}/${model} cannot be asked with \`${parameter}\`: ${why}.`,
+    hint: 'Leave it out, or choose an agent whose model takes it.',
   },
   provider_key_missing: {
     status: 412,
@@ -58,6 +64,14 @@ export const llmErrors = defineErrors('llm', {
   half_stream: { status: 500, retry: true, message: failed('broke off in the middle of its answer'), hint: laterHint },
   provider_garbage: { status: 500, retry: true, message: failed('sent something that is not an answer'), hint: 'Check the base URL: a proxy or a web page may stand there instead of the provider.' },
   all_models_failed: { status: 500, retry: true, message: (count: number, tried: string) => `None of the ${count} models could answer. ${tried}`, hint: 'The details list every attempt.' },
+  embed_invalid: { status: 400, retry: false, message: (what: string) => `These texts cannot be made vectors of: ${what}.` },
+  embeddings_unsupported: {
+    status: 400,
+    retry: false,
+    message: (provider: string) => `${provider} makes no embeddings.`,
+    hint: 'Name another provider and one of its embedding models, e.g. openai/text-embedding-3-small, or a model that runs at ollama.',
+  },
+  embedding_model_unnamed: { status: 400, retry: false, message: (provider: string) => `Nobody here knows which model of ${provider} makes embeddings.`, hint: 'Name it.' },
   cancelled: { status: 499, retry: false, message: () => 'The model call was cancelled.' },
 });
 

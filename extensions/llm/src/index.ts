@@ -9,6 +9,7 @@ import { LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
 import { createBuiltinDriver } from './drivers/builtin.js';
 import { createDrivers } from './drivers/driver.js';
+import { createGeminiDriver } from './drivers/gemini/gemini.js';
 import { createOpenAiDriver } from './drivers/openai.js';
 import { createResolutionCache } from './resolution-cache.js';
 import { createQuota } from './money/quota.js';
@@ -27,7 +28,10 @@ export default defineExtension({
     const counters = { calls: 0, failures: 0, retries: 0 };
     const store = createUsageStore(ctx.db);
     const providers = ctx.services.require(Providers);
-    const drivers = createDrivers({ openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), builtin: createBuiltinDriver() }, ctx.services);
+    const drivers = createDrivers(
+      { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() },
+      ctx.services,
+    );
     const resolution = createResolutionCache({ drivers, models: ctx.services.require(Models), providers, clock: ctx.clock });
     ctx.events.on(ProviderChanged, () => resolution.clear());
     ctx.events.on(ConfigChanged, () => resolution.clear());

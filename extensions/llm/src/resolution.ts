@@ -63,7 +63,7 @@ export const resolveChoice = async (deps: ResolutionDeps, choice: Choice): Promi
   };
 };
 
-const isDefault = (name: string): boolean => name === '' || name === 'default' || name === 'auto';
+export const isDefault = (name: string): boolean => name === '' || name === 'default' || name === 'auto';
 
 /** R1. */
 const placeOf = async (deps: ResolutionDeps, model: string): Promise<Choice & { why: string }> => {

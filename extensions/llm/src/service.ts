@@ -1,12 +1,28 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
 import { type Actor, type ConfigHandle, type Clock, type Events, type Ids, type KeptRows, type Logger, readOneKept, type Write } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import { callsOf, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
+import { callsOf, chainError, checkParameters, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
 import { LlmSection } from './config.js';
-import { type AnswerPiece, type Attempt, type CallContext, type LlmService, LlmUsed, type ModelAnswer, type ModelRequest, type RetryWait, type Usage } from './contract.js';
+import {
+  type AnswerPiece,
+  type Attempt,
+  type CallContext,
+  type EmbedAnswer,
+  type EmbedRequest,
+  type LlmService,
+  LlmUsed,
+  type ModelAnswer,
+  type ModelRequest,
+  type RetryWait,
+  type Usage,
+} from './contract.js';
 import type { Drivers } from './drivers/driver.js';
+import { ceilingOf as ceilingTokens } from './embed/batches.js';
+import { checkTexts, embedAll } from './embed/embedding.js';
+import { embeddingModelOf } from './embed/embedding-model.js';
+import { llmErrors } from './errors.js';
 import { createPieces } from './call/pieces.js';
-import { ceilingInput, costMicros, estimateTokens } from './money/pricing.js';
+import { ceilingInput, costMicros, estimateTokens, usageOf } from './money/pricing.js';
 import type { Quota } from './money/quota.js';
 import type { Need } from './money/quota-ledger.js';
 import type { ResolutionCache } from './resolution-cache.js';
@@ -15,7 +31,7 @@ import { canThink } from './call/thinking.js';
 
 export interface LlmDeps {
   resolution: ResolutionCache;
-  providers: Pick<ProvidersService, 'get' | 'markKeyInvalid' | 'markKeyValid'>;
+  providers: Pick<ProvidersService, 'defaultModel' | 'get' | 'markKeyInvalid' | 'markKeyValid'>;
   drivers: Drivers;
   store: UsageStore;
   quota: Quota;
@@ -43,6 +59,7 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
     const { provider, model, contextWindow, why, ...resolved } = await deps.resolution.resolve(choice);
     return { provider, model, contextWindow, canThink: resolved.canThink, canSee: resolved.info?.supports_vision ?? null, why };
   },
+  checkParameters: async (choice, parameters) => checkParameters(await deps.resolution.resolve(choice), parameters),
   canThink: async ({ provider, model }) => {
     const record = await deps.providers.get(provider);
     return record ? canThink(record.wire, model) : null;
@@ -51,6 +68,7 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   reserve: (request, context) => reserve(deps, request, context),
   complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined }),
   stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
+  embed: (request, context, options) => embed(deps, request, context, options?.signal ?? NEVER),
   count: async (text) => estimateTokens(text),
   spending: (actor, agentIds, since) => readOneKept(deps.spent, actor, agentIds, 0, () => deps.store.spending(actor, agentIds, since)),
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
@@ -123,10 +141,7 @@ const usedBy = (bills: readonly Bill[]): Need => {
 };
 
 const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult, isLimited: boolean): Promise<ModelAnswer> => {
-  deps.spent.willChange(context.agentId);
-  const rows = deps.store.insert(result.bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? result.attempts : [])));
-  // Other processes keep a ledger of the agent too.
-  const settle = isLimited && rows.length > 0 ? [...rows, deps.events.event(LlmUsed, { agentId: context.agentId, by: deps.self })] : rows;
+  const settle = settlementOf(deps, context, result, isLimited);
   if (!result.ok) {
     deps.counters.failures++;
     await settleFailure(deps, settle);
@@ -143,6 +158,40 @@ const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult
     attempts: result.attempts,
     settle,
   };
+};
+
+/** What was used, as rows; other processes keep a ledger of the agent too. */
+const settlementOf = (deps: LlmDeps, context: CallContext, { bills, attempts }: Pick<ChainResult, 'attempts' | 'bills'>, isLimited: boolean): Write[] => {
+  deps.spent.willChange(context.agentId);
+  const rows = deps.store.insert(bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? attempts : [])));
+  return isLimited && rows.length > 0 ? [...rows, deps.events.event(LlmUsed, { agentId: context.agentId, by: deps.self })] : rows;
+};
+
+const embed = async (deps: LlmDeps, request: EmbedRequest, context: CallContext, signal: AbortSignal): Promise<EmbedAnswer> => {
+  checkTexts(request);
+  const resolved = await embeddingModelOf(deps, request);
+  const { embed: ask } = deps.drivers(resolved.record.wire, resolved.provider);
+  if (!ask) throw llmErrors.embeddings_unsupported(resolved.provider);
+  const tokens = request.texts.reduce((sum, text) => sum + ceilingTokens(text), 0);
+  const place = await deps.quota.reserve(context.agentId, async () => ({ tokens, costMicros: costMicros(resolved.price, tokens, 0) }), signal);
+  try {
+    deps.counters.calls++;
+    const { failure, vectors, attempts, standIn, ...used } = await embedAll(deps, { resolved, embed: ask, request, config: deps.config.get(LlmSection), signal });
+    const usage = usageOf(resolved.price, { ...used, outputTokens: 0 });
+    const bills = used.inputTokens === 0 ? [] : [{ provider: resolved.provider, model: resolved.model, usage }];
+    place.settle(usedBy(bills));
+    const settle = settlementOf(deps, context, { bills, attempts }, place.counts);
+    if (failure) {
+      if (failure.errorClass === 'auth') await chainDeps(deps).keyRefused(resolved.provider);
+      deps.counters.failures++;
+      await settleFailure(deps, settle);
+      throw chainError([{ choice: resolved, failure }], attempts);
+    }
+    chainDeps(deps).keyTaken(resolved.provider);
+    return { vectors, provider: resolved.provider, model: resolved.model, ...(standIn === undefined ? {} : { standIn }), usage, attempts, settle };
+  } finally {
+    place.settle({ tokens: 0, costMicros: 0 });
+  }
 };
 
 const chainDeps = (deps: LlmDeps): ChainDeps => ({

@@ -18,6 +18,7 @@ import type { CallContext, LlmService, ModelAnswer, ModelDriver, ModelRequest, R
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';
 import { createBuiltinDriver } from '../src/drivers/builtin.js';
 import { createDrivers } from '../src/drivers/driver.js';
+import { createGeminiDriver } from '../src/drivers/gemini/gemini.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
 import { createQuota } from '../src/money/quota.js';
@@ -96,7 +97,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const now = options.now ?? Date.now;
   let passedMs = 0;
   const clock: Clock = { ...systemClock(), mono: () => performance.now() + passedMs, now, iso: () => new Date(now()).toISOString(), sleep: options.sleep ?? (async (ms) => void waits.push(ms)) };
-  const door = realFetch(options.keys ?? { 'provider.openai': CANARY, 'provider.anthropic': CANARY, 'provider.groq': CANARY }, log);
+  const door = realFetch(options.keys ?? { 'provider.openai': CANARY, 'provider.anthropic': CANARY, 'provider.gemini': CANARY, 'provider.groq': CANARY }, log);
   const storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
   const owned = { id: 'llm', tables: ['usage'] };
   await storage.migrate(owned, [init]);
@@ -109,7 +110,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const providers = playedProviders(options, invalid);
   const store = createUsageStore(db);
   const services = { optional: ({ name }: { readonly name: string }) => ({ value: options.foreign?.[name.replace('model-driver:', '')] as never, onChange: () => ({ dispose: () => undefined }) }) }; // only drivers are asked for
-  const drivers = createDrivers({ openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), builtin: createBuiltinDriver() }, services);
+  const drivers = createDrivers({ openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() }, services);
   const llm = createLlmService({
     quota: createQuota({ agents: playedAgents(options.limits ?? {}), store, clock }),
     resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, clock }),
@@ -168,8 +169,8 @@ const NO_LIMITS: AgentLimits = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_c
 
 const playedProviders = ({ urls, keys, defaultModel, fallbacks = [], keyTaken }: RigOptions, invalid: string[]): ProvidersService => {
   const record = (name: string): ProviderRecord | undefined => {
-    const wire = name === 'anthropic' ? 'anthropic' : name === 'builtin' ? 'builtin' : name === 'bedrock' ? 'unsupported' : 'openai';
-    const isKnown = name in urls || ['openai', 'anthropic', 'groq', 'builtin', 'bedrock'].includes(name);
+    const wire = name === 'anthropic' || name === 'gemini' ? name : name === 'builtin' ? 'builtin' : name === 'bedrock' ? 'unsupported' : 'openai';
+    const isKnown = name in urls || ['openai', 'anthropic', 'gemini', 'groq', 'builtin', 'bedrock'].includes(name);
     if (!isKnown) return undefined;
     const hasKey = keys === undefined || `provider.${name}` in keys;
     return {

@@ -1,12 +1,14 @@
 /**
- * Messages beside the conversation: a side question (`ephemeral`) and an `incognito` message.
+ * Messages beside the conversation: a side question (`ephemeral`), an `incognito` message, and a request that brings its own
+ * history (`stateless`).
  *
  * B1  Each runs in a session of its own, so that a crash loses nothing while it runs. That session goes in the commit that ends the run.
  * B2  A side question reads nothing of the conversation, adds nothing to it and uses no tools.
  * B3  An incognito message reads the conversation. Neither it nor its answer stands in a row once the run has ended.
+ * B4  A stateless request is answered from the messages that it brings, all of them and no others, and uses tools like any other.
  */
 import { systemActor, type Write } from '@svc/api';
-import type { SessionsService } from '@svc/ext-sessions/contract';
+import type { EntryDraft, SessionsService } from '@svc/ext-sessions/contract';
 import type { RunDraft, RunResult } from './contract.js';
 import type { Beside, RunInput } from './run-input.js';
 
@@ -15,6 +17,7 @@ const ASIDE = /^\/btw\s+/;
 
 /** `/btw what time is it?` is the question beside the conversation, on every door. */
 export function withoutAsidePrefix(draft: RunDraft): RunDraft {
+  if (draft.history) return draft;
   const first = draft.parts.findIndex((part) => part.type === 'text');
   const part = draft.parts[first];
   if (part?.type !== 'text' || !ASIDE.test(part.text)) return draft;
@@ -22,11 +25,13 @@ export function withoutAsidePrefix(draft: RunDraft): RunDraft {
 }
 
 export const besideOf = (draft: RunDraft, sessionId: string): Beside | undefined =>
-  draft.ephemeral ? { sessionId, kind: 'ephemeral' } : draft.incognito ? { sessionId, kind: 'incognito' } : undefined;
+  draft.history ? { sessionId, kind: 'stateless' } : draft.ephemeral ? { sessionId, kind: 'ephemeral' } : draft.incognito ? { sessionId, kind: 'incognito' } : undefined;
 
 /** Only where there are any: fingerprints of other requests stay what they were. */
-export const besideWords = (draft: RunDraft): unknown[] =>
-  draft.ephemeral || draft.incognito || draft.thinking !== undefined ? [draft.ephemeral ?? false, draft.incognito ?? false, draft.thinking ?? null] : [];
+export const besideWords = (draft: RunDraft): unknown[] => [
+  ...(draft.ephemeral || draft.incognito || draft.thinking !== undefined ? [draft.ephemeral ?? false, draft.incognito ?? false, draft.thinking ?? null] : []),
+  ...(draft.parameters || draft.history ? [draft.parameters ?? null, draft.history ?? null] : []),
+];
 
 /** The conversation that a run belongs to, as clients know it. */
 export const talkOf = (input: RunInput): string => input.beside?.sessionId ?? input.sessionId;
@@ -35,8 +40,13 @@ export const talkOf = (input: RunInput): string => input.beside?.sessionId ?? in
 export const leftovers = async (deps: { readonly sessions: Pick<SessionsService, 'discard'> }, input: RunInput): Promise<readonly Write[]> =>
   input.beside ? deps.sessions.discard(systemActor('runs'), input.sessionId) : [];
 
-/** A run that ends before its message stood anywhere else keeps no incognito words in its row. */
-export const withoutMessage = ({ parts: _parts, ...input }: RunInput): { input?: RunInput } => (input.beside?.kind === 'incognito' ? { input } : {});
+/** A run that ends before its message stood anywhere else keeps no incognito words in its row, and no history that is another's to keep. */
+export const withoutMessage = ({ parts: _parts, history: _history, ...input }: RunInput): { input?: RunInput } =>
+  input.beside?.kind === 'incognito' || input.beside?.kind === 'stateless' ? { input } : {};
+
+/** What a run begins with: its message, after those that a stateless request brought. */
+export const openingOf = ({ parts, history = [] }: RunInput, runId: string): EntryDraft[] =>
+  parts ? [...history.map(({ role, parts: said }) => ({ kind: role, runId, parts: said })), { kind: 'user', runId, parts }] : [];
 
 /** What an incognito message brought was said to whoever listened, and stands in no row. */
 export const keptResult = (input: RunInput, result: RunResult): RunResult => (input.beside?.kind === 'incognito' ? { ...result, response: NOT_KEPT } : result);

@@ -20,7 +20,7 @@ import {
 } from '@svc/api';
 import { Agent } from '@svc/ext-agents/contract';
 import { Attachment } from '@svc/ext-files/contract';
-import { Attempt } from '@svc/ext-llm/contract';
+import { Attempt, Parameters } from '@svc/ext-llm/contract';
 import { Part } from '@svc/ext-sessions/contract';
 
 export const Door = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
@@ -37,6 +37,12 @@ export const RunDraft = Type.Object({
   systemExtra: Type.Optional(Type.String({ description: 'Prepended to the system prompt of this run only' })),
   maxTokens: Type.Optional(Type.Number()),
   temperature: Type.Optional(Type.Number()),
+  parameters: Type.Optional(Parameters),
+  history: Type.Optional(
+    Type.Array(Type.Object({ role: OneOf(['user', 'assistant']), parts: Type.Array(Part) }), {
+      description: 'All that was said before: the run stands on this alone. It neither reads nor joins a conversation, waits for no other run, and uses tools like any other',
+    }),
+  ),
   ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: it neither reads nor joins the conversation, and uses no tools. Also what begins with `/btw `' })),
   incognito: Type.Optional(Type.Boolean({ description: 'It reads the conversation, and nothing of it or of its answer is kept' })),
   thinking: Type.Optional(Type.Boolean({ description: 'Whether the model shall think before it answers; otherwise as the session or the manifest says' })),

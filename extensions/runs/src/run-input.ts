@@ -1,8 +1,8 @@
 /** What a run's row keeps of its request, and what its steps keep of their outcome. Content itself lives in session entries. */
 import type { JournalRun, JournalStep, ToolStatus } from '@svc/api';
-import type { Attempt } from '@svc/ext-llm/contract';
+import type { Attempt, Parameters } from '@svc/ext-llm/contract';
 import type { Part } from '@svc/ext-sessions/contract';
-import type { Door, RunResult } from './contract.js';
+import type { Door, RunDraft, RunResult } from './contract.js';
 
 export const RUN_KIND = 'agent';
 /** A command that was answered at once. */
@@ -16,9 +16,12 @@ export interface RunInput {
   readonly unwatched?: 'cancel';
   /** The message, until the first commit of the run has made it a session entry. */
   readonly parts?: readonly Part[];
+  /** What a stateless request says was said before, until the same commit. */
+  readonly history?: RunDraft['history'];
   readonly systemExtra?: string;
   readonly maxTokens?: number;
   readonly temperature?: number;
+  readonly parameters?: Parameters;
   readonly thinking?: boolean;
   /** Set for a message beside the conversation: `sessionId` is then one of its own, which goes when the run ends. */
   readonly beside?: Beside;
@@ -33,7 +36,7 @@ export const answerOf = ({ result }: Pick<JournalRun, 'result'>): RunResult | nu
 export interface Beside {
   /** The conversation that it stands beside. */
   readonly sessionId: string;
-  readonly kind: 'ephemeral' | 'incognito';
+  readonly kind: 'ephemeral' | 'incognito' | 'stateless';
 }
 
 export interface ModelOutcome {

@@ -46,7 +46,7 @@ export interface RunsDeps {
   readonly log: Logger;
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
-  readonly llm: Pick<LlmService, 'admit' | 'resolve'>;
+  readonly llm: Pick<LlmService, 'admit' | 'checkParameters' | 'resolve'>;
   readonly uploads: OptionalHandle<UploadsService>;
   readonly worker: DurableWorker;
   readonly firstSteps: FirstSteps;
@@ -76,7 +76,8 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
   if (agent.state === 'Suspended') throw runErrors.agent_suspended(agent.name);
   const sessionId = draft.sessionId ?? agent.sessionId;
   const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  if (text.startsWith('/') && !deps.intercept.isEmpty()) {
+  // A stateless request is words for the model alone: no command of a conversation.
+  if (text.startsWith('/') && !draft.history && !deps.intercept.isEmpty()) {
     const answer = await deps.intercept.call({ actor, agent, sessionId, text, door: draft.door });
     if (answer) return answerCommand(deps, actor, agent, sessionId, draft, answer);
   }
@@ -85,6 +86,7 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
   if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id);
   if (draft.thinking === true) await checkThinking(deps, agent);
   if (draft.parts.some((part) => part.type === 'image')) await checkSight(deps, agent);
+  if (draft.parameters) await deps.llm.checkParameters(agent.manifest.model, draft.parameters);
   if (draft.sessionId !== undefined) await deps.sessions.named(actor, agent, draft.sessionId);
   if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
   return accept(deps, actor, agent, sessionId, draft, draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts);
@@ -111,15 +113,19 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     depth: draft.depth ?? 0,
     ...(unwatchedPolicy(draft.door, agent.manifest.autonomous, deps.config()) === 'cancel' ? { unwatched: 'cancel' } : {}),
     parts,
+    ...(draft.history === undefined ? {} : { history: draft.history }),
     ...(draft.systemExtra === undefined ? {} : { systemExtra: draft.systemExtra }),
     ...(draft.maxTokens === undefined ? {} : { maxTokens: draft.maxTokens }),
     ...(draft.temperature === undefined ? {} : { temperature: draft.temperature }),
+    ...(draft.parameters === undefined ? {} : { parameters: draft.parameters }),
     ...(draft.thinking === undefined ? {} : { thinking: draft.thinking }),
   };
   const fingerprint = draft.key !== undefined || draft.door === 'openai' ? fingerprintOf(agent.id, sessionId, draft, actor) : undefined;
   // A key says by itself what is a repetition.
   if (fingerprint !== undefined && draft.key === undefined) {
-    const earlier = await deps.repeats.find(actor, { sessionId, fingerprint, isResend: draft.isResend ?? false });
+    // A stateless run has a lane of its own: it is looked for among those of its agent.
+    const among = draft.history ? { subject: agent.id } : { lane: sessionId };
+    const earlier = await deps.repeats.find(actor, { among, fingerprint, isResend: draft.isResend ?? false });
     if (earlier) return attach(deps, earlier, sessionId);
   }
   const id = deps.ids.uuid();
@@ -136,7 +142,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       ...(draft.parentRunId === undefined ? {} : { parentId: draft.parentRunId }),
     },
     [deps.events.event(RunStarted, { runId: id, agentId: agent.id })],
-    beside ? undefined : (run) => deps.firstSteps.find(run, agent),
+    beside && beside.kind !== 'stateless' ? undefined : (run) => deps.firstSteps.find(run, agent),
   );
   // What was found and not committed is found again where the run is driven.
   if (opened.leased && !opened.hasBegun) deps.firstSteps.take(opened.leased);

@@ -1,5 +1,5 @@
 /** Text of a model goes out as it comes, from whichever driver; a run that is stopped ends the driver's stream. */
-import { type DriverEvent, ModelDriver } from '@svc/ext-llm/contract';
+import { type DriverEvent, ModelDriver, type ModelRequest } from '@svc/ext-llm/contract';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { until } from '../../../test/clients/model-kernel.js';
@@ -83,5 +83,30 @@ describe('text of a model', () => {
     expect(soFar())
       .to.match(/"finish":"cancelled"/)
       .and.to.not.contain('and the last');
+  });
+
+  it('is followed by calls that go back with what their provider wants to see again', async () => {
+    const asked: ModelRequest[] = [];
+    const driver = fixtureExtension({
+      id: 'far',
+      manifest: { provides: { [Bedrock.name]: '1.0.0' } },
+      definition: {
+        activate: (ctx) =>
+          void ctx.services.provide(Bedrock, {
+            async *stream(_target, request): AsyncGenerator<DriverEvent> {
+              asked.push(request);
+              if (asked.length === 1) yield { type: 'call', id: 'c1', name: 'system_time', argsText: '{}', signature: 'sealed' };
+              else yield { type: 'text', text: 'noon' };
+              yield { type: 'stop', reason: asked.length === 1 ? 'tool_calls' : 'end' };
+            },
+          }),
+      },
+    });
+    const kernel = await bootTestKernel({ extra: [driver], config: `${OPEN_RATE}[extensions]\nenable = ["far"]\n`, env: { AWS_ACCESS_KEY_ID: 'a' } });
+    const manifest_toml = 'name = "far"\n[model]\nprovider = "bedrock"\nmodel = "any"\n';
+    const agent: string = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest_toml })).body.agent_id;
+    await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'what time is it?' });
+    const call = asked[1]?.messages.flatMap(({ parts }) => parts).find((part) => part.type === 'tool_call');
+    expect(call).to.deep.include({ id: 'c1', signature: 'sealed' });
   });
 });

@@ -20,9 +20,10 @@ export const EntryDraft = Type.Object({
   kind: EntryKind,
   runId: Nullable(Type.String()),
   parts: Type.Optional(Type.Array(Part, { description: 'user, assistant: text and images' })),
-  callId: Type.Optional(Type.String({ description: 'tool_call and tool_result, as the five that follow' })),
+  callId: Type.Optional(Type.String({ description: 'tool_call and tool_result, as the six that follow' })),
   tool: Type.Optional(Type.String()),
   args: Type.Optional(Type.Unknown()),
+  signature: Type.Optional(Type.String({ description: 'tool_call: what the provider wants back with it' })),
   content: Type.Optional(Type.String()),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(Type.String()),
@@ -51,7 +52,7 @@ export const Projection = Type.Object({
 export type Projection = Plain<typeof Projection>;
 
 /** A conversation that will be discarded, and perhaps the one it goes on from: neither is compacted for it. */
-export const Aside = Type.Object({ history: Type.Optional(SessionRef) });
+export const Aside = Type.Object({ history: Type.Optional(SessionRef), isWhole: Type.Optional(Type.Boolean({ description: 'Read from its first entry, however many there are' })) });
 export type Aside = Plain<typeof Aside>;
 
 export const Compacted = Type.Object({
@@ -87,6 +88,8 @@ export const Sessions = defineService('sessions', '1.0.0', {
   /** Begins a fresh session; the writes join the caller's commit. */
   create: method([Actor, Id, Type.Optional(Type.Object({ id: Type.Optional(Id), label: Type.Optional(Type.String()) }))], Type.Object({ ref: SessionRef, writes: SealedWrites })),
   get: method([Actor, Id], SessionRef),
+  /** The agent's sessions of this label that the actor may see, newest first; two at most, because labels need not be unique. */
+  labelled: method([Actor, Id, Type.String()], Type.Array(SessionRef)),
   /** The agent that a session belongs to, whoever may see it; nothing when there is none. */
   agentOf: method([Id], Type.Union([Id, Type.Undefined()])),
   /** Writes that set or forget what `SessionRef.thinking` says. */

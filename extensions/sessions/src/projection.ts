@@ -118,7 +118,7 @@ class Draft {
     const id = call.callId ?? '';
     // Providers refuse a conversation in which a call stands twice.
     if (this.#answeredIn.has(id)) return;
-    const asked: ContentPart = { type: 'tool_call', id, name: call.tool ?? '', args: call.args ?? {} };
+    const asked: ContentPart = { type: 'tool_call', id, name: call.tool ?? '', args: call.args ?? {}, ...(call.signature === undefined ? {} : { signature: call.signature }) };
     if (this.#round === undefined) {
       this.#push('assistant', [asked]);
       this.#push('user', [this.#firstResult(call, id)]);

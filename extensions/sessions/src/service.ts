@@ -43,6 +43,7 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & Pic
     counts: (actor, agentIds, since) => readOneKept(counted, actor, agentIds, NO_SESSIONS, () => deps.store.counts(actor, agentIds, since)),
     total: (actor) => deps.store.total(actor),
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
+    labelled: async (actor, agentId, label) => (await deps.store.labelled(actor, agentId, label)).map(toRef),
     agentOf: (sessionId) => deps.store.agentOf(sessionId),
     setThinking: async (actor, ref, isOn) => {
       logs.touched(own(actor, ref).id);
@@ -62,7 +63,7 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & Pic
       return append(deps, logs, own(actor, ref), drafts);
     },
     project: async (actor, ref, { budgetTokens, maxMessages, staged = [], aside }) => {
-      const said = await loadStaged(deps, logs, own(actor, ref), staged);
+      const said = await loadStaged(deps, logs, own(actor, ref), staged, aside?.isWhole ?? false);
       const log = aside?.history ? unkept([...(await loadLog(deps, logs, own(actor, aside.history))).entries, ...said.entries]) : said;
       const { messages, repaired, total } = log.projection.within(budgetTokens, maxMessages);
       if (!aside) deps.projected(ref, log.entries, total);
@@ -117,13 +118,13 @@ function append(deps: SessionsDeps, logs: LogCache, ref: SessionRef, drafts: rea
 }
 
 /** The cache holds what `append` numbered, if it holds the log at all; what the database does not have yet is added otherwise. */
-async function loadStaged(deps: SessionsDeps, logs: LogCache, ref: SessionRef, staged: readonly EntryDraft[]): Promise<KeptLog> {
-  if (staged.length === 0 || logs.get(ref.id, ref.seq)) return loadLog(deps, logs, ref);
+async function loadStaged(deps: SessionsDeps, logs: LogCache, ref: SessionRef, staged: readonly EntryDraft[], isWhole: boolean): Promise<KeptLog> {
+  if (staged.length === 0 || logs.get(ref.id, ref.seq)) return loadLog(deps, logs, ref, isWhole);
   const { mark, ...place } = ref;
   const stored: SessionRef = { ...place, seq: ref.seq - staged.length };
   const at = deps.clock.iso();
   // A writer that came between is not in this log: the commit that follows will conflict, and the model is asked about the log that stands.
-  const log = await loadLog(deps, logs, stored);
+  const log = await loadLog(deps, logs, stored, isWhole);
   if (logs.get(ref.id, stored.seq)) {
     // From here on it is kept along with what is said, as one that was never read is.
     logs.extend(stored, staged, at, mark);
@@ -133,18 +134,30 @@ async function loadStaged(deps: SessionsDeps, logs: LogCache, ref: SessionRef, s
   return unkept([...known, ...staged.map((draft, index) => ({ ...draft, seq: stored.seq + 1 + index, at }))]);
 }
 
-async function loadLog(deps: SessionsDeps, logs: LogCache, ref: SessionRef): Promise<KeptLog> {
+async function loadLog(deps: SessionsDeps, logs: LogCache, ref: SessionRef, isWhole = false): Promise<KeptLog> {
   const kept = logs.get(ref.id, ref.seq);
   if (kept) return kept;
   if (ref.seq === 0) return unkept([]);
   const summary = await deps.store.lastSummary(ref.id);
-  const after = Math.max(summary?.coversThrough ?? 0, ref.seq - MAX_PROJECTED_ENTRIES);
-  const stored = await deps.store.entries(ref.id, after, MAX_PROJECTED_ENTRIES);
+  const after = summary?.coversThrough ?? 0;
+  const stored = isWhole ? await allEntries(deps, ref.id, after) : await deps.store.entries(ref.id, Math.max(after, ref.seq - MAX_PROJECTED_ENTRIES), MAX_PROJECTED_ENTRIES);
   const entries = stored.filter((entry) => entry.kind !== 'summary');
   // It stands where it was written, and is read before what it does not cover.
   if (summary) entries.unshift(summary);
   const newest = stored.at(-1);
   return newest ? logs.put(ref.id, entries, newest) : unkept(entries);
+}
+
+/** A page at a time: whoever asks for a whole log has bounded it. */
+async function allEntries(deps: SessionsDeps, sessionId: string, from: number): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for (let after = from, size = MAX_PROJECTED_ENTRIES; size === MAX_PROJECTED_ENTRIES; ) {
+    const page = await deps.store.entries(sessionId, after, MAX_PROJECTED_ENTRIES);
+    all.push(...page);
+    size = page.length;
+    after = page.at(-1)?.seq ?? after;
+  }
+  return all;
 }
 
 const unkept = (entries: readonly Entry[]): KeptLog => {

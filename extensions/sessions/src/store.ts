@@ -26,6 +26,8 @@ export interface SessionStore {
   /** The first of them follows on the entry that the ref names as the newest, where it names one; whoever came between makes it a conflict. */
   insertEntries(ref: SessionRef, drafts: readonly EntryDraft[], at: string): Write[];
   agentOf(sessionId: string): Promise<string | undefined>;
+  /** Newest first, two at most. */
+  labelled(actor: Actor, agentId: string, label: string): Promise<SessionRow[]>;
   setThinking(sessionId: string, isOn: boolean | null): Write;
   discard(sessionId: string): Write[];
 }
@@ -93,6 +95,15 @@ export const createSessionStore = (db: Db): SessionStore => {
       return rest.length === 0 ? [follows] : [follows, db.insert('entries', rest)];
     },
     agentOf: async (sessionId) => (await db.first<{ agent_id: string }>({ from: 'sessions', columns: ['agent_id'], where: { id: sessionId } }))?.agent_id,
+    labelled: async (actor, agentId, label) => {
+      const rows = await db.read<Row>(
+        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, e.seq AS seq, e.at AS at, e.run_id AS run_id
+         FROM ${sessions} s LEFT JOIN ${entries} e ON e.session_id = s.id AND e.seq = (SELECT MAX(seq) FROM ${entries} WHERE session_id = s.id)
+         WHERE s.agent_id = ? AND s.label = ? AND (? = 1 OR s.owner_id = ?) ORDER BY s.created_at DESC, s.id LIMIT 2`,
+        [agentId, label, ...ownerScope(actor)],
+      );
+      return rows.map(toSession);
+    },
     setThinking: (sessionId, isOn) => db.update('sessions', ['id'], [{ id: sessionId, thinking: isOn === null ? null : isOn ? 1 : 0 }], { expect: 'each' }),
     discard: (sessionId) => [db.remove('entries', { session_id: sessionId }), db.remove('sessions', { id: sessionId })],
   };

@@ -255,4 +255,39 @@ describe('the log of a session', () => {
       expect(seen).to.deep.equal([]);
     });
   });
+
+  it('is found by its label, by whoever may see it, newest first and two at most', async () => {
+    const service = open();
+    const make = async (actor: Actor, agentId: string, label: string): Promise<string> => {
+      const { ref, writes } = await service.create(actor, agentId, { label });
+      await db.commit(writes);
+      return ref.id;
+    };
+    const mine = await make(alice, AGENT, 'a');
+    await make(alice, OTHER_AGENT, 'a');
+    await make(alice, AGENT, 'b');
+    const found = async (actor: Actor, label: string) => (await service.labelled(actor, AGENT, label)).map(({ id }) => id);
+    expect(await found(alice, 'a')).to.deep.equal([mine]);
+    expect(await found(system, 'a')).to.deep.equal([mine]);
+    expect(await found(bob, 'a')).to.deep.equal([]);
+    expect(await found(alice, 'A')).to.deep.equal([]);
+    await make(alice, AGENT, 'a');
+    await make(alice, AGENT, 'a');
+    expect(await found(alice, 'a')).to.have.length(2);
+  });
+
+  it('is read whole where that was asked, however long it is, and in its usual part elsewhere', async () => {
+    const many = Array.from({ length: 9_001 }, (_, index) => said(`m${index}`, index % 2 === 0 ? 'user' : 'assistant'));
+    const ref = await begin(open(), ...many);
+    const read = async (aside: { isWhole?: boolean }) => (await open().project(alice, ref, { budgetTokens: Number.MAX_SAFE_INTEGER, aside })).messages.length;
+    expect(await read({ isWhole: true })).to.equal(9_001);
+    expect(await read({})).to.be.at.most(4_000);
+  });
+
+  it('gives a call back with what its provider wants to see again', async () => {
+    const call: EntryDraft = { kind: 'tool_call', runId: 'r', callId: 'c1', tool: 'look', args: {}, signature: 'sealed' };
+    const ref = await begin(open(), said('look'), call);
+    const { messages } = await open().project(alice, ref, { budgetTokens: 10_000 });
+    expect(messages[1]?.parts[0]).to.include({ type: 'tool_call', id: 'c1', signature: 'sealed' });
+  });
 });

@@ -8,10 +8,11 @@
  */
 import { type Ids, isSvcError, type SvcError } from '@svc/api';
 import type { LlmConfig } from '../config.js';
-import type { Attempt, ModelAnswer, ModelErrorClass, ModelRequest, RetryWait, Usage } from '../contract.js';
+import type { Attempt, ModelAnswer, ModelErrorClass, ModelRequest, Parameters, RetryWait, Usage } from '../contract.js';
 import { llmErrors } from '../errors.js';
 import { type CallDeps, callModel, failedAttempt, type Said } from './model-call.js';
 import { ModelFailure } from './model-failure.js';
+import { refusedBy } from './parameters.js';
 import type { Choice, Resolved } from '../resolution.js';
 import { withRoom } from './thinking.js';
 
@@ -59,7 +60,7 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
   const bills: Bill[] = [];
   const failed: Failed[] = [];
   for (const [index, choice] of chain.entries()) {
-    const resolved = await tryResolve(deps, choice);
+    const resolved = await tryResolve(deps, choice, call.request);
     if ('refused' in resolved) {
       attempts.push(failedAttempt(choice, resolved.failure, 0, 0));
       failed.push(resolved);
@@ -90,14 +91,22 @@ const modelsOf = async (deps: ChainDeps, request: ModelRequest): Promise<Choice[
   });
 };
 
-const tryResolve = async (deps: ChainDeps, choice: Choice): Promise<Resolved | (Failed & { refused: SvcError })> => {
+const tryResolve = async (deps: ChainDeps, choice: Choice, request: ModelRequest): Promise<Resolved | (Failed & { refused: SvcError })> => {
   try {
-    return await deps.resolve(choice);
+    const resolved = await deps.resolve(choice);
+    checkParameters(resolved, request.parameters);
+    return resolved;
   } catch (error) {
     if (!isSvcError(error)) throw error;
     const errorClass: ModelErrorClass = error.code.startsWith('llm_provider_key') ? 'auth' : error.code === 'llm_model_not_found' ? 'model_not_found' : 'bad_request';
     return { choice, failure: new ModelFailure(errorClass, error.message), refused: error };
   }
+};
+
+/** Throws `llm_parameter_unsupported`. */
+export const checkParameters = ({ record, provider, model }: Resolved, asked: Parameters | undefined): void => {
+  const refusal = refusedBy(record.wire, asked);
+  if (refusal) throw llmErrors.parameter_unsupported(refusal.parameter, provider, model, refusal.why);
 };
 
 /** A model is never asked for more than it can give: some refuse the whole request for that. */
@@ -119,7 +128,7 @@ const FACTORY: Readonly<Record<ModelErrorClass, (provider: string, model: string
   cancelled: llmErrors.cancelled,
 };
 
-const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): SvcError => {
+export const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): SvcError => {
   const last = failed.at(-1);
   const details = { attempts };
   if (!last || last.failure.errorClass === 'cancelled') return llmErrors.cancelled().with({ details });
@@ -132,18 +141,22 @@ const chainError = (failed: readonly Failed[], attempts: readonly Attempt[]): Sv
   return llmErrors.all_models_failed(failed.length, tried).with({ retry, details, headers, cause: last.failure });
 };
 
-const one = ({ choice, failure, refused }: Failed): SvcError => refused ?? FACTORY[failure.errorClass](choice.provider, choice.model, failure.message);
+const one = ({ choice: { provider, model }, failure, refused }: Failed): SvcError => {
+  if (refused) return refused;
+  return failure.parameter === undefined ? FACTORY[failure.errorClass](provider, model, failure.message) : llmErrors.parameter_unsupported(failure.parameter, provider, model, failure.message);
+};
 
 /** The parsed arguments of each tool call; what is not JSON is said, not guessed. */
 export const callsOf = (said: Said, ids: Ids): ModelAnswer['calls'] =>
-  said.calls.map(({ id: given, name, argsText }) => {
+  said.calls.map(({ id: given, name, argsText, signature }) => {
     // Small servers leave the id out; results are paired by it, so it gets one.
     const id = given === '' ? `call_${ids.hex(10)}` : given;
-    if (argsText.trim() === '') return { id, name, args: {} };
+    const head = { id, name, ...(signature === undefined ? {} : { signature }) };
+    if (argsText.trim() === '') return { ...head, args: {} };
     try {
       const args: unknown = JSON.parse(argsText);
-      return { id, name, args };
+      return { ...head, args };
     } catch {
-      return { id, name, args: null, argsError: `The arguments of ${name} are not JSON: ${argsText.slice(0, 200)}` };
+      return { ...head, args: null, argsError: `The arguments of ${name} are not JSON: ${argsText.slice(0, 200)}` };
     }
   });

@@ -2,7 +2,7 @@
 import type { Clock, Ids } from '@svc/api';
 import { waitBefore } from './backoff.js';
 import type { LlmConfig } from '../config.js';
-import type { Attempt, DriverEvent, ModelAnswer, ModelRequest, RetryWait, Usage } from '../contract.js';
+import type { Attempt, DriverEvent, DriverTarget, ModelAnswer, ModelRequest, RetryWait, Usage } from '../contract.js';
 import { isPassing, ModelFailure } from './model-failure.js';
 import { estimateInput, estimateTokens, usageOf } from '../money/pricing.js';
 import type { Resolved } from '../resolution.js';
@@ -41,7 +41,7 @@ export type CallResult =
 /** What a model has said so far, or in the end. */
 export interface Said {
   text: string;
-  readonly calls: Array<{ id: string; name: string; argsText: string }>;
+  readonly calls: Array<{ id: string; name: string; argsText: string; signature?: string }>;
   stop: ModelAnswer['stop'] | undefined;
   inputTokens: number | undefined;
   outputTokens: number | undefined;
@@ -62,8 +62,7 @@ export const callModel = async (deps: CallDeps, call: ModelCall): Promise<CallRe
     }
     const spoken = said.text !== '' && call.onText !== undefined;
     if (failure.errorClass === 'timeout') timeouts++;
-    const mayRetry = !spoken && isPassing(failure.errorClass) && retry <= call.config.max_retries && timeouts <= MAX_TIMEOUT_RETRIES;
-    const waitMs = mayRetry ? waitBefore({ retry, hintMs: failure.retryAfterMs, random: deps.ids.random(), hasNextModel: call.hasNextModel }, call.config) : undefined;
+    const waitMs = spoken ? undefined : waitAfter(failure, { retry, timeouts, random: deps.ids.random(), hasNextModel: call.hasNextModel }, call.config);
     call.attempts.push(failedAttempt(call.resolved, failure, latencyMs, waitMs ?? 0));
     if (waitMs === undefined) return { ok: false, failure, billed, spoken };
     call.onWait?.({ retry, of: call.config.max_retries, ms: Math.round(waitMs), why: failure.errorClass, provider: call.resolved.provider });
@@ -71,6 +70,25 @@ export const callModel = async (deps: CallDeps, call: ModelCall): Promise<CallRe
     if (cancelled) return { ok: false, failure: cancelled, billed, spoken: false };
   }
 };
+
+/** Milliseconds until the same model is asked again; undefined when that is no use. */
+export const waitAfter = (
+  failure: ModelFailure,
+  { timeouts, ...input }: { readonly retry: number; readonly timeouts: number; readonly random: number; readonly hasNextModel: boolean },
+  config: LlmConfig,
+): number | undefined => {
+  const mayRetry = isPassing(failure.errorClass) && input.retry <= config.max_retries && timeouts <= MAX_TIMEOUT_RETRIES;
+  return mayRetry ? waitBefore({ ...input, hintMs: failure.retryAfterMs }, config) : undefined;
+};
+
+export const targetOf = ({ provider, wireModel, record }: Resolved, timeoutMs: number | undefined, config: LlmConfig): DriverTarget => ({
+  provider,
+  model: wireModel,
+  baseUrl: record.base_url,
+  ...(record.secret === null ? {} : { secret: record.secret }),
+  timeoutMs: timeoutMs ?? config.request_timeout_secs * 1_000,
+  idleTimeoutMs: config.idle_timeout_secs * 1_000,
+});
 
 export const failedAttempt = (choice: { provider: string; model: string }, failure: ModelFailure, latencyMs: number, waitedMs: number): Attempt => ({
   provider: choice.provider,
@@ -88,14 +106,7 @@ const attempt = async (deps: CallDeps, call: ModelCall, said: Said): Promise<Mod
   const { resolved, request, config, signal, onText } = call;
   if (signal.aborted) return new ModelFailure('cancelled', 'the call was cancelled');
   const { record } = resolved;
-  const target = {
-    provider: resolved.provider,
-    model: resolved.wireModel,
-    baseUrl: record.base_url,
-    ...(record.secret === null ? {} : { secret: record.secret }),
-    timeoutMs: request.timeoutMs ?? config.request_timeout_secs * 1_000,
-    idleTimeoutMs: config.idle_timeout_secs * 1_000,
-  };
+  const target = targetOf(resolved, request.timeoutMs, config);
   try {
     const driver = deps.drivers(record.wire, record.name);
     await driver.ask(target, request, signal, (event) => take(said, event, onText));
@@ -115,7 +126,7 @@ const take = (said: Said, event: DriverEvent, onText: ((text: string) => void) |
       onText?.(event.text);
       return;
     case 'call':
-      said.calls.push({ id: event.id, name: event.name, argsText: event.argsText });
+      said.calls.push({ id: event.id, name: event.name, argsText: event.argsText, ...(event.signature === undefined ? {} : { signature: event.signature }) });
       return;
     case 'usage':
       said.inputTokens = event.inputTokens ?? said.inputTokens;
@@ -139,7 +150,8 @@ const usageSoFar = ({ resolved, request }: ModelCall, said: Said, isWhole: boole
 
 const estimateOutput = (said: Said): number => estimateTokens(said.text) + said.calls.reduce((sum, call) => sum + estimateTokens(call.name + call.argsText), 0);
 
-const sleep = async (clock: Clock, ms: number, signal: AbortSignal): Promise<ModelFailure | undefined> => {
+/** What ended the wait before its time. */
+export const sleep = async (clock: Clock, ms: number, signal: AbortSignal): Promise<ModelFailure | undefined> => {
   try {
     await clock.sleep(ms, signal);
   } catch (error) {

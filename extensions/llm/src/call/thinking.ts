@@ -8,7 +8,16 @@ const REASONS = /(?:^|\/)(?:o[134](?:-|$)|gpt-5|gpt-oss)/i;
 const MIN_THINKING_TOKENS = 1_024;
 const MIN_ANSWER_TOKENS = 512;
 
-export const canThink = (wire: string, model: string): boolean => (wire === 'anthropic' ? /claude/i.test(model) && !OLD_CLAUDE.test(model) : wire === 'openai' && REASONS.test(model));
+/** Gemini since 2.5, but for its models of images and speech. */
+const THINKING_GEMINI = /gemini-(?:2\.5|[3-9]|\d\d)(?!.*(?:image|tts|audio))/i;
+
+const THINKS: Readonly<Record<string, (model: string) => boolean>> = {
+  anthropic: (model) => /claude/i.test(model) && !OLD_CLAUDE.test(model),
+  openai: (model) => REASONS.test(model),
+  gemini: (model) => THINKING_GEMINI.test(model),
+};
+
+export const canThink = (wire: string, model: string): boolean => THINKS[wire]?.(model) ?? false;
 
 /**
  * `maxTokens` is what an answer and the thoughts before it may have together, within what the model can give;

@@ -11,8 +11,9 @@ export const anthropicBody = (target: DriverTarget, request: ModelRequest, adapt
       max_tokens: request.maxTokens,
       ...(request.system === '' ? {} : { system: request.system }),
       ...(mayThink(request, adaptation) ? { thinking: { type: 'enabled', budget_tokens: request.thinking?.budgetTokens } } : {}),
-      // The protocol takes a temperature only from a model that does not think.
-      ...(request.temperature === undefined || adaptation.noTemperature || mayThink(request, adaptation) ? {} : { temperature: request.temperature }),
+      ...temperatureOf(request, adaptation),
+      ...(request.parameters?.topP === undefined ? {} : { top_p: request.parameters.topP }),
+      ...(request.parameters?.stop === undefined ? {} : { stop_sequences: request.parameters.stop }),
       stream: true,
     },
     { messages: request.messages.map(messageText), ...(request.tools.length > 0 && !adaptation.noTools ? { tools: [toolsText(request.tools)] } : {}) },
@@ -21,6 +22,17 @@ export const anthropicBody = (target: DriverTarget, request: ModelRequest, adapt
 const toolsText = remembered((tools: readonly ToolSchema[]) => listText(tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }))));
 
 const messageText = remembered((message: ModelMessage) => listText(wireMessage(message)));
+
+/**
+ * The protocol takes a temperature only from a model that does not think, and newer models not beside a top_p: there the agent's own
+ * gives way. The caller's is sent, and what the provider says of it is told.
+ */
+const temperatureOf = (request: ModelRequest, adaptation: Adaptation): object => {
+  const { temperature, parameters } = request;
+  const isFree = !adaptation.noTemperature && !mayThink(request, adaptation) && parameters?.topP === undefined;
+  const asked = parameters?.temperature ?? (isFree ? temperature : undefined);
+  return asked === undefined ? {} : { temperature: asked };
+};
 
 /** In the middle of a round of tools the protocol wants the thoughts before it back, which are not kept: there it goes on without. */
 const mayThink = ({ thinking, messages }: ModelRequest, { noThinking }: Adaptation): boolean =>

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ContentPart, ModelRequest } from '../contract.js';
 import type { Driver, Hear } from './driver.js';
+import { hashingVectors } from './embedding/hashing.js';
 import { ModelFailure } from '../call/model-failure.js';
 import { type Step, stepsOf } from './plain-request.js';
 
@@ -18,6 +19,7 @@ const WAY_OUT = 'For real answers give a provider its key: `svc providers set-ke
 
 export const createBuiltinDriver = (): Driver => ({
   ask: async (_target, request, signal, hear) => rehearse(request, signal, hear),
+  embed: async (_target, batch) => hashingVectors(batch),
 });
 
 function rehearse(request: ModelRequest, signal: AbortSignal, hear: Hear): void {

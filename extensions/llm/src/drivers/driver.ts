@@ -1,7 +1,19 @@
 /** A driver as the gateway calls it: its own, or one that another extension provides for a wire of its own. */
-import { type DriverEvent, type DriverTarget, ModelDriver, type ModelRequest } from '../contract.js';
+import { type DriverEvent, type DriverTarget, type EmbedRequest, ModelDriver, type ModelRequest } from '../contract.js';
 import type { Services } from '@svc/api';
 import { llmErrors } from '../errors.js';
+
+/** Texts of one batch, as its provider takes them. */
+export type EmbedBatch = Pick<EmbedRequest, 'texts' | 'dimensions' | 'use'>;
+
+export interface Embedded {
+  /** In the order of the texts. */
+  readonly vectors: readonly unknown[];
+  /** Undefined where the provider does not say. */
+  readonly inputTokens?: number | undefined;
+  /** Set where no model made them. */
+  readonly standIn?: string;
+}
 
 /** Told what the model says, as it says it. What it throws ends the exchange. */
 export type Hear = (event: DriverEvent) => void;
@@ -9,6 +21,8 @@ export type Hear = (event: DriverEvent) => void;
 export interface Driver {
   /** One exchange with one model. Resolves after `stop`, or throws. */
   ask(target: DriverTarget, request: ModelRequest, signal: AbortSignal, hear: Hear): Promise<void>;
+  /** Vectors of one batch. Left out where the wire makes none. */
+  embed?(target: DriverTarget, batch: EmbedBatch, signal: AbortSignal): Promise<Embedded>;
 }
 
 /** Throws `llm_provider_unsupported` where nobody speaks that wire. */

@@ -8,6 +8,8 @@ import { createLineEnds } from './line-ends.js';
 /** One event of a model is a few hundred bytes; a line that never ends is not a stream. */
 const MAX_EVENT_CHARS = 4_000_000;
 const MAX_TAIL_BYTES = 65_536;
+/** A batch of vectors takes a few megabytes. */
+const MAX_JSON_BYTES = 16 * 1_048_576;
 
 export interface ExchangeDeps {
   fetch: ExtensionContext['fetch'];
@@ -43,6 +45,24 @@ export const exchange = async (deps: ExchangeDeps, target: DriverTarget, outgoin
   } catch (error) {
     throw transportFailure(error, signal);
   }
+};
+
+/** Sends, and gives the answer as an object. Throws ModelFailure for anything else. */
+export const exchangeJson = async (deps: ExchangeDeps, target: DriverTarget, outgoing: Outgoing, signal: AbortSignal): Promise<Record<string, unknown>> => {
+  const response = await send(deps, target, outgoing, signal);
+  if (response.status !== 200) throw failureOfAnswer(response.status, response.headers, await bodyText(response, signal), deps.now());
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    await response.each((piece) => {
+      bytes += piece.byteLength;
+      if (bytes > MAX_JSON_BYTES) throw new ModelFailure('garbage', 'the answer is larger than 16 MB', { httpStatus: 200 });
+      pieces.push(piece);
+    });
+  } catch (error) {
+    throw transportFailure(error, signal);
+  }
+  return objectIn(Buffer.concat(pieces).toString('utf8'), 'the answer');
 };
 
 const send = async (deps: ExchangeDeps, target: DriverTarget, { url, headers, body, keyHeader, keyPrefix }: Outgoing, signal: AbortSignal) => {
@@ -149,13 +169,15 @@ const described = (error: unknown): { code: string; text: string } => {
 };
 
 /** The JSON of one event, as an object; each driver checks the members it uses. */
-export const eventJson = (data: string): Record<string, unknown> => {
+export const eventJson = (data: string): Record<string, unknown> => objectIn(data, 'an event of the stream');
+
+const objectIn = (text: string, what: string): Record<string, unknown> => {
   let value: unknown;
   try {
-    value = JSON.parse(data);
+    value = JSON.parse(text);
   } catch (error) {
-    throw new ModelFailure('garbage', 'an event of the stream is not JSON', { httpStatus: 200, cause: error });
+    throw new ModelFailure('garbage', `${what} is not JSON`, { httpStatus: 200, cause: error });
   }
-  if (!isTable(value)) throw new ModelFailure('garbage', 'an event of the stream is not an object', { httpStatus: 200 });
+  if (!isTable(value)) throw new ModelFailure('garbage', `${what} is not an object`, { httpStatus: 200 });
   return value;
 };

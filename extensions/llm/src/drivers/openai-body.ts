@@ -1,5 +1,5 @@
 /** A request as the chat-completions protocol writes it. */
-import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema } from '../contract.js';
+import type { AnswerFormat, ContentPart, DriverTarget, ModelMessage, ModelRequest, Parameters, ToolSchema } from '../contract.js';
 import { effortOf } from '../call/thinking.js';
 import { remembered } from '../remembered.js';
 import type { Adaptation } from './adaptation.js';
@@ -10,7 +10,8 @@ export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptati
     {
       model: target.model,
       [adaptation.completionTokens ? 'max_completion_tokens' : 'max_tokens']: request.maxTokens,
-      ...(request.temperature === undefined || adaptation.noTemperature ? {} : { temperature: request.temperature }),
+      ...temperatureOf(request, adaptation),
+      ...parametersOf(request.parameters),
       ...(request.thinking === undefined || adaptation.noThinking ? {} : { reasoning_effort: effortOf(request.thinking) }),
       stream: true,
       ...(adaptation.noStreamOptions ? {} : { stream_options: { include_usage: true } }),
@@ -20,6 +21,25 @@ export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptati
       ...(request.tools.length > 0 && !adaptation.noTools ? { tools: [toolsText(request.tools)] } : {}),
     },
   );
+
+/** The caller's stands above the agent's, and is never left out. */
+const temperatureOf = ({ temperature, parameters }: ModelRequest, { noTemperature }: Adaptation): object => {
+  const asked = parameters?.temperature ?? (noTemperature ? undefined : temperature);
+  return asked === undefined ? {} : { temperature: asked };
+};
+
+const parametersOf = ({ topP, stop, seed, format }: Parameters = {}): object => ({
+  ...(topP === undefined ? {} : { top_p: topP }),
+  ...(stop === undefined ? {} : { stop }),
+  ...(seed === undefined ? {} : { seed }),
+  ...(format === undefined ? {} : { response_format: formatOf(format) }),
+});
+
+const formatOf = (format: AnswerFormat): object => {
+  if (format.type === 'json_object') return format;
+  const { type, ...schema } = format;
+  return { type, json_schema: schema };
+};
 
 const toolsText = remembered((tools: readonly ToolSchema[]) => listText(tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }))));
 

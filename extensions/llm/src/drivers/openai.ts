@@ -11,6 +11,7 @@ import type { DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
 import type { Driver, Hear } from './driver.js';
 import { classify, ModelFailure, withoutSecrets } from '../call/model-failure.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
+import { openaiEmbed } from './embedding/openai-embed.js';
 import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
 import { openaiBody } from './openai-body.js';
 
@@ -38,7 +39,8 @@ interface CallParts {
 export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations((target) => (target.provider === 'openai' && REASONING_MODEL.test(target.model) ? { completionTokens: true, noTemperature: true } : {}));
   return {
-    ask: (target, request, signal, hear) => adaptations.run(target, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
+    ask: (target, request, signal, hear) => adaptations.run(target, request, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
+    embed: (target, batch, signal) => openaiEmbed(deps, target, batch, signal),
   };
 };
 

@@ -1,70 +1,19 @@
 /** What providers send that is not quite the protocol: each answer stands here as it stands on the wire. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { DriverEvent } from '../../src/contract.js';
-import type { Driver } from '../../src/drivers/driver.js';
 import { createAnthropicDriver } from '../../src/drivers/anthropic.js';
 import { createOpenAiDriver } from '../../src/drivers/openai.js';
-import { ModelFailure } from '../../src/call/model-failure.js';
-import { realFetch, request } from '../gateway-rig.js';
-
-interface Raw {
-  readonly status?: number;
-  readonly type?: string;
-  readonly body: string;
-}
-
-const told = (...values: readonly unknown[]): string => values.map((value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`).join('');
+import { failureOf, type Raw, type RawServer, startRawServer, told } from './raw-server.js';
 
 describe('answers as they stand on the wire', () => {
-  const door = realFetch({});
-  let server: Server;
-  let answers: Raw[] = [];
-  let sent: Array<Record<string, unknown>> = [];
-  let paths: string[] = [];
-
+  let server: RawServer;
   before(async () => {
-    server = createServer((incoming, response) => {
-      let body = '';
-      incoming.on('data', (chunk: Buffer) => {
-        body += chunk.toString();
-      });
-      incoming.on('end', () => {
-        sent.push(JSON.parse(body));
-        paths.push(incoming.url ?? '');
-        // The last answer is given again and again.
-        const { status = 200, type = 'text/event-stream', body: text } = (answers.length > 1 ? answers.shift() : answers[0]) ?? { body: '' };
-        response.writeHead(status, { 'content-type': type }).end(text);
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    server = await startRawServer();
   });
-  beforeEach(() => {
-    sent = [];
-    paths = [];
-  });
-  after(async () => {
-    await door.close();
-    await new Promise((resolve) => server.close(resolve));
-  });
-
-  const exchange = { fetch: door.fetch, now: () => 0 };
-  const ask = async (driver: Driver, raw: Raw | string | readonly Raw[], fields: Parameters<typeof request>[0] = {}, names = { provider: 'x', model: 'm' }): Promise<DriverEvent[]> => {
-    answers = typeof raw === 'string' ? [{ body: raw }] : 'body' in raw ? [raw] : [...raw];
-    const target = { ...names, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs: 5_000 };
-    const events: DriverEvent[] = [];
-    await driver.ask(target, request(fields), new AbortController().signal, (event) => void events.push(event));
-    return events;
-  };
-  const failureOf = async (work: Promise<unknown>): Promise<ModelFailure> => {
-    const error = await work.catch((caught: unknown) => caught);
-    if (error instanceof ModelFailure) return error;
-    throw new Error(`it should have failed, and gave ${JSON.stringify(error)}`);
-  };
+  beforeEach(() => server.forget());
+  after(() => server.close());
 
   describe('of the chat-completions protocol', () => {
-    const chat = (raw: Raw | string) => ask(createOpenAiDriver(exchange), raw);
+    const chat = (raw: Raw | string) => server.ask(createOpenAiDriver(server.exchange), raw);
     const delta = (fields: object, finish_reason: string | null = null) => ({ choices: [{ delta: fields, finish_reason }] });
 
     it('O1 end with a reason, or with [DONE], one of the two', async () => {
@@ -76,7 +25,7 @@ describe('answers as they stand on the wire', () => {
         { type: 'text', text: 'a' },
         { type: 'stop', reason: 'end' },
       ]);
-      expect(paths).to.deep.equal(['/chat/completions', '/chat/completions']);
+      expect(server.paths).to.deep.equal(['/chat/completions', '/chat/completions']);
       expect(await failureOf(chat(told(delta({ content: 'a' }))))).to.include({ errorClass: 'half_stream', httpStatus: 200 });
     });
 
@@ -171,7 +120,7 @@ describe('answers as they stand on the wire', () => {
   });
 
   describe('of the messages protocol', () => {
-    const claude = (raw: Raw | string) => ask(createAnthropicDriver(exchange), raw);
+    const claude = (raw: Raw | string) => server.ask(createAnthropicDriver(server.exchange), raw);
     const stop = { type: 'message_stop' };
     const text = (value: string) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: value } });
     const begins = (index: number, fields: object = {}) => ({ type: 'content_block_start', index, content_block: { type: 'tool_use', id: `c${index}`, name: 'look', input: {}, ...fields } });
@@ -182,7 +131,7 @@ describe('answers as they stand on the wire', () => {
         { type: 'text', text: 'a' },
         { type: 'stop', reason: 'end' },
       ]);
-      expect(paths).to.deep.equal(['/v1/messages']);
+      expect(server.paths).to.deep.equal(['/v1/messages']);
       expect(await failureOf(claude(told(text('a'), { type: 'message_delta', delta: { stop_reason: 'end_turn' } })))).to.include({ errorClass: 'half_stream', httpStatus: 200 });
     });
 
@@ -281,17 +230,17 @@ describe('answers as they stand on the wire', () => {
         ['unknown field stream_options', 'stream_options'],
         ['this model does not support tools', 'tools'],
       ]) {
-        const driver = createOpenAiDriver(exchange);
-        sent = [];
-        await ask(driver, [refusal(message ?? ''), good], everything);
-        await ask(driver, good, everything);
+        const driver = createOpenAiDriver(server.exchange);
+        server.forget();
+        await server.ask(driver, [refusal(message ?? ''), good], everything);
+        await server.ask(driver, good, everything);
         expect(
-          sent.map((body) => (gone ?? '') in body),
+          server.sent.map((body) => (gone ?? '') in body),
           message,
         ).to.deep.equal([true, false, false]);
         if (come !== undefined)
           expect(
-            sent.map((body) => come in body),
+            server.sent.map((body) => come in body),
             message,
           ).to.deep.equal([false, true, true]);
       }
@@ -299,45 +248,45 @@ describe('answers as they stand on the wire', () => {
 
     it('are asked again for each, three times at most', async () => {
       const refusals = ['max_completion_tokens', 'thinking', 'temperature', 'stream_options'].map((message) => refusal(message));
-      const driver = createOpenAiDriver(exchange);
-      expect(await failureOf(ask(driver, [...refusals, good], everything))).to.include({ errorClass: 'bad_request' });
-      expect(sent).to.have.length(4);
-      expect(Object.keys(sent[3] ?? {})).to.have.members(['model', 'messages', 'tools', 'max_completion_tokens', 'stream', 'stream_options']);
+      const driver = createOpenAiDriver(server.exchange);
+      expect(await failureOf(server.ask(driver, [...refusals, good], everything))).to.include({ errorClass: 'bad_request' });
+      expect(server.sent).to.have.length(4);
+      expect(Object.keys(server.sent[3] ?? {})).to.have.members(['model', 'messages', 'tools', 'max_completion_tokens', 'stream', 'stream_options']);
     });
 
     it('are not asked again when what they refuse was left out already, is none of these, or is no 400', async () => {
-      const driver = createOpenAiDriver(exchange);
+      const driver = createOpenAiDriver(server.exchange);
       for (const message of ['max_completion_tokens', 'thinking', 'temperature', 'stream_options', 'tool support']) {
-        sent = [];
-        await failureOf(ask(createOpenAiDriver(exchange), refusal(message), everything));
-        expect(sent, message).to.have.length(2);
+        server.forget();
+        await failureOf(server.ask(createOpenAiDriver(server.exchange), refusal(message), everything));
+        expect(server.sent, message).to.have.length(2);
       }
-      sent = [];
-      await failureOf(ask(driver, refusal('a bad role'), everything));
-      await failureOf(ask(driver, refusal('a tool has a bad name'), everything));
-      await failureOf(ask(driver, refusal('cannot support that'), everything));
-      await failureOf(ask(driver, refusal('temperature', 422), everything));
-      expect(sent).to.have.length(4);
+      server.forget();
+      await failureOf(server.ask(driver, refusal('a bad role'), everything));
+      await failureOf(server.ask(driver, refusal('a tool has a bad name'), everything));
+      await failureOf(server.ask(driver, refusal('cannot support that'), everything));
+      await failureOf(server.ask(driver, refusal('temperature', 422), everything));
+      expect(server.sent).to.have.length(4);
     });
 
     it('are remembered each by provider and model', async () => {
-      const driver = createOpenAiDriver(exchange);
-      await ask(driver, [refusal('temperature'), good], everything);
-      sent = [];
-      await ask(driver, good, everything, { provider: 'x', model: 'another' });
-      await ask(driver, good, everything, { provider: 'y', model: 'm' });
-      await ask(driver, good, everything);
-      expect(sent.map((body) => 'temperature' in body)).to.deep.equal([true, true, false]);
+      const driver = createOpenAiDriver(server.exchange);
+      await server.ask(driver, [refusal('temperature'), good], everything);
+      server.forget();
+      await server.ask(driver, good, everything, { provider: 'x', model: 'another' });
+      await server.ask(driver, good, everything, { provider: 'y', model: 'm' });
+      await server.ask(driver, good, everything);
+      expect(server.sent.map((body) => 'temperature' in body)).to.deep.equal([true, true, false]);
     });
 
     it('are remembered for two hundred models, and then learned anew', async () => {
-      const driver = createOpenAiDriver(exchange);
-      const learn = (number: number) => ask(driver, [refusal('temperature'), good], everything, { provider: 'x', model: `m${number}` });
+      const driver = createOpenAiDriver(server.exchange);
+      const learn = (number: number) => server.ask(driver, [refusal('temperature'), good], everything, { provider: 'x', model: `m${number}` });
       for (let number = 0; number < 200; number++) await learn(number);
       const isRemembered = async (number: number) => {
-        sent = [];
-        await ask(driver, good, everything, { provider: 'x', model: `m${number}` });
-        return !('temperature' in (sent[0] ?? {}));
+        server.forget();
+        await server.ask(driver, good, everything, { provider: 'x', model: `m${number}` });
+        return !('temperature' in (server.sent[0] ?? {}));
       };
       expect([await isRemembered(0), await isRemembered(199)]).to.deep.equal([true, true]);
       await learn(200);
@@ -346,9 +295,9 @@ describe('answers as they stand on the wire', () => {
 
     it("are not waited for where OpenAI's own models are known to", async () => {
       const asked = async (provider: string, model: string) => {
-        sent = [];
-        await ask(createOpenAiDriver(exchange), good, everything, { provider, model });
-        return [...Object.keys(sent[0] ?? {})].filter((key) => /temperature|max_/.test(key)).sort();
+        server.forget();
+        await server.ask(createOpenAiDriver(server.exchange), good, everything, { provider, model });
+        return [...Object.keys(server.sent[0] ?? {})].filter((key) => /temperature|max_/.test(key)).sort();
       };
       for (const model of ['o1', 'o4-mini', 'gpt-5', 'gpt-6-x']) expect(await asked('openai', model), model).to.deep.equal(['max_completion_tokens']);
       for (const model of ['gpt-4o', 'omni', 'my-gpt-5']) expect(await asked('openai', model), model).to.deep.equal(['max_tokens', 'temperature']);

@@ -28,6 +28,15 @@ describe('a request in the chat-completions protocol', () => {
     });
   });
 
+  it('holds what the caller asked, above what the agent says, whatever the model refused', () => {
+    const schema = { type: 'object' };
+    const parameters = { temperature: 1.5, topP: 0.5, stop: ['END'], seed: 7, format: { type: 'json_schema' as const, name: 'x', schema, strict: true } };
+    const asked = { temperature: 1.5, top_p: 0.5, stop: ['END'], seed: 7, response_format: { type: 'json_schema', json_schema: { name: 'x', schema, strict: true } } };
+    expect(openai({ temperature: 0, parameters })).to.deep.include(asked);
+    expect(openai({ temperature: 0, parameters }, { noTemperature: true })).to.deep.include(asked);
+    expect(openai({ parameters: { format: { type: 'json_object' } } }).response_format).to.deep.equal({ type: 'json_object' });
+  });
+
   it('leaves out, or calls by another name, what the model refused', () => {
     const all = { noTemperature: true, noTools: true, noThinking: true, noStreamOptions: true, completionTokens: true };
     expect(openai({ system: '', temperature: 0, tools, thinking }, all)).to.deep.equal({ model: 'some-model', messages: hello, max_completion_tokens: 100, stream: true });
@@ -69,6 +78,14 @@ describe('a request in the messages protocol', () => {
     const body = anthropic({ temperature: 0.5, thinking });
     expect(body.thinking).to.deep.equal({ type: 'enabled', budget_tokens: 5_000 });
     expect(body).not.to.have.property('temperature');
+  });
+
+  it("holds what the caller asked; the agent's own temperature gives way to a top_p", () => {
+    expect(anthropic({ temperature: 0.2, parameters: { topP: 0.5, stop: ['END'] } }))
+      .to.deep.include({ top_p: 0.5, stop_sequences: ['END'] })
+      .and.not.have.property('temperature');
+    expect(anthropic({ temperature: 0.2, parameters: { topP: 0.5, temperature: 0.9 } })).to.deep.include({ top_p: 0.5, temperature: 0.9 });
+    expect(anthropic({ temperature: 0.2, thinking, parameters: { temperature: 0.9 } }).temperature).to.equal(0.9);
   });
 
   it('goes on without thinking in the middle of a round of tools', () => {

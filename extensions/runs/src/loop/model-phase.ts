@@ -1,6 +1,6 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
 import type { Ids, JournalStep, StepSpec, Streams, Write } from '@svc/api';
-import type { LlmService, ModelAnswer, ModelRequest, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
+import type { LlmService, ModelAnswer, ModelRequest, Parameters, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { RunFrames } from '../contract.js';
@@ -8,7 +8,7 @@ import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
 import { type PictureDeps, hasPictures, withPictures } from './pictures.js';
 import { type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
-import type { ModelOutcome } from '../run-input.js';
+import type { ModelOutcome, RunInput } from '../run-input.js';
 
 export interface ModelDeps extends CommitDeps, PictureDeps {
   readonly llm: LlmService;
@@ -90,9 +90,9 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
   const aside = await asideOf(deps, progress);
   const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
   const { messages } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
-    budgetTokens,
+    budgetTokens: aside?.isWhole ? Number.MAX_SAFE_INTEGER : budgetTokens,
     staged: progress.pendingEntries,
-    ...(manifest.max_history_messages === null ? {} : { maxMessages: manifest.max_history_messages }),
+    ...(manifest.max_history_messages === null || aside?.isWhole ? {} : { maxMessages: manifest.max_history_messages }),
     ...(aside ? { aside } : {}),
   });
   return {
@@ -104,6 +104,7 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
     tools: schemasOf(tools),
     maxTokens,
     temperature: progress.input.temperature ?? manifest.model.temperature,
+    ...parametersOf(progress.input),
     ...thinkingOf(progress, aside?.history ?? progress.session),
     ...(manifest.model.request_timeout_secs ? { timeoutMs: manifest.model.request_timeout_secs * 1_000 } : {}),
   };
@@ -118,9 +119,14 @@ const schemasOf = (tools: readonly ToolInfo[]): readonly ToolSchema[] => {
   return known;
 };
 
-/** An incognito message reads the conversation it stands beside. */
+/** A temperature that came with the message is the caller's word, unlike the agent's own. */
+const parametersOf = ({ temperature, parameters }: RunInput): { parameters?: Parameters } =>
+  temperature === undefined && parameters === undefined ? {} : { parameters: { ...parameters, ...(temperature === undefined ? {} : { temperature }) } };
+
+/** An incognito message reads the conversation it stands beside; a stateless request is sent whole, or not at all. */
 async function asideOf(deps: ModelDeps, { input, actor, agent }: Progress): Promise<Aside | undefined> {
   if (!input.beside) return undefined;
+  if (input.beside.kind === 'stateless') return { isWhole: true };
   return input.beside.kind === 'incognito' ? { history: await deps.sessions.ensure(actor, agent.id, input.beside.sessionId) } : {};
 }
 
@@ -160,7 +166,8 @@ function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: n
   const runId = progress.run.id;
   const entries: EntryDraft[] = [];
   if (answer.text !== '' || answer.calls.length === 0) entries.push({ kind: 'assistant', runId, parts: [{ type: 'text', text: answer.text }] });
-  for (const call of answer.calls) entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args });
+  for (const call of answer.calls)
+    entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args, ...(call.signature === undefined ? {} : { signature: call.signature }) });
   const outcome: ModelOutcome = {
     inputTokens: answer.usage.inputTokens,
     outputTokens: answer.usage.outputTokens,

@@ -8,7 +8,7 @@
 import { type Actor, type Advance, type FirstStep, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
-import { talkOf } from '../beside.js';
+import { openingOf, talkOf } from '../beside.js';
 import { type Shown, nothingShown } from './pictures.js';
 import type { RunResult } from '../contract.js';
 import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
@@ -60,7 +60,7 @@ export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef,
     provider: agent.manifest.model.provider,
     model: agent.manifest.model.model,
     earlier: callsOf(run.steps),
-    pendingEntries: input.parts ? [{ kind: 'user', runId: run.id, parts: input.parts }] : [],
+    pendingEntries: openingOf(input, run.id),
     pendingOutcomes: [],
     staged: undefined,
     shown: nothingShown(),
@@ -168,7 +168,7 @@ const numbered = async (deps: CommitDeps, actor: Actor, ref: SessionRef, drafts:
 /** Once the message stands in the session, the run's row need not keep it. */
 function inputOnceKept(progress: Progress): { input?: RunInput } {
   if (progress.pendingEntries.length === 0 || !progress.input.parts || progress.iterations > 0) return {};
-  const { parts: _parts, ...rest } = progress.input;
+  const { parts: _parts, history: _history, ...rest } = progress.input;
   return { input: rest };
 }
 

@@ -6,7 +6,7 @@
  *     same request: many clients send again whatever the answer says. Nothing is stored or asked twice, unless somebody
  *     changed a key, a setting or an agent meanwhile.
  */
-import type { Actor, Clock, Journal, JournalRun } from '@svc/api';
+import type { Actor, Clock, Journal, JournalRun, RunFilter } from '@svc/api';
 import { runErrors } from '../errors.js';
 import { RUN_KIND } from '../run-input.js';
 
@@ -21,7 +21,7 @@ const MAX_FAILURES_LOOKED_AT = 20;
 const MAX_REMEMBERED = 500;
 
 export interface Asked {
-  readonly sessionId: string;
+  readonly among: Pick<RunFilter, 'lane' | 'subject'>;
   readonly fingerprint: string;
   readonly isResend: boolean;
 }
@@ -52,7 +52,7 @@ export const createRepeats = (deps: { journal: Pick<Journal, 'list'>; clock: Clo
     find: async (actor, asked) => {
       const resent = asked.isResend ? await findResent(deps, actor, asked) : undefined;
       if (resent) return resent;
-      const failed = await deps.journal.list({ actor, kind: RUN_KIND, lane: asked.sessionId, status: ['failed'], limit: MAX_FAILURES_LOOKED_AT });
+      const failed = await deps.journal.list({ actor, kind: RUN_KIND, ...asked.among, status: ['failed'], limit: MAX_FAILURES_LOOKED_AT });
       const same = failed.find((run) => run.fingerprint === asked.fingerprint && run.error?.retry === false && isFresh(run));
       if (same) remember(same.id);
       return same;
@@ -65,8 +65,8 @@ export const createRepeats = (deps: { journal: Pick<Journal, 'list'>; clock: Clo
 };
 
 /** The newest with the same request, begun not long ago. One that ended because its client was gone is asked anew. */
-const findResent = async ({ journal, clock }: { journal: Pick<Journal, 'list'>; clock: Clock }, actor: Actor, { sessionId, fingerprint }: Asked): Promise<JournalRun | undefined> => {
-  const recent = await journal.list({ actor, kind: RUN_KIND, lane: sessionId, limit: MAX_LOOKED_AT });
+const findResent = async ({ journal, clock }: { journal: Pick<Journal, 'list'>; clock: Clock }, actor: Actor, { among, fingerprint }: Asked): Promise<JournalRun | undefined> => {
+  const recent = await journal.list({ actor, kind: RUN_KIND, ...among, limit: MAX_LOOKED_AT });
   const since = clock.now() - RESEND_WINDOW_MS;
   return recent.find((run) => run.fingerprint === fingerprint && Date.parse(run.createdAt) >= since && run.error?.code !== runErrors.unwatched().code);
 };

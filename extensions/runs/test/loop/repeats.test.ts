@@ -26,7 +26,7 @@ describe('the same request again', () => {
     return run.id;
   };
   const ask = async (isResend = false, actor = alice, sessionId = LANE): Promise<string | undefined> => {
-    const found: JournalRun | undefined = await repeats.find(actor, { sessionId, fingerprint: SAME, isResend });
+    const found: JournalRun | undefined = await repeats.find(actor, { among: { lane: sessionId }, fingerprint: SAME, isResend });
     return found?.id;
   };
 
@@ -117,7 +117,7 @@ describe('the same request again', () => {
 
   it('is not told from memory for more than 500 failures: the oldest ends with its 65 s', async function () {
     this.timeout(20_000);
-    const ask = (n: number) => repeats.find(alice, { sessionId: `s${n}`, fingerprint: SAME, isResend: false });
+    const ask = (n: number) => repeats.find(alice, { among: { lane: `s${n}` }, fingerprint: SAME, isResend: false });
     for (let n = 0; n <= 500; n++) await ended(FINAL, SAME, `s${n}`);
     await rig.clock.advance(60_000);
     for (let n = 0; n <= 500; n++) await ask(n);

@@ -2,7 +2,13 @@
 import { type MediaAnswer, Nullable, Type } from '@svc/api';
 
 const FinishReason = Type.String({ description: '`stop`, `length` or `content_filter`' });
-const Usage = Type.Object({ prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() });
+const Usage = Type.Object({ prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() }, { 'x-name': 'ChatUsage', description: 'Of all model calls of the run' });
+
+export const OpenAiModel = Type.Object(
+  { id: Type.String({ description: 'What to send as `model`' }), object: Type.Literal('model'), created: Type.Integer({ description: 'Seconds since 1970' }), owned_by: Type.String() },
+  { 'x-name': 'OpenAiModel' },
+);
+
 const head = {
   id: Type.String({ description: '`chatcmpl-` and the id of the run' }),
   created: Type.Integer({ description: 'Seconds since 1970' }),
@@ -23,21 +29,24 @@ export const Completion = Type.Object(
     ),
     usage: Usage,
   },
-  { description: 'A chat.completion' },
+  { 'x-name': 'ChatCompletion', description: 'A chat.completion' },
 );
 
-const Chunk = Type.Object({
-  ...head,
-  object: Type.Literal('chat.completion.chunk'),
-  choices: Type.Array(
-    Type.Object({
-      index: Type.Integer(),
-      delta: Type.Object({ role: Type.Optional(Type.Literal('assistant')), content: Type.Optional(Type.String()) }),
-      finish_reason: Nullable(FinishReason),
-    }),
-  ),
-  usage: Type.Optional(Usage),
-});
+const Chunk = Type.Object(
+  {
+    ...head,
+    object: Type.Literal('chat.completion.chunk'),
+    choices: Type.Array(
+      Type.Object({
+        index: Type.Integer(),
+        delta: Type.Object({ role: Type.Optional(Type.Literal('assistant')), content: Type.Optional(Type.String()) }),
+        finish_reason: Nullable(FinishReason),
+      }),
+    ),
+    usage: Type.Optional(Usage),
+  },
+  { 'x-name': 'ChatCompletionChunk' },
+);
 
 const Failure = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String(), code: Type.String(), param: Type.Null() }) });
 

@@ -1,7 +1,7 @@
 /** How the frames of a run leave as OpenAI's clients read them: chunks, one completion, and what is waited for before a stream begins. */
 import { type Streams, SvcError, Type, defineAnswerProjection, defineStreamProjection, follow, reply } from '@svc/api';
 import { type RunFrame, RunFrames } from '@svc/ext-runs/contract';
-import { AnswerHead, chunkOf, completionOf, firstChunk } from './answer.js';
+import { AnswerHead, chunkOf, completionOf, firstChunk } from './completion.js';
 
 const shown = { head: AnswerHead, includeUsage: Type.Boolean() };
 

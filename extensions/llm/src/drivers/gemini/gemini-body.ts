@@ -1,0 +1,78 @@
+/** A request as the Gemini protocol writes it. */
+import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema } from '../../contract.js';
+import { remembered } from '../../remembered.js';
+import type { Adaptation } from '../adaptation.js';
+import { bodyText, listText } from '../body-text.js';
+import { geminiSchema } from './gemini-schema.js';
+
+/** From these on a round of calls is refused without the signature of its first one. */
+const SIGNS = /gemini-(?:[3-9]|\d\d)/;
+/** The protocol's own word for a call of another model, which nobody signed. */
+const UNSIGNED = 'skip_thought_signature_validator';
+
+export const geminiBody = (target: Pick<DriverTarget, 'model'>, request: ModelRequest, adaptation: Adaptation): string =>
+  bodyText(
+    {
+      ...(request.system === '' ? {} : { systemInstruction: { parts: [{ text: request.system }] } }),
+      generationConfig: generationConfig(request, adaptation),
+    },
+    {
+      contents: request.messages.map(SIGNS.test(target.model) ? signedText : messageText),
+      ...(request.tools.length > 0 && !adaptation.noTools ? { tools: [toolsText(request.tools)] } : {}),
+    },
+  );
+
+const generationConfig = ({ maxTokens, temperature, parameters = {}, thinking }: ModelRequest, { noTemperature, noThinking }: Adaptation): object => {
+  const asked = parameters.temperature ?? (noTemperature ? undefined : temperature);
+  const { topP, stop, seed, format } = parameters;
+  return {
+    maxOutputTokens: maxTokens,
+    ...(asked === undefined ? {} : { temperature: asked }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(stop === undefined ? {} : { stopSequences: stop }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(format === undefined ? {} : { responseMimeType: 'application/json' }),
+    // Unlike the schemas of tools, this one may be any JSON Schema.
+    ...(format?.type === 'json_schema' ? { responseJsonSchema: format.schema } : {}),
+    ...(thinking === undefined || noThinking ? {} : { thinkingConfig: { thinkingBudget: thinking.budgetTokens } }),
+  };
+};
+
+const toolsText = remembered((tools: readonly ToolSchema[]) =>
+  listText([
+    {
+      functionDeclarations: tools.map(({ name, description, parameters }) => {
+        const schema = geminiSchema(parameters);
+        // A schema of an object without properties is refused; a tool that takes nothing has none.
+        return { name, description, ...(schema.properties === undefined ? {} : { parameters: schema }) };
+      }),
+    },
+  ]),
+);
+
+const messageText = remembered((message: ModelMessage) => listText(contentOf(message, false)));
+const signedText = remembered((message: ModelMessage) => listText(contentOf(message, true)));
+
+/** Empty texts and messages are refused, so they are left out. Results stand before what the person said. */
+const contentOf = (message: ModelMessage, mustSign: boolean): unknown[] => {
+  const results = message.parts.filter((part) => part.type === 'tool_result');
+  const others = message.parts.filter((part) => part.type !== 'tool_result' && !(part.type === 'text' && part.text === ''));
+  const first = mustSign ? others.find((part) => part.type === 'tool_call') : undefined;
+  const parts = [...results, ...others].map((part) => wirePart(part, part === first));
+  return parts.length === 0 ? [] : [{ role: message.role === 'assistant' ? 'model' : 'user', parts }];
+};
+
+const wirePart = (part: ContentPart, mustSign: boolean): unknown => {
+  switch (part.type) {
+    case 'text':
+      return { text: part.text };
+    case 'image':
+      return { inlineData: { mimeType: part.mediaType, data: part.data } };
+    case 'tool_call': {
+      const signature = part.signature ?? (mustSign ? UNSIGNED : undefined);
+      return { functionCall: { id: part.id, name: part.name, args: part.args ?? {} }, ...(signature === undefined ? {} : { thoughtSignature: signature }) };
+    }
+    case 'tool_result':
+      return { functionResponse: { id: part.id, name: part.name, response: part.isError ? { error: part.content } : { output: part.content } } };
+  }
+};

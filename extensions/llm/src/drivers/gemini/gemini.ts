@@ -1,0 +1,131 @@
+/**
+ * The Gemini protocol (https://ai.google.dev/api/generate-content), streamed.
+ *
+ * G1  A stream ends with an event that carries a `finishReason`, or that says the prompt was blocked; one without either is half a stream.
+ * G2  Usage comes with each event as a running total. Cached tokens are part of those read, thoughts are apart from those written: both count.
+ * G3  A call comes whole. The signature that stands beside it must be given back with it, or newer models refuse the next request.
+ * G4  Thoughts are text marked as such: nobody hears them.
+ */
+import { isTable } from '@svc/api';
+import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../../contract.js';
+import { classify, ModelFailure, withoutSecrets } from '../../call/model-failure.js';
+import { type Adaptation, createAdaptations } from '../adaptation.js';
+import type { Driver, Hear } from '../driver.js';
+import { eventJson, exchange, type ExchangeDeps } from '../exchange.js';
+import { geminiBody } from './gemini-body.js';
+import { geminiEmbed } from './gemini-embed.js';
+import { KEY_HEADER, modelUrl } from './address.js';
+
+const MAX_CALLS = 128;
+
+interface WirePart {
+  readonly text?: string;
+  readonly thought?: boolean;
+  readonly thoughtSignature?: string;
+  readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: unknown };
+}
+interface WireUsage {
+  readonly promptTokenCount?: number;
+  readonly toolUsePromptTokenCount?: number;
+  readonly candidatesTokenCount?: number;
+  readonly thoughtsTokenCount?: number;
+}
+interface WireEvent {
+  readonly candidates?: ReadonlyArray<{ readonly content?: { readonly parts?: readonly WirePart[] }; readonly finishReason?: string; readonly finishMessage?: string }>;
+  readonly promptFeedback?: { readonly blockReason?: string };
+  readonly usageMetadata?: WireUsage;
+  readonly error?: unknown;
+}
+interface Reading {
+  readonly calls: Array<Extract<DriverEvent, { type: 'call' }>>;
+  reason: string | undefined;
+  why: string | undefined;
+  isBlocked: boolean;
+  hasSpoken: boolean;
+}
+
+export const createGeminiDriver = (deps: ExchangeDeps): Driver => {
+  const adaptations = createAdaptations(() => ({}));
+  return {
+    ask: (target, request, signal, hear) => adaptations.run(target, request, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
+    embed: (target, batch, signal) => geminiEmbed(deps, target, batch, signal),
+  };
+};
+
+const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, hear: Hear): Promise<void> => {
+  const reading: Reading = { calls: [], reason: undefined, why: undefined, isBlocked: false, hasSpoken: false };
+  const outgoing = {
+    url: `${modelUrl(target)}:streamGenerateContent?alt=sse`,
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    keyHeader: KEY_HEADER,
+    body: geminiBody(target, request, adaptation),
+  };
+  await exchange(deps, target, outgoing, signal, (data) => take(reading, eventJson(data), hear));
+  if (reading.reason === undefined && !reading.isBlocked) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
+  const reason = stopReason(reading);
+  for (const call of reading.calls) hear(call);
+  hear({ type: 'stop', reason });
+};
+
+/** True when it was the last event: a reason with its usage. What comes after a reason alone is still read. */
+const take = (reading: Reading, event: WireEvent, hear: Hear): boolean => {
+  if (event.error !== undefined && event.error !== null) throw failureInStream(event.error);
+  const [candidate] = event.candidates ?? [];
+  for (const part of candidate?.content?.parts ?? []) takePart(reading, part, hear);
+  if (candidate?.finishReason && candidate.finishReason !== 'FINISH_REASON_UNSPECIFIED') {
+    reading.reason = candidate.finishReason;
+    reading.why = candidate.finishMessage;
+  }
+  if (event.promptFeedback?.blockReason) reading.isBlocked = true;
+  if (event.usageMetadata) hear({ type: 'usage', ...tokens(event.usageMetadata) });
+  return (reading.reason !== undefined || reading.isBlocked) && event.usageMetadata !== undefined;
+};
+
+const takePart = (reading: Reading, { text, thought, thoughtSignature, functionCall }: WirePart, hear: Hear): void => {
+  if (functionCall) {
+    if (reading.calls.length >= MAX_CALLS) throw new ModelFailure('garbage', `the answer has more than ${MAX_CALLS} tool calls`, { httpStatus: 200 });
+    const { id = '', name = '', args = {} } = functionCall;
+    reading.calls.push({ type: 'call', id, name, argsText: JSON.stringify(args), ...(thoughtSignature ? { signature: thoughtSignature } : {}) });
+  } else if (typeof text === 'string' && text !== '' && thought !== true) {
+    reading.hasSpoken = true;
+    hear({ type: 'text', text });
+  }
+};
+
+/** G2. */
+const tokens = ({ promptTokenCount, toolUsePromptTokenCount = 0, candidatesTokenCount, thoughtsTokenCount }: WireUsage): { inputTokens?: number; outputTokens?: number } => ({
+  ...(typeof promptTokenCount === 'number' ? { inputTokens: promptTokenCount + toolUsePromptTokenCount } : {}),
+  ...(typeof candidatesTokenCount === 'number' || typeof thoughtsTokenCount === 'number' ? { outputTokens: (candidatesTokenCount ?? 0) + (thoughtsTokenCount ?? 0) } : {}),
+});
+
+const FILTERED: ReadonlySet<string> = new Set([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'LANGUAGE',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
+  'MODEL_ARMOR',
+]);
+/** The model failed at what it wanted to do: the same request can succeed a moment later. */
+const STUMBLED: ReadonlySet<string> = new Set(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE', 'OTHER', 'NO_IMAGE', 'IMAGE_OTHER']);
+
+const stopReason = ({ reason = '', why, isBlocked, calls, hasSpoken }: Reading): ModelAnswer['stop'] => {
+  if (isBlocked || FILTERED.has(reason)) return 'content_filter';
+  if (reason === 'MAX_TOKENS') return 'length';
+  // One that it has no word for ends an answer that is there.
+  if (STUMBLED.has(reason) || (reason !== 'STOP' && calls.length === 0 && !hasSpoken)) {
+    throw new ModelFailure('server', withoutSecrets(`the model ended with ${reason}${why === undefined ? '' : `: ${why}`}`), { httpStatus: 200 });
+  }
+  return calls.length > 0 ? 'tool_calls' : 'end';
+};
+
+const failureInStream = (error: unknown): ModelFailure => {
+  const { message, code } = isTable(error) ? error : { message: error, code: undefined };
+  const said = withoutSecrets(typeof message === 'string' ? message : 'the provider reported an error in the stream');
+  const status = typeof code === 'number' ? code : 500;
+  return new ModelFailure(classify(status, said), said, { httpStatus: status });
+};

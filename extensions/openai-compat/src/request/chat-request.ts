@@ -1,0 +1,74 @@
+/** The body of a chat-completions request. */
+import { Nullable, OneOf, type Static, Type } from '@svc/api';
+
+/** Texts of the model's ids and of people: longer ones are no names. */
+const MAX_NAME_CHARS = 512;
+const MAX_STOP_CHARS = 1_000;
+
+const ContentPart = Type.Object(
+  { type: Type.String({ description: '`text` or `image_url`; others are refused by their name' }) },
+  { additionalProperties: true, 'x-name': 'ChatContentPart', description: '`{type: "text", text}`, or `{type: "image_url", image_url: {url}}` with a base64 data URL of at most 10 MB' },
+);
+
+export const ChatMessage = Type.Object(
+  {
+    role: OneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+    content: Type.Optional(Type.Union([Type.String(), Type.Null(), Type.Array(ContentPart)])),
+  },
+  { additionalProperties: true, 'x-name': 'ChatMessage' },
+);
+export type ChatMessage = Static<typeof ChatMessage>;
+
+/** Absent and null are the same. */
+const Maybe = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.Optional(Nullable(schema));
+
+const StopText = Type.String({ minLength: 1, maxLength: MAX_STOP_CHARS });
+
+const ResponseFormat = Type.Union(
+  [
+    Type.Object({ type: OneOf(['text', 'json_object']) }, { additionalProperties: true }),
+    Type.Object(
+      {
+        type: Type.Literal('json_schema'),
+        json_schema: Type.Object(
+          {
+            name: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+            description: Type.Optional(Type.String({ maxLength: 4_000 })),
+            schema: Type.Object({}, { additionalProperties: true, description: 'JSON Schema of the answer, at most 64 KiB as JSON' }),
+            strict: Maybe(Type.Boolean()),
+          },
+          { additionalProperties: true },
+        ),
+      },
+      { additionalProperties: true },
+    ),
+  ],
+  { 'x-name': 'ChatResponseFormat', description: 'The form of the whole answer. The model keeps it, not the daemon' },
+);
+
+export const ChatRequest = Type.Object(
+  {
+    model: Type.String({
+      minLength: 1,
+      maxLength: MAX_NAME_CHARS,
+      description: '`svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent',
+    }),
+    messages: Type.Array(ChatMessage, { minItems: 1, description: 'Of a stateless request all of them, at most 10,000; else the last user message and what is said as system' }),
+    stream: Maybe(Type.Boolean({ description: 'Answer with server-sent events' })),
+    stream_options: Maybe(Type.Object({ include_usage: Maybe(Type.Boolean({ description: 'The usage in a last chunk of its own' })) }, { additionalProperties: true })),
+    temperature: Maybe(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: Maybe(Type.Number({ minimum: 0, maximum: 1 })),
+    max_tokens: Maybe(Type.Integer({ minimum: 1 })),
+    max_completion_tokens: Maybe(Type.Integer({ minimum: 1, description: 'The same under its newer name, which wins' })),
+    stop: Maybe(Type.Union([StopText, Type.Array(StopText, { minItems: 1, maxItems: 4 })], { description: 'Where the answer ends, before these words: one to four' })),
+    seed: Maybe(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+    response_format: Maybe(ResponseFormat),
+    n: Maybe(Type.Integer({ description: '1: an agent gives one answer' })),
+    logprobs: Maybe(Type.Boolean({ description: 'false: there are none' })),
+    user: Maybe(Type.String({ maxLength: MAX_NAME_CHARS, description: 'Who asks: each has a conversation of their own with the agent' })),
+    tools: Maybe(Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'Never called: the agent uses its own' })),
+    tool_choice: Type.Optional(Type.Unknown({ description: '`auto` or `none`; one that demands a call is refused' })),
+  },
+  { additionalProperties: true, 'x-name': 'ChatRequest' },
+);
+export type ChatRequest = Static<typeof ChatRequest>;

@@ -1,0 +1,36 @@
+/** What a request asks of the model beside its messages: handed on, or refused by name. */
+import { isTable } from '@svc/api';
+import type { AnswerFormat, Parameters } from '@svc/ext-llm/contract';
+import { compatErrors } from '../errors.js';
+import type { ChatRequest } from './chat-request.js';
+
+const MAX_SCHEMA_CHARS = 65_536;
+
+/** Throws for what no agent can give. */
+export function checkServed(request: ChatRequest): void {
+  if ((request.n ?? 1) !== 1) throw compatErrors.unsupported_value('n must be 1: an agent gives one answer.');
+  if (request.logprobs === true) throw compatErrors.unsupported_value('logprobs must be false: an agent may make several model calls, and has none of its answer.');
+  const { tool_choice: choice } = request;
+  if (choice === 'required' || (isTable(choice) && choice.type !== 'auto' && choice.type !== 'none')) {
+    throw compatErrors.unsupported_value(`tool_choice ${JSON.stringify(choice).slice(0, 80)} cannot be kept: the agent uses its own tools, and calls none of the client's.`);
+  }
+}
+
+/** Undefined where nothing was asked. A temperature travels beside these. */
+export function parametersOf({ top_p: topP, stop, seed, response_format: format }: ChatRequest): Parameters | undefined {
+  const asked: Parameters = {
+    // 1 takes nothing away, and some clients always send it: it is the same as none.
+    ...(typeof topP === 'number' && topP < 1 ? { topP } : {}),
+    ...(stop === undefined || stop === null ? {} : { stop: typeof stop === 'string' ? [stop] : stop }),
+    ...(typeof seed === 'number' ? { seed } : {}),
+    ...(format ? formatOf(format) : {}),
+  };
+  return Object.keys(asked).length === 0 ? undefined : asked;
+}
+
+function formatOf(format: NonNullable<ChatRequest['response_format']>): { format?: AnswerFormat } {
+  if (format.type !== 'json_schema') return format.type === 'text' ? {} : { format: { type: 'json_object' } };
+  const { name, description, schema, strict } = format.json_schema;
+  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw compatErrors.unsupported_value('response_format.json_schema.schema is larger than 64 KiB.');
+  return { format: { type: 'json_schema', name, schema, ...(description === undefined ? {} : { description }), ...(typeof strict === 'boolean' ? { strict } : {}) } };
+}

@@ -1,0 +1,27 @@
+/** What a person should know before the first call, in Markdown. */
+
+export const COMPLETION_TEXT = `For OpenAI's clients and chat UIs: base URL \`http://127.0.0.1:4545/v1\`, any key where none is set.
+
+**Which agent** \`model\` says: \`svc:<agent>\`, an agent id, or an agent name; anything else is the first agent.
+
+**Which messages count:**
+
+| asked by | read | waits for others |
+|---|---|---|
+| nothing else | the agent's current session, and the last user message | yes: a session answers one message at a time |
+| header \`X-Svc-Session\`, or \`svc:<agent>@<session>\` (id or label) | that session, and the last user message | yes, in that session |
+| \`user\` | a session of that person's own, the same each time, and the last user message | yes, in that session |
+| header \`X-Svc-Stateless: 1\`, or \`svc:<agent>:stateless\` | all messages as they were sent, and no session | no |
+
+Choose stateless for UIs that keep the conversation themselves (Open WebUI, LibreChat), so that editing, regenerating and their titles do what they show. Such a request is sent to the model whole, or fails as too long; it is not kept as a conversation. A session that is named wins over \`user\`; a session and stateless at once are refused. System and developer messages, wherever they stand, follow on the agent's own prompt, for this run only. A slash command works in a session, and is plain words in a stateless request.
+
+**The agent stays an agent:** its tools run inside and are not shown, its limits and budget hold, the usage is that of all its model calls. \`tools\` of the client are never called, which \`tool_choice\` \`auto\` and \`none\` allow; a choice that demands a call is refused, and so is a turn of a tool in a stateless request.
+
+**Parameters** \`temperature\`, \`top_p\`, \`stop\`, \`seed\`, \`response_format\` and the token limits reach the model. Where its provider's protocol has no place for one, or the model refuses it, the answer is 400 \`llm_parameter_unsupported\` and names it. Other fields are taken and do nothing.
+
+**Failures** before the first word are an HTTP status, streamed or not. One of a run that had begun carries \`x-should-retry: false\`. A client that hangs up ends its run 2 s later. \`Idempotency-Key\` makes a resent request the same run.`;
+
+export const MODELS_TEXT =
+  'Each agent that the caller may see, twice: `svc:<agent>` goes on with its conversation, `svc:<agent>:stateless` answers from the messages of the request alone, as chat UIs expect. `svc:<agent>@<session>` works too and is not listed.';
+
+export const MODEL_TEXT = 'By any form of id that names an agent. One that names a session is there if the session is.';

@@ -1,0 +1,284 @@
+/** Requests that bring their whole conversation, as chat UIs send them. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OPEN_RATE, OWNER } from '@svc/testing';
+import { virtualClock } from '@svc/platform/clock/clock';
+import { expect } from 'chai';
+import OpenAI from 'openai';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../model-kernel.js';
+
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const FINISHING = `${OPEN_RATE}[runs]\nunwatched = "finish"\n`;
+const ALONE = 'svc:assistant:stateless';
+
+interface Wire {
+  readonly messages: ReadonlyArray<{ readonly role: string; readonly content: unknown }>;
+  readonly tools?: readonly unknown[];
+}
+const asked = (svc: ModelKernel): Wire => svc.model.requests.at(-1)?.body as unknown as Wire;
+/** What the model was sent beside the system prompt. */
+const turns = (svc: ModelKernel): unknown[] => asked(svc).messages.filter(({ role }) => role !== 'system');
+const post = (svc: ModelKernel, body: object, headers: Record<string, string> = {}) => svc.http.post('/v1/chat/completions', { model: ALONE, ...body }, headers);
+const history = async (svc: ModelKernel) => (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body;
+
+const TALK = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'one' },
+  { role: 'assistant', content: 'first' },
+  { role: 'user', content: 'two' },
+];
+
+describe('a stateless request', () => {
+  afterEach(stopModelKernels);
+
+  for (const [how, body, headers] of [
+    ['by its model id', {}, {}],
+    ['by its header', { model: 'svc:assistant' }, { 'x-svc-stateless': '1' }],
+  ] as const)
+    it(`is answered from its own messages, in their order, and nothing else: ${how}`, async () => {
+      const svc = await bootWithModel(() => ({ text: 'ok' }));
+      await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'what the session holds' });
+      const { status, headers: answered } = await post(svc, { ...body, messages: TALK }, headers);
+      expect([status, answered.get('x-svc-session')]).to.deep.equal([200, null]);
+      expect(turns(svc)).to.deep.equal([
+        { role: 'user', content: 'one' },
+        { role: 'assistant', content: 'first' },
+        { role: 'user', content: 'two' },
+      ]);
+      expect(String(asked(svc).messages[0]?.content)).to.match(/Be brief\.$/);
+      expect((await history(svc)).message_count).to.equal(2);
+      expect((await svc.http.expect(200, 'GET', '/api/status')).body.session_count).to.equal(1);
+      expect(JSON.stringify((await history(svc)).messages)).to.not.contain('two');
+    });
+
+  it('may be edited and regenerated: each answer stands on what was sent with it', async () => {
+    let count = 0;
+    const svc = await bootWithModel(() => ({ text: `answer ${++count}` }));
+    const client = new OpenAI({ baseURL: `${svc.kernel.url}/v1`, apiKey: 'any', maxRetries: 0 });
+    const ask = async (content: string) => (await client.chat.completions.create({ model: ALONE, messages: [{ role: 'user', content }] })).choices[0]?.message.content;
+    expect([await ask('a?'), await ask('a?'), await ask('b?')]).to.deep.equal(['answer 1', 'answer 2', 'answer 3']);
+    expect(turns(svc)).to.deep.equal([{ role: 'user', content: 'b?' }]);
+  });
+
+  it('holds images of any user turn', async () => {
+    const svc = await bootWithModel(() => ({ text: 'ok' }));
+    const url = `data:image/png;base64,${PIXEL}`;
+    const image = {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'look' },
+        { type: 'image_url', image_url: { url } },
+      ],
+    };
+    await post(svc, { messages: [image, { role: 'assistant', content: [{ type: 'text', text: 'a dot' }] }, { role: 'user', content: 'which colour?' }] });
+    expect(turns(svc)).to.deep.equal([image, { role: 'assistant', content: 'a dot' }, { role: 'user', content: 'which colour?' }]);
+  });
+
+  it("uses the agent's tools, and keeps them out of the answer", async () => {
+    const svc = await bootWithModel([{ toolCalls: [{ name: 'system_time', args: {} }] }, { text: 'noon' }]);
+    const { body } = await post(svc, { messages: TALK });
+    expect(body.choices[0].message).to.deep.equal({ role: 'assistant', content: 'noon', refusal: null });
+    expect(body.usage.total_tokens).to.equal(30);
+    expect(turns(svc)).to.have.length(5);
+    expect(asked(svc).tools).to.be.an('array').that.is.not.empty;
+  });
+
+  it('takes a slash for a word, and changes no session', async () => {
+    const svc = await bootWithModel(() => ({ text: 'ok' }));
+    for (const content of ['/new', '/btw hello']) {
+      await post(svc, { messages: [{ role: 'user', content }] });
+      expect(turns(svc)).to.deep.equal([{ role: 'user', content }]);
+    }
+    expect((await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}`)).body.session_id).to.equal(svc.agent.session_id);
+  });
+
+  it('waits for nobody: others of the agent are answered while its session is busy', async () => {
+    let release: () => void = () => undefined;
+    const busy = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const svc = await bootWithModel(async ({ body }) => {
+      if (JSON.stringify(body).includes('long work')) await busy;
+      return { text: 'done' };
+    });
+    const long = post(svc, { model: 'svc:assistant', messages: [{ role: 'user', content: 'long work' }] });
+    await until(() => svc.model.requests.length === 1);
+    const quick = await Promise.all(['a', 'b', 'c'].map((content) => post(svc, { messages: [{ role: 'user', content }] })));
+    expect(quick.map(({ body }) => body.choices[0].message.content)).to.deep.equal(['done', 'done', 'done']);
+    release();
+    expect((await long).status).to.equal(200);
+  });
+
+  it("keeps to the agent's limits, and is charged to it", async () => {
+    const svc = await bootWithModel(() => ({ text: 'ok', usage: { input: 600, output: 400 } }));
+    await svc.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'capped', capabilities: { max_llm_tokens_per_hour: 1_000 } } });
+    const say = () => post(svc, { model: 'svc:capped:stateless', messages: TALK });
+    expect((await say()).status).to.equal(200);
+    const refused = await say();
+    expect([refused.status, refused.body.code]).to.deep.equal([429, 'token_quota_exceeded']);
+  });
+
+  it('that a client sends again by itself gets the run that it began', async () => {
+    const svc = await bootWithModel(() => ({ text: 'once' }));
+    const first = await post(svc, { messages: TALK });
+    const again = await post(svc, { messages: TALK }, { 'x-stainless-retry-count': '1' });
+    expect(again.body.id).to.equal(first.body.id);
+    const other = await post(svc, { messages: TALK.with(1, { role: 'user', content: 'edited' }) }, { 'x-stainless-retry-count': '1' });
+    expect(other.body.id).to.not.equal(first.body.id);
+    const keyed = { 'idempotency-key': 'k1' };
+    expect((await post(svc, { messages: TALK }, keyed)).body.id).to.equal((await post(svc, { messages: TALK }, keyed)).body.id);
+    expect((await post(svc, { messages: TALK.slice(0, 2) }, keyed)).status).to.equal(409);
+    expect(svc.model.requests).to.have.length(3);
+  });
+
+  it('goes on with all its messages after a restart, and then leaves none', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'svc-stateless-'));
+    try {
+      const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
+      const first = await bootWithModel(() => ({ hang: true }), { home, clock, config: FINISHING });
+      const cut = new AbortController();
+      const sent = first.http.raw('POST', '/v1/chat/completions', { model: ALONE, messages: TALK }, {}, cut.signal).catch(() => undefined);
+      await until(() => first.model.requests.length === 1);
+      cut.abort();
+      await sent;
+      let isStopped = false;
+      const stopping = first.kernel.stop().finally(() => {
+        isStopped = true;
+      });
+      // The time that an orderly stop gives its runs.
+      await until(async () => {
+        await clock.advance(1_000);
+        return isStopped;
+      });
+      await stopping;
+
+      const second = await bootWithModel(() => ({ text: 'here it is' }), { home, config: FINISHING });
+      await until(() => second.model.requests.length === 1);
+      expect(turns(second)).to.deep.equal(TALK.slice(1));
+      await until(async () => (await second.http.expect(200, 'GET', '/api/status')).body.active_agent_count === 0);
+      expect((await history(second)).message_count).to.equal(0);
+      expect((await second.http.expect(200, 'GET', '/api/status')).body.session_count).to.equal(0);
+      await second.kernel.stop();
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  });
+
+  it('may hold ten thousand messages, all of which are sent, and no more', async () => {
+    const svc = await bootWithModel([{ toolCalls: [{ name: 'system_time', args: {} }] }, { text: 'ok' }]);
+    const many = (count: number) => Array.from({ length: count }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: `m${index}` }));
+    expect((await post(svc, { messages: many(9_999) })).status).to.equal(200);
+    expect(turns(svc)).to.have.length(10_001);
+    const refused = await post(svc, { messages: many(10_001) });
+    expect([refused.status, refused.body.code]).to.deep.equal([400, 'unsupported_value']);
+  }).timeout(30_000);
+
+  it('is sent whole, whatever the agent says of its history and the catalog of its window', async () => {
+    const svc = await bootWithModel(() => ({ text: 'ok' }));
+    await svc.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'narrow', max_history_messages: 2, model: { context_window: 2_000, max_tokens: 100 } } });
+    const long = Array.from({ length: 9 }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: `${index} ${'x'.repeat(20_000)}` }));
+    const { headers } = await post(svc, { model: 'svc:narrow:stateless', messages: long });
+    expect(turns(svc)).to.deep.equal(long);
+    const run = await svc.kernel.daemon.parts.journal.get(OWNER, headers.get('x-svc-run') ?? '');
+    expect(run?.input).to.deep.include({ door: 'openai' }).and.not.have.any.keys('parts', 'history');
+  });
+
+  for (const [what, messages, code] of [
+    ['an assistant message last', [...TALK, { role: 'assistant', content: 'and' }], 'no_question'],
+    ['only a system message', [{ role: 'system', content: 'Be brief.' }], 'no_question'],
+    [
+      'an assistant message first',
+      [
+        { role: 'assistant', content: 'Hello' },
+        { role: 'user', content: 'Hi' },
+      ],
+      'unsupported_value',
+    ],
+    ['an empty question', [{ role: 'user', content: '' }], 'no_question'],
+    [
+      'a turn of a tool',
+      [
+        { role: 'user', content: 'a' },
+        { role: 'tool', tool_call_id: 'c', content: 'b' },
+        { role: 'user', content: 'c' },
+      ],
+      'unsupported_value',
+    ],
+    [
+      'a call of a tool',
+      [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c' }] },
+        { role: 'user', content: 'c' },
+      ],
+      'unsupported_value',
+    ],
+    [
+      'an image of the assistant',
+      [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } }] },
+        { role: 'user', content: 'c' },
+      ],
+      'unsupported_part',
+    ],
+    [
+      'an image of the system',
+      [
+        { role: 'system', content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } }] },
+        { role: 'user', content: 'c' },
+      ],
+      'unsupported_part',
+    ],
+    ['a part of a type nobody takes', [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }], 'unsupported_part'],
+  ] as const)
+    it(`with ${what} is refused with 400, and nothing is asked`, async () => {
+      const svc = await bootWithModel();
+      const { status, body } = await post(svc, { messages });
+      expect([status, body.code]).to.deep.equal([400, code]);
+      if (code === 'unsupported_part') expect(body.error).to.match(/image_url in|input_audio/);
+      expect(svc.model.requests).to.have.length(0);
+    });
+
+  it('of more than the body may hold is refused with 413', async () => {
+    const svc = await bootWithModel();
+    const { status } = await post(svc, { messages: [{ role: 'user', content: 'x'.repeat(33 * 1_048_576) }] });
+    expect(status).to.equal(413);
+  });
+});
+
+describe('an image of a request', () => {
+  afterEach(stopModelKernels);
+
+  const images: ReadonlyArray<readonly [what: string, url: string, says: RegExp]> = [
+    ['of eleven megabytes', `data:image/png;base64,${'A'.repeat(Math.ceil((11 * 1_048_576) / 3) * 4)}`, /larger than 10 MB/],
+    ['that says it is a JPEG and is a PNG', `data:image/jpeg;base64,${PIXEL}`, /says image\/jpeg and holds image\/png/],
+    ['that says it is a PNG and is text', `data:image/png;base64,${Buffer.from('<svg onload=alert(1)>').toString('base64')}`, /says image\/png and holds something else/],
+    ['whose base64 is cut off', `data:image/png;base64,${PIXEL.slice(0, 33)}`, /base64 is not valid/],
+    ['at an address', 'https://example.org/a.png', /nothing is fetched/],
+  ];
+  for (const [what, url, says] of images)
+    for (const model of ['svc:assistant', ALONE])
+      it(`${what} is refused with 400: ${model}`, async () => {
+        const svc = await bootWithModel();
+        const { status, body } = await post(svc, { model, messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] });
+        expect([status, body.code]).to.deep.equal([400, 'invalid_image']);
+        expect(body.error).to.match(says);
+        expect(svc.model.requests).to.have.length(0);
+      });
+
+  it('is taken as each of the four kinds', async () => {
+    const svc = await bootWithModel(() => ({ text: 'ok' }));
+    const heads = {
+      png: Buffer.from(PIXEL, 'base64'),
+      jpeg: Buffer.from('ffd8ffe000104a464946000101', 'hex'),
+      gif: Buffer.from('GIF89a\x01\x00\x01\x00\x00\x00', 'latin1'),
+      webp: Buffer.from('RIFF\x04\x00\x00\x00WEBPVP8 ', 'latin1'),
+    };
+    for (const [kind, bytes] of Object.entries(heads)) {
+      const url = `data:image/${kind};base64,${bytes.toString('base64')}`;
+      expect((await post(svc, { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] })).status, kind).to.equal(200);
+    }
+  });
+});
