@@ -1,8 +1,10 @@
 /** Reads as data, turned into portable SQL. */
-import { type Actor, type Scalar, type Select, seesAll } from '@svc/api';
+import { type Actor, type Bounds, type Scalar, type Select, seesAll, type Where } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
 import { behind, type OrderColumn } from './page-cursor.js';
+import type { Engine } from '../contract/engine.js';
 import type { TableNames } from '../contract/table-names.js';
+import { checkGroups } from '../contract/word-index.js';
 import type { TableShape, TableShapes } from './table-shapes.js';
 import { both, type Condition, conditionsOf, type Quote } from './where-sql.js';
 
@@ -14,6 +16,7 @@ const OWNER_COLUMN = 'owner_id';
 export interface SelectDeps {
   readonly names: TableNames;
   readonly shapes: TableShapes;
+  readonly words: Engine['words'];
   readonly quote: Quote;
 }
 
@@ -41,7 +44,23 @@ export const countSql = (deps: SelectDeps, table: string, where: Select['where']
 
 const conditionsFor = (deps: SelectDeps, table: string, where: NonNullable<Select['where']>, actor: Actor | undefined): Condition[] => {
   const own = actor === undefined ? [] : ownedBy(deps, table, actor);
-  return [...conditionsOf(where, deps.quote), ...own];
+  const { plain, held } = partedWords(deps, table, where);
+  return [...conditionsOf(plain, deps.quote), ...held, ...own];
+};
+
+/** What an index of words answers, apart from what is compared. */
+const partedWords = (deps: SelectDeps, table: string, where: Where): { plain: Where; held: Condition[] } => {
+  const physical = deps.names.physical(table);
+  const { words: column, key: [key = ''] = [] } = deps.shapes.of(physical) ?? {};
+  if (column === undefined || where[column] === undefined) return { plain: where, held: [] };
+  const { [column]: wanted, ...plain } = where;
+  return { plain, held: [{ sql: deps.words.condition({ table: physical, column, key }), args: [deps.words.query(checkGroups(column, groupsOf(column, wanted)))] }] };
+};
+
+const groupsOf = (column: string, wanted: Where[string] | undefined): NonNullable<Bounds['has']> => {
+  const isBounds = typeof wanted === 'object' && wanted !== null && 'has' in wanted;
+  if (!isBounds || !wanted.has || Object.keys(wanted).length > 1) throw storageErrors.bad_query(`${column} holds words, and a row is found by those it has`);
+  return wanted.has;
 };
 
 /** Refused for whoever sees all, too: otherwise a missing column would show with the first person who does not. */
