@@ -115,7 +115,7 @@ const timeOf = (name: string, value: string | undefined, ofDay: string): string 
 
 const cleanup = ({ cleanUp }: SessionRouteDeps): RouteDecl =>
   route({
-    id: 'cleanUpSessions',
+    id: 'pruneSessions',
     method: 'POST',
     path: '/api/sessions/cleanup',
     summary: 'Delete sessions that nobody needs any more',
@@ -123,7 +123,7 @@ const cleanup = ({ cleanUp }: SessionRouteDeps): RouteDecl =>
       'Sessions of agents that are gone, those older than `[session] retention_days`, and the oldest of agents with more than `max_sessions_per_agent`. One in which a run is going on stays. The same happens by itself every `cleanup_interval_hours` where either of the two is set.',
     permission: 'sessions.admin',
     cost: 30,
-    audit: 'sessions_cleaned_up',
+    audit: 'sessions_pruned',
     responses: {
       200: Type.Object({
         sessions_deleted: Type.Integer(),
@@ -194,7 +194,7 @@ const remove = ({ listing, closing }: SessionRouteDeps): RouteDecl =>
 
 const label = ({ listing, closingStore, commit }: SessionRouteDeps): RouteDecl =>
   route({
-    id: 'labelSession',
+    id: 'updateSessionLabel',
     method: 'PUT',
     path: '/api/sessions/{id}/label',
     summary: 'Label a session',
