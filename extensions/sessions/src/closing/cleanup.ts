@@ -14,7 +14,7 @@ export interface CleanupDeps {
   readonly closing: Pick<Closing, 'eraseAll'>;
   readonly agents: Pick<AgentsService, 'briefs' | 'find'>;
   readonly listing: Pick<Listing, 'active'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'iso'>;
   config(): SessionConfig;
 }
 
@@ -43,12 +43,13 @@ export const cleanUp = async (deps: CleanupDeps): Promise<Cleaned> => {
 
 const before = ({ clock }: CleanupDeps, days: number): string => new Date(clock.now() - days * DAY_MS).toISOString();
 
-async function cleanOrphans({ store, closing, agents }: CleanupDeps): Promise<number> {
+async function cleanOrphans({ store, closing, agents, clock }: CleanupDeps): Promise<number> {
   const agentIds = await store.agentIds();
   const there = await agents.briefs(SYSTEM, agentIds);
   let count = 0;
   for (const agentId of agentIds.filter((id) => there[id] === undefined)) {
-    for (let ids = await store.ofAgent(agentId, PAGE); ids.length > 0; ids = await store.ofAgent(agentId, PAGE)) {
+    const next = (): Promise<string[]> => store.ofAgent(agentId, clock.iso(), PAGE);
+    for (let ids = await next(); ids.length > 0; ids = await next()) {
       await closing.eraseAll(agentId, ids);
       count += ids.length;
     }

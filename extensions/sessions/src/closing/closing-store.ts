@@ -14,7 +14,8 @@ export interface ClosingStore {
   /** Conflicts unless the session is there to stay. */
   isOpen(sessionId: string): Write;
   setLabel(sessionId: string, label: string | null): Write;
-  ofAgent(agentId: string, limit: number): Promise<string[]>;
+  /** Begun until then, the oldest first. */
+  ofAgent(agentId: string, until: string, limit: number): Promise<string[]>;
   agentIds(): Promise<string[]>;
   crowded(max: number): Promise<string[]>;
   /** The oldest of an agent but for the newest `kept`. */
@@ -60,8 +61,8 @@ export const createClosingStore = (db: Db): ClosingStore => {
     forgetClosed: async (before) => void (await db.commit([db.remove('closed', { erased: 1, closed_at: { lt: before } })])),
     isOpen: (sessionId) => db.sql(`UPDATE ${sessions} SET id = id WHERE id = ? AND NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?)`, [sessionId, sessionId], { expect: 1 }),
     setLabel: (sessionId, label) => db.update('sessions', ['id'], [{ id: sessionId, label }], { expect: 'each' }),
-    ofAgent: async (agentId, limit) =>
-      (await db.select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { agent_id: agentId }, order: [{ column: 'created_at' }], limit })).map(({ id }) => id),
+    ofAgent: async (agentId, until, limit) =>
+      (await db.select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { agent_id: agentId, created_at: { lte: until } }, order: [{ column: 'created_at' }], limit })).map(({ id }) => id),
     agentIds: () => ids(`SELECT DISTINCT agent_id AS id FROM ${sessions}`, []),
     crowded: (max) => ids(`SELECT agent_id AS id FROM ${sessions} WHERE aside IS NULL GROUP BY agent_id HAVING COUNT(*) > ?`, [max]),
     beyond: (agentId, kept, limit) => ids(`SELECT id FROM ${sessions} WHERE agent_id = ? AND aside IS NULL ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`, [agentId, limit, kept]),

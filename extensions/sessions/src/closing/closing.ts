@@ -100,14 +100,16 @@ async function leaveClosed(deps: ClosingDeps, agentId: string, closed: ReadonlyS
   }
 }
 
+/** What is begun while it goes on stays: of two that wipe at once neither takes away what the other began. */
 async function wipe(deps: ClosingDeps, actor: Actor, agent: { readonly id: string; readonly sessionId: string }): Promise<Wiped> {
+  const until = deps.clock.iso();
   const { ref, writes } = await deps.sessions.create({ ...actor, ownerId: (await deps.agents.find(actor, agent.id))?.ownerId ?? actor.ownerId }, agent.id);
   await deps.commit([...writes, ...(await deps.agents.setSession(actor, agent.id, ref.id))]);
   // The one it had, too, where nothing was said in it yet: what is accepted for it now would begin it.
   const old = new Set([agent.sessionId]);
   let deleted = 0;
   for (;;) {
-    const found = (await deps.store.ofAgent(agent.id, CLOSED_AT_ONCE)).filter((id) => id !== ref.id);
+    const found = (await deps.store.ofAgent(agent.id, until, CLOSED_AT_ONCE)).filter((id) => id !== ref.id);
     const fresh = [...new Set([...found, ...old])];
     old.clear();
     if (fresh.length === 0) break;
