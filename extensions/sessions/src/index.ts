@@ -33,8 +33,6 @@ const GIVE_BACK_MS = 10_000;
 /** What another process said, or one that stopped, is found after this long. */
 const LOOK_MS = 60_000;
 const FIRST_LOOK_MS = 2_000;
-/** Between batches that are read in the background. */
-const PAUSE_MS = 10;
 
 export default defineExtension({
   contract,
@@ -52,7 +50,6 @@ export default defineExtension({
       commit: (writes) => ctx.db.commit(writes),
       entries: store.entries,
       later: later('read-what-was-said'),
-      pause: () => ctx.clock.sleep(PAUSE_MS, ctx.signal),
       log: ctx.log,
     });
     const { forget, rest, gone, ...sessions } = createSessionsService({

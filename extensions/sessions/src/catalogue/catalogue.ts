@@ -19,8 +19,6 @@ export interface CatalogueDeps {
   entries(sessionId: string, after: number, limit: number): Promise<readonly Entry[]>;
   /** Calls once, later. */
   later(ms: number, fn: () => Promise<void>): void;
-  /** Resolves when others had their turn. */
-  pause(): Promise<void>;
   readonly log: Logger;
 }
 
@@ -35,6 +33,7 @@ export interface Catalogue {
 
 /** What was said is found after this long, unless somebody asks before. */
 const DELAY_MS = 1_000;
+const PAUSE_MS = 10;
 const BATCH_ENTRIES = 200;
 const BATCH_CHARS = 4_000_000;
 const MAX_RACES = 5;
@@ -61,10 +60,8 @@ export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
   const beat = async (): Promise<void> => {
     isWaiting = false;
     try {
-      for (let read = BATCH_ENTRIES; read > 0; ) {
-        read = await next();
-        if (read > 0) await deps.pause();
-      }
+      // Others have their turn in between, and a stop waits for one batch at most.
+      if ((await next()) > 0) schedule(PAUSE_MS);
     } catch (cause) {
       deps.log.warn('what was said could not be put into the catalogue; it is tried again', { cause });
       schedule(RETRY_MS);

@@ -1,6 +1,5 @@
 /** The conversation as people read it: messages with their tool calls folded in (interface.md, GET session). */
 import { Nullable, Type, Uuid } from '@svc/api';
-import { firstWordsOf, textOf } from '../catalogue/facts.js';
 import type { Entry } from '../contract.js';
 import { countTokens, projectEntries } from '../projection.js';
 
@@ -10,7 +9,7 @@ export const History = Type.Object(
     agent_id: Uuid,
     message_count: Type.Integer(),
     context_window_tokens: Type.Integer({ description: 'Estimated tokens of what a model would read' }),
-    label: Nullable(Type.String(), { description: 'As it was given, else how the conversation began' }),
+    label: Nullable(Type.String(), { description: 'As it was given; lists show how a conversation began where it has none' }),
     compacted_summary: Nullable(Type.String(), { description: 'What a model reads in place of the older messages' }),
     messages: Type.Array(
       Type.Object({
@@ -69,17 +68,11 @@ export function historyOf(session: { id: string; agentId: string; label: string 
     agent_id: session.agentId,
     message_count: messages.length,
     context_window_tokens: tokens,
-    label: session.label ?? beginningOf(entries),
+    label: session.label,
     compacted_summary: summary?.content ?? null,
     messages,
   };
 }
-
-/** Null where what was said first is not at hand. */
-const beginningOf = (entries: readonly Entry[]): string | null => {
-  const first = entries[0]?.seq === 1 ? entries.find(({ kind }) => kind === 'user') : undefined;
-  return (first && firstWordsOf(textOf(first))) || null;
-};
 
 function add(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: Entry): void {
   const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
