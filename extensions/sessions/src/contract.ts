@@ -138,6 +138,10 @@ export const Sessions = defineService('sessions', '1.0.0', {
   context: method([Actor, AgentPlace, Id], Context),
   /** Takes every session of the agent away and begins a new one; what runs in them is stopped. */
   wipe: method([Actor, AgentPlace], Wiped),
+  /** Takes one away, and answers which is the agent's current one then. */
+  erase: method([Actor, AgentPlace, Id], Id),
+  /** Nothing where nothing was said in it yet. */
+  describe: method([Actor, AgentPlace, Id], Type.Union([SessionInfo, Type.Undefined()])),
   /** The newest sessions of an agent. */
   recent: method([Actor, AgentPlace, Type.Integer({ description: 'How many at most' })], Type.Array(SessionInfo)),
   entries: method([Actor, Id, Type.Optional(Type.Object({ after: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }))], Type.Array(Entry)),

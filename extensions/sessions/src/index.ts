@@ -93,8 +93,20 @@ export default defineExtension({
     const service: SessionsService = {
       ...sessions,
       wipe: closing.wipe,
-      context: async (actor, agent, sessionId) =>
-        contextOf({ agents, llm }, actor, agent, await sessions.project(actor, await sessions.named(actor, agent, sessionId), { budgetTokens: Number.MAX_SAFE_INTEGER, aside: {} })),
+      erase: async (actor, agent, sessionId) => {
+        const { id } = await sessions.named(actor, agent, sessionId);
+        await closing.erase(actor, { id, agentId: agent.id });
+        return (await agents.get(actor, agent.id)).sessionId;
+      },
+      context: async (actor, agent, sessionId) => {
+        const ref = await sessions.named(actor, agent, sessionId);
+        return contextOf({ agents, llm }, actor, agent, await sessions.project(actor, ref, { budgetTokens: Number.MAX_SAFE_INTEGER, aside: {} }));
+      },
+      describe: async (actor, agent, sessionId) => {
+        await catalogue.catchUp(1);
+        const [session, active] = await Promise.all([listing.one(actor, sessionId), listing.active(actor, agent.id)]);
+        return session?.agentId === agent.id ? infoOf(session, agent.sessionId, active) : undefined;
+      },
       recent: async (actor, agent, limit) => {
         await catalogue.catchUp(1);
         const [{ sessions: newest }, active] = await Promise.all([listing.page(actor, { agentId: agent.id, limit, offset: 0 }), listing.active(actor, agent.id)]);

@@ -31,7 +31,7 @@ const MAX_PROJECTED_ENTRIES = 4_000;
 const NO_SESSIONS: SessionCount = { all: 0, recent: 0 };
 
 /** All but what lists and closing serve. */
-export type TalkService = Omit<SessionsService, 'context' | 'wipe' | 'recent'>;
+export type TalkService = Omit<SessionsService, 'context' | 'wipe' | 'erase' | 'describe' | 'recent'>;
 
 /** `forget` drops what is kept in memory of a session, `rest` what nobody used for a while; those that are `gone` are counted no more. */
 export const createSessionsService = (deps: SessionsDeps): TalkService & Pick<LogCache, 'forget' | 'rest'> & { gone(sessionIds: readonly string[]): void } => {

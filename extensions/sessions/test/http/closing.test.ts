@@ -118,7 +118,13 @@ describeOnEngines('a session that is taken away', (_engine) => {
     }
     const ids: string[] = (await http.expect(200, 'GET', `/api/agents/${agent.id}/sessions`)).body.sessions.map((one: { id: string }) => one.id);
     const answers = await Promise.all([
-      ...ids.flatMap((id) => [http.delete(`/api/sessions/${id}`), http.delete(`/api/sessions/${id}`), http.post(`/api/agents/${agent.id}/sessions/${id}/switch`), http.put(`/api/sessions/${id}/label`, { label: 'a' }), send('meanwhile', id)]),
+      ...ids.flatMap((id) => [
+        http.delete(`/api/sessions/${id}`),
+        http.delete(`/api/sessions/${id}`),
+        http.post(`/api/agents/${agent.id}/sessions/${id}/switch`),
+        http.put(`/api/sessions/${id}/label`, { label: 'a' }),
+        send('meanwhile', id),
+      ]),
       http.post(`/api/agents/${agent.id}/session/reset`),
       http.delete(`/api/agents/${agent.id}/history`),
       send('meanwhile'),

@@ -25,7 +25,17 @@ describeOnEngines('sessions over HTTP', (_engine) => {
 
     expect([total, offset, limit]).to.deep.equal([2, 0, 50]);
     const [newest, oldest] = sessions;
-    expect(newest).to.include({ id: second, session_id: second, agent_id: svc.alice.agent.id, agent_name: 'of-alice', label: 'Второй 2', is_labelled: true, message_count: 2, is_canonical: true, active: false });
+    expect(newest).to.include({
+      id: second,
+      session_id: second,
+      agent_id: svc.alice.agent.id,
+      agent_name: 'of-alice',
+      label: 'Второй 2',
+      is_labelled: true,
+      message_count: 2,
+      is_canonical: true,
+      active: false,
+    });
     expect(newest).to.include({ input_tokens: 10, output_tokens: 5, total_tokens: 15 });
     expect(newest.cost_usd).to.be.greaterThan(0);
     expect(newest.duration_ms).to.be.a('number');
@@ -109,8 +119,15 @@ describeOnEngines('sessions over HTTP', (_engine) => {
     const { http, agent } = svc.alice;
     const id = await begin();
     for (const label of ['', ' ', 'a\u0000b', 'a\nb', 'a/b', 'a.b', '🎉', 'a'.repeat(129)]) {
-      const answers = [await http.put(`/api/sessions/${id}/label`, { label }), await http.post(`/api/agents/${agent.id}/sessions`, { label }), await http.get(`/api/sessions/search?q=a&label=${encodeURIComponent(label)}`)];
-      expect(answers.map(({ status }) => status), JSON.stringify(label)).to.deep.equal([400, 400, 400]);
+      const answers = [
+        await http.put(`/api/sessions/${id}/label`, { label }),
+        await http.post(`/api/agents/${agent.id}/sessions`, { label }),
+        await http.get(`/api/sessions/search?q=a&label=${encodeURIComponent(label)}`),
+      ];
+      expect(
+        answers.map(({ status }) => status),
+        JSON.stringify(label),
+      ).to.deep.equal([400, 400, 400]);
     }
     expect((await http.put(`/api/sessions/${id}/label`, {})).status).to.equal(400);
     expect((await http.put(`/api/sessions/${id}/label`, { label: 7 })).status).to.equal(400);

@@ -35,7 +35,8 @@ export const bootPeople = async (config = '', script: Script | ScriptedAnswer = 
     return {
       http,
       agent: { id: agent_id, session_id: agent.session_id },
-      say: async (message, session_id) => (await http.expect(200, 'POST', `/api/agents/${agent_id}/message`, { message, ...(session_id === undefined ? {} : { session_id }) })).body.session_id ?? session_id,
+      say: async (message, session_id) =>
+        (await http.expect(200, 'POST', `/api/agents/${agent_id}/message`, { message, ...(session_id === undefined ? {} : { session_id }) })).body.session_id ?? session_id,
     };
   };
   return { kernel, model, owner: kernel.as(keyOf('owner')), carol: kernel.as(keyOf('carol')), alice: await somebody('alice'), bob: await somebody('bob') };

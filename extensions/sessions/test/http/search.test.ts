@@ -39,7 +39,9 @@ describeOnEngines('a search of sessions', (_engine) => {
     expect([total, total_is_exact]).to.deep.equal([2, true]);
     expect(items.map(({ role }) => role)).to.have.members(['user', 'assistant']);
     const user = items.find(({ role }) => role === 'user');
-    expect(user?.snippet).to.contain('the SPARE key is under the blue pot').and.to.match(/^….*…$/);
+    expect(user?.snippet)
+      .to.contain('the SPARE key is under the blue pot')
+      .and.to.match(/^….*…$/);
     expect(user?.snippet.length).to.be.at.most(162);
     expect(items[0]?.rank).to.be.at.most(items[1]?.rank ?? 0);
     expect(await found(alice, 'blue')).to.have.length(3);
@@ -94,7 +96,8 @@ describeOnEngines('a search of sessions', (_engine) => {
     expect(await found(alice, 'apple', `&from=${today}&to=${today}`)).to.have.length(3);
     expect(await found(alice, 'apple', '&to=2020-01-01')).to.deep.equal([]);
     expect(await found(alice, 'apple', '&from=2999-01-01T00:00:00%2B02:00')).to.deep.equal([]);
-    for (const time of ['yesterday', '2026-13-01', '2026-01-01T25:00Z', '20260101']) expect(refusalOf(await alice.http.get(`/api/sessions/search?q=a&from=${time}`)), time).to.deep.equal([400, 'sessions_invalid_time']);
+    for (const time of ['yesterday', '2026-13-01', '2026-01-01T25:00Z', '20260101'])
+      expect(refusalOf(await alice.http.get(`/api/sessions/search?q=a&from=${time}`)), time).to.deep.equal([400, 'sessions_invalid_time']);
   });
 
   it('takes whatever is typed for words, and refuses what has none or too many', async () => {
@@ -103,7 +106,8 @@ describeOnEngines('a search of sessions', (_engine) => {
     for (const q of ['"quoted"', '"quoted', 'NEAR(', 'NEAR(it s)', 'column:words', "it's", 'a*', '-b', 'not', 'OR', 'AND', '100%', '^near', "'; or --", 'a & b | !not', '\u0000a']) {
       expect(await found(alice, q), q).to.have.length(1);
     }
-    for (const q of ['', ' ', '*', '-', '"', '()', '\\', '%', '\u0000', '\u200d']) expect(refusalOf(await alice.http.get(`/api/sessions/search?q=${encodeURIComponent(q)}`)), q).to.deep.equal([400, 'sessions_nothing_to_search']);
+    for (const q of ['', ' ', '*', '-', '"', '()', '\\', '%', '\u0000', '\u200d'])
+      expect(refusalOf(await alice.http.get(`/api/sessions/search?q=${encodeURIComponent(q)}`)), q).to.deep.equal([400, 'sessions_nothing_to_search']);
     expect((await alice.http.get('/api/sessions/search')).status).to.equal(400);
     expect((await alice.http.get(`/api/sessions/search?q=${'a'.repeat(10_000)}`)).status).to.equal(400);
     expect(await found(alice, 'a'.repeat(1_000))).to.deep.equal([]);
