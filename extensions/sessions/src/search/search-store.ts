@@ -1,14 +1,5 @@
 /** What a search reads: places on one owner's shelf, and what stands there. */
 import type { Db, Where } from '@svc/api';
-import { SPAN_PLACES, placeOf } from '../catalogue/shelves.js';
-
-export interface SpanGroup {
-  /** The oldest and the newest span of the group. */
-  readonly from: number;
-  readonly through: number;
-  /** Words that stand with their span, so that rows of a span fit the group of words that names it. */
-  readonly has: readonly (readonly string[])[];
-}
 
 export interface SaidRow {
   readonly id: number;
@@ -35,8 +26,8 @@ export interface SearchStore {
   number(ownerId: string): Promise<number | undefined>;
   /** Spans in which something was said within the period, the newest first. */
   spans(ownerId: string, period: Period): Promise<number[]>;
-  /** Places, the newest first. */
-  places(number: number, group: SpanGroup, period: Period, limit: number): Promise<number[]>;
+  /** Places of messages that hold every word of one of these groups, the newest first. */
+  places(has: readonly (readonly string[])[], period: Period, limit: number): Promise<number[]>;
   said(places: readonly number[]): Promise<SaidRow[]>;
   /** Those of the owner that are there, conversations beside others left out. */
   sessions(ownerId: string, ids: readonly string[]): Promise<Map<string, FoundSession>>;
@@ -53,13 +44,9 @@ export const createSearchStore = (db: Db): SearchStore => ({
     const rows = await db.select<{ span: number }>({ from: 'spans', columns: ['span'], where, order: [{ column: 'span', descending: true }], limit: MAX_SPANS });
     return rows.map(({ span }) => span);
   },
-  places: async (number, { from: first, through, has }, { from, to }, limit) => {
+  places: async (has, { from, to }, limit) => {
     const at = { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lte: to }) };
-    const where: Where = {
-      words: { has },
-      id: { gte: placeOf(number, first * SPAN_PLACES), lt: placeOf(number, (through + 1) * SPAN_PLACES) },
-      ...(Object.keys(at).length === 0 ? {} : { at }),
-    };
+    const where: Where = { words: { has }, ...(Object.keys(at).length === 0 ? {} : { at }) };
     return (await db.select<{ id: number }>({ from: 'said', columns: ['id'], where, order: [{ column: 'id', descending: true }], limit })).map(({ id }) => id);
   },
   said: (places) => db.select<SaidRow>({ from: 'said', columns: ['id', 'session_id', 'seq', 'role', 'at', 'text'], where: { id: places } }),

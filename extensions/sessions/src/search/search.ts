@@ -9,7 +9,7 @@ import { foldedText, wordsAsked } from '@svc/api';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { agentTag, sessionTag, wordTag } from '../catalogue/shelves.js';
 import { sessionsErrors } from '../errors.js';
-import type { FoundSession, Period, SaidRow, SearchStore, SpanGroup } from './search-store.js';
+import type { FoundSession, Period, SaidRow, SearchStore } from './search-store.js';
 import { type Asked, scoreOf, snippetOf } from './snippet.js';
 
 export interface SearchQuery extends Period {
@@ -67,23 +67,25 @@ async function placesOf(store: SearchStore, query: SearchQuery, words: readonly 
   const sessionIds = query.label === undefined ? undefined : await store.labelled(query.ownerId, query.label, MAX_SESSIONS_OF_LABEL);
   if (sessionIds?.length === 0) return [];
   const spans = await store.spans(query.ownerId, query);
+  const most = Math.min(MAX_SPANS_AT_ONCE, Math.floor(MAX_GROUPS / (sessionIds?.length ?? 1)));
   const found: number[] = [];
-  const atOnce = Math.min(MAX_SPANS_AT_ONCE, Math.floor(MAX_GROUPS / (sessionIds?.length ?? 1)));
-  for (let from = 0, size = 1; from < spans.length && found.length < wanted; size = Math.min(atOnce, size * 4)) {
-    const looked = spans.slice(from, from + size);
-    found.push(...(await store.places(number, groupOf(number, looked, words, query.agentId, sessionIds), query, wanted - found.length)));
-    from += size;
+  for (let looked = 0; looked < spans.length && found.length < wanted; ) {
+    const some = spans.slice(looked, looked + spansNext(looked, found.length, wanted, most));
+    found.push(...(await store.places(groupsOf(number, some, words, query.agentId, sessionIds), query, wanted - found.length)));
+    looked += some.length;
   }
   return found;
 }
 
-const groupOf = (number: number, spans: readonly number[], words: readonly string[], agentId: string | undefined, sessionIds: readonly string[] | undefined): SpanGroup => {
-  const has = spans.flatMap((span) => {
+/** As many spans as should hold what is still wanted, going by those before them: of a common word no more than that is read. */
+const spansNext = (looked: number, found: number, wanted: number, most: number): number =>
+  looked === 0 ? 1 : Math.min(most, looked * 4, found === 0 ? most : Math.ceil(((wanted - found) * looked) / found));
+
+const groupsOf = (number: number, spans: readonly number[], words: readonly string[], agentId: string | undefined, sessionIds: readonly string[] | undefined): string[][] =>
+  spans.flatMap((span) => {
     const tags = [...words.map((word) => wordTag(number, span, word)), ...(agentId === undefined ? [] : [agentTag(number, span, agentId)])];
     return sessionIds ? sessionIds.map((id) => [...tags, sessionTag(number, span, id)]) : [tags];
   });
-  return { from: spans.at(-1) ?? 0, through: spans[0] ?? 0, has };
-};
 
 async function pageOf(store: SearchStore, { ownerId, agentId, label, limit, offset }: SearchQuery, asked: Asked, places: readonly number[]): Promise<Hit[]> {
   const end = Math.min(offset + limit, places.length);

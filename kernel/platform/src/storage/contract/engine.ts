@@ -22,7 +22,7 @@ export interface Engine {
   /** A quoted column or table name. */
   identifier(name: string): string;
   /** How rows are found by the words they hold. */
-  readonly words: Pick<WordIndex, 'condition' | 'query'>;
+  readonly words: Pick<WordIndex, 'condition' | 'sorted' | 'query'>;
   /** SQL for the database's own time in whole milliseconds since the epoch; leases go by it. */
   nowSql(): string;
   migrate(names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }>;

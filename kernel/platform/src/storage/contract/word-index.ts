@@ -14,6 +14,8 @@ export interface WordIndex {
   create(column: WordColumn): string[];
   /** A condition with one placeholder, which takes what `query` makes. */
   condition(column: WordColumn): string;
+  /** What rows that were found are ordered by instead of the quoted key, so that no other index leads through them. */
+  sorted(key: string): string;
   /** Every word of one of these groups. */
   query(groups: readonly (readonly string[])[]): string;
 }

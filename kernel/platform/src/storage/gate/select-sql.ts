@@ -33,8 +33,15 @@ export const selectSql = (deps: SelectDeps, query: Select, order: readonly Order
   if (query.after !== undefined) conditions.push(behind(query.after, order, quote));
   const where = both(conditions);
   const picked = columns === undefined ? '*' : Array.from(columns, (column) => quote(column)).join();
-  const ordered = order.length === 0 ? '' : ` ORDER BY ${order.map((one) => orderSql(one, quote)).join()}`;
+  const ordered = order.length === 0 ? '' : ` ORDER BY ${order.map((one) => orderSql(one, orderedBy(deps, query))).join()}`;
   return { sql: `SELECT ${picked} FROM ${quote(from)}${where ? ` WHERE ${where.sql}` : ''}${ordered} LIMIT ?`, args: [...(where?.args ?? []), limit] };
+};
+
+/** How a column is named in ORDER BY. */
+const orderedBy = ({ names, shapes, words, quote }: SelectDeps, { from, where = {} }: Select): Quote => {
+  const { words: worded, key = [] } = shapes.of(names.physical(from)) ?? {};
+  if (worded === undefined || where[worded] === undefined) return quote;
+  return (column) => (key.includes(column) ? words.sorted(quote(column)) : quote(column));
 };
 
 export const countSql = (deps: SelectDeps, table: string, where: Select['where'], actor: Actor | undefined): Statement => {

@@ -21,5 +21,6 @@ export const sqliteWords: WordIndex = {
     ];
   },
   condition: ({ table, key }) => `${identifier(key)} IN (SELECT rowid FROM ${indexOf(table)} WHERE ${indexOf(table)} MATCH ?)`,
+  sorted: (key) => key,
   query: (groups) => groups.map((group) => `(${group.map((word) => `"${word}"`).join(' AND ')})`).join(' OR '),
 };
