@@ -39,7 +39,9 @@ const dependenciesOf = (dir) => {
 };
 
 const relative = (source, entry) => {
-  if (/\.ts$/.test(entry.to) || path.posix.extname(entry.to) === '') return `"${entry.to}" must end in .js`;
+  // A plain module that is bundled names the source itself: what it is compiled to has another place.
+  const isPlain = source.file.endsWith('.mjs');
+  if ((/\.ts$/.test(entry.to) && !isPlain) || path.posix.extname(entry.to) === '') return `"${entry.to}" must end in .js`;
   const target = path.posix.join(path.posix.dirname(source.file), entry.to);
   if (!isFree(source) && !target.startsWith(`${source.package}/`)) return `"${entry.to}" leaves ${source.package}; import the package by its name`;
   return undefined;

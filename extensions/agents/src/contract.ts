@@ -71,6 +71,9 @@ export const Agent = Type.Object({
 });
 export type Agent = Plain<typeof Agent>;
 
+export const AgentBrief = Type.Object({ name: Type.String(), sessionId: Type.String() });
+export type AgentBrief = Plain<typeof AgentBrief>;
+
 export const SpawnRequest = Type.Object({
   manifestToml: Type.Optional(Type.String()),
   manifest: Type.Optional(Type.Unknown()),
@@ -101,6 +104,8 @@ export const Agents = defineService('agents', '1.0.0', {
   /** By id, else by name. */
   find: method([Actor, Type.String()], Type.Union([Agent, Type.Undefined()])),
   list: method([Actor], Type.Array(Agent)),
+  /** Name and current session by id, of those among these that are there and that the actor may see. */
+  briefs: method([Actor, Type.Array(Type.String())], Type.Record(Type.String(), AgentBrief)),
   /** What each answers with now, in the same order: `default` as the gateway would resolve it. */
   modelsOf: method([Type.Array(Agent)], Type.Array(ModelChoice)),
   spawn: method([Actor, SpawnRequest], Agent),

@@ -27,6 +27,7 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
   get: async (actor, agentId) => getAgent(deps, actor, agentId),
   find: (actor, idOrName) => findAgent(deps, actor, idOrName),
   list: (actor) => deps.store.all(actor, MAX_LISTED),
+  briefs: (actor, ids) => deps.store.briefs(actor, ids),
   modelsOf: (agents) => deps.modelsOf(agents),
   spawn: async (actor, request) => {
     const spawned = await spawnAgent(deps, actor, request);

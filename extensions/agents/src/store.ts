@@ -1,6 +1,6 @@
 /** All that agents keep. Every read for somebody filters by the actor. An agent on its way out (`Terminated`) is seen by no reader. */
 import { type Actor, type Db, idGroups, ownerScope, type Scalar, type Select, seesAll, type Where, type Write } from '@svc/api';
-import type { Agent, AgentLimits, AgentManifest, AgentState } from './contract.js';
+import type { Agent, AgentBrief, AgentLimits, AgentManifest, AgentState } from './contract.js';
 
 export type SortField = 'name' | 'created_at' | 'last_active' | 'state';
 
@@ -39,6 +39,7 @@ export interface AgentStore {
   forKill(actor: Actor, id: string): Promise<Agent | undefined>;
   page(actor: Actor, filter: AgentFilter): Promise<{ agents: Agent[]; total: number }>;
   all(actor: Actor, limit: number): Promise<Agent[]>;
+  briefs(actor: Actor, ids: readonly string[]): Promise<Record<string, AgentBrief>>;
   terminated(): Promise<Agent[]>;
   /** All that live, whoever's they are. */
   count(): Promise<number>;
@@ -83,6 +84,12 @@ export const createStore = (db: Db): AgentStore => {
       (await db.read<AgentRow>(`SELECT * FROM ${db.table('agents')} WHERE (? = 1 OR owner_id = ?) AND state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [...ownerScope(actor), limit])).map(
         toAgent,
       ),
+    briefs: async (actor, ids) => {
+      const reads = idGroups(ids).map((group) =>
+        db.select<Pick<AgentRow, 'id' | 'name' | 'session_id'>>({ from: 'agents', columns: ['id', 'name', 'session_id'], where: { ...LIVING, id: group }, actor }),
+      );
+      return Object.fromEntries((await Promise.all(reads)).flat().map(({ id, name, session_id: sessionId }) => [id, { name, sessionId }]));
+    },
     terminated: async () => (await db.select<AgentRow>({ from: 'agents', where: { state: 'Terminated' } })).map(toAgent),
     children: (actor, parentIds) => children(db, actor, parentIds),
     countChildren: (parentId) => db.count('agents', { parent_id: parentId }),

@@ -4,9 +4,15 @@ import { Llm } from '@svc/ext-llm/contract';
 import { MessageIntercept, Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { Agents } from '@svc/ext-agents/contract';
-import { defineExtension, nearest } from '@svc/api';
-import { COMMANDS, type CommandDeps } from './commands.js';
+import { HttpAuthorize, defineExtension } from '@svc/api';
+import { checkArgs, type CommandDeps } from './command.js';
+import { commandOf, namesLike } from './commands.js';
 import { commandErrors } from './errors.js';
+import { commandRoutes } from './routes.js';
+
+/** A letter follows the slash, and no other slash comes before the next space: a path is no command. */
+const COMMAND = /^\/(\p{L}[^\s/]*)(?:\s+([\s\S]*))?$/u;
+const MAX_NAME_CHARS = 64;
 
 export default defineExtension({
   activate(ctx) {
@@ -21,19 +27,18 @@ export default defineExtension({
       clock: ctx.clock,
       log: ctx.log,
     };
+    const authorize = ctx.hooks.use(HttpAuthorize);
     ctx.hooks.tap(MessageIntercept, async ({ actor, agent, sessionId, text }) => {
-      const [, word, args = ''] = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/i.exec(text.trim()) ?? [];
-      if (word === undefined) return undefined;
-      const name = word.toLowerCase();
-      const command = COMMANDS.find((one) => one.name === name);
-      if (!command) {
-        const [near] = nearest(
-          name,
-          COMMANDS.map((one) => one.name),
-        );
-        throw commandErrors.unknown(name, near);
-      }
-      return { command: name, ...(await command.run(deps, { actor, agent, sessionId, args: args.trim() })) };
+      const [, name, rest = ''] = COMMAND.exec(text.trimEnd()) ?? [];
+      if (name === undefined) return undefined;
+      const command = commandOf(name);
+      if (!command) throw commandErrors.unknown(name.slice(0, MAX_NAME_CHARS), namesLike(name));
+      const refusal = await authorize.call({ actor, method: 'POST', routeId: `command:${command.name}`, permission: command.permission });
+      if (refusal) throw commandErrors.not_allowed(command.name, 'deny' in refusal ? refusal.deny : refusal.suspend.reason);
+      const args = rest.trim();
+      checkArgs(command, args);
+      return { command: command.name, ...(await command.run(deps, { actor, agent, sessionId, args })) };
     });
+    ctx.routes.add(...commandRoutes());
   },
 });

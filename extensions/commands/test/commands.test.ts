@@ -30,7 +30,7 @@ describe('slash commands', () => {
 
     const { body } = await say(kernel, agent, '/usage');
 
-    expect(body.response).to.match(/^2 model calls, \d+ tokens in, \d+ out, 0\.0000 USD\.$/);
+    expect(body.response).to.match(/^2 model calls, (\d+) tokens in, (\d+) out, 0\.0000 USD\.\nThis conversation: \1 tokens in, \2 out, 0\.0000 USD\.$/);
   });
 
   it('show the model with /model, and refuse a name that nobody knows', async () => {

@@ -16,6 +16,9 @@ export const Part = Type.Union([
 ]);
 export type Part = Plain<typeof Part>;
 
+/** What the model call took that an entry began with. */
+const Used = Type.Object({ inputTokens: Type.Number(), outputTokens: Type.Number(), costMicros: Type.Number() });
+
 export const EntryDraft = Type.Object({
   kind: EntryKind,
   runId: Nullable(Type.String()),
@@ -28,6 +31,7 @@ export const EntryDraft = Type.Object({
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(Type.String()),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
+  used: Type.Optional(Used),
 });
 export type EntryDraft = Plain<typeof EntryDraft>;
 
@@ -40,6 +44,7 @@ export const SessionRef = Type.Object({
   ownerId: Type.String(),
   seq: Type.Integer({ description: 'Number of the newest entry; 0 for an empty session' }),
   mark: Type.Optional(Type.String({ description: 'Identifies the newest entry: what is appended conflicts where another one stands there' })),
+  aside: Type.Optional(Type.Boolean({ description: 'Set where it stands beside a conversation: in no list, and gone when its run ends' })),
   thinking: Type.Optional(Type.Boolean({ description: 'Set where somebody said whether the model shall think before it answers' })),
 });
 export type SessionRef = Plain<typeof SessionRef>;
@@ -57,6 +62,8 @@ export type Aside = Plain<typeof Aside>;
 
 export const Compacted = Type.Object({
   summarised: Type.Integer({ description: 'Messages that the summary stands for; 0 when the session was short enough' }),
+  kept: Type.Integer({ description: 'Messages that stay as they are' }),
+  summaryChars: Type.Integer({ description: 'Length of the summary' }),
   message: Type.String({ description: 'One sentence for a person' }),
 });
 export type Compacted = Plain<typeof Compacted>;
@@ -64,6 +71,29 @@ export type Compacted = Plain<typeof Compacted>;
 /** Sessions in which something was said, and those begun since the time asked for. */
 export const SessionCount = Type.Object({ all: Type.Integer(), recent: Type.Integer() });
 export type SessionCount = Plain<typeof SessionCount>;
+
+/** A session as lists show it. */
+export const SessionInfo = Type.Object({
+  id: Type.String(),
+  agentId: Type.String(),
+  label: Nullable(Type.String(), { description: 'As it was given, else the beginning of what was said first' }),
+  createdAt: Type.String(),
+  messages: Type.Integer(),
+  inputTokens: Type.Integer(),
+  outputTokens: Type.Integer(),
+  costMicros: Type.Integer(),
+  isActive: Type.Boolean({ description: 'A run is going on in it' }),
+  isCurrent: Type.Boolean({ description: 'Messages without a session id go there' }),
+});
+export type SessionInfo = Plain<typeof SessionInfo>;
+
+export const Pressure = OneOf(['low', 'medium', 'high', 'critical'], { description: 'below half of the window, below seven tenths, below 85 per cent, and above' });
+
+export const Context = Type.Object({ usedTokens: Type.Integer(), maxTokens: Type.Integer(), percent: Type.Number(), model: Type.String(), pressure: Pressure });
+export type Context = Plain<typeof Context>;
+
+export const Wiped = Type.Object({ sessionId: Type.String({ description: 'The new one' }), deleted: Type.Integer({ description: 'Sessions that went' }) });
+export type Wiped = Plain<typeof Wiped>;
 
 const AgentPlace = Type.Object({ id: Type.String(), sessionId: Type.String() }, { description: 'An agent, by id and current session' });
 const Id = Type.String();
@@ -73,6 +103,9 @@ export const Compaction = defineWork('compaction', '1.0.0', {
   input: Type.Object({ agentId: Type.String(), sessionId: Type.String(), through: Type.Integer({ description: 'The last entry that the summary covers' }), isAsked: Type.Optional(Type.Boolean()) }),
   result: Type.Undefined(),
 });
+
+/** One turn of the cleaning up that [session] asks for. */
+export const Cleanup = defineWork('session-cleanup', '1.0.0', { input: Type.Object({ turn: Type.Integer() }), result: Type.Object({ deleted: Type.Integer() }) });
 
 export const Sessions = defineService('sessions', '1.0.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */
@@ -84,7 +117,10 @@ export const Sessions = defineService('sessions', '1.0.0', {
    * The session of a run that was accepted: it need not have a row yet. Throws `session_not_found` for another agent's.
    * Its place may be one of a moment ago: whoever meets a conflict asks `again`, and the database is looked at.
    */
-  ensure: method([Actor, Id, Id, Type.Optional(Type.Object({ again: Type.Boolean() }))], SessionRef),
+  ensure: method(
+    [Actor, Id, Id, Type.Optional(Type.Object({ again: Type.Optional(Type.Boolean()), aside: Type.Optional(Type.Boolean({ description: 'A new one stands beside a conversation' })) }))],
+    SessionRef,
+  ),
   /** Begins a fresh session; the writes join the caller's commit. */
   create: method([Actor, Id, Type.Optional(Type.Object({ id: Type.Optional(Id), label: Type.Optional(Type.String()) }))], Type.Object({ ref: SessionRef, writes: SealedWrites })),
   get: method([Actor, Id], SessionRef),
@@ -108,6 +144,16 @@ export const Sessions = defineService('sessions', '1.0.0', {
     [Actor, SessionRef, Type.Object({ budgetTokens: Type.Number(), maxMessages: Type.Optional(Type.Number()), staged: Type.Optional(Type.Array(EntryDraft)), aside: Type.Optional(Aside) })],
     Projection,
   ),
+  /** What a model would read of a session, in estimated tokens, and how much it can. */
+  context: method([Actor, AgentPlace, Id], Context),
+  /** Takes every session of the agent away and begins a new one; what runs in them is stopped. */
+  wipe: method([Actor, AgentPlace], Wiped),
+  /** Takes one away, and answers which is the agent's current one then. */
+  erase: method([Actor, AgentPlace, Id], Id),
+  /** Nothing where nothing was said in it yet. */
+  describe: method([Actor, AgentPlace, Id], Type.Union([SessionInfo, Type.Undefined()])),
+  /** The newest sessions of an agent. */
+  recent: method([Actor, AgentPlace, Type.Integer({ description: 'How many at most' })], Type.Array(SessionInfo)),
   entries: method([Actor, Id, Type.Optional(Type.Object({ after: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }))], Type.Array(Entry)),
 });
 export type SessionsService = Service<typeof Sessions>;

@@ -1,40 +1,70 @@
 import { Llm } from '@svc/ext-llm/contract';
 import { Agents } from '@svc/ext-agents/contract';
-import { SecurityReport, defineExtension } from '@svc/api';
+import { Runs } from '@svc/ext-runs/contract';
+import { type ExtensionContext, SecurityReport, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
-import { createCompactor } from './compaction.js';
-import { Sessions } from './contract.js';
+import { catalogue as catalogueTables } from '../migrations/0003_catalogue.js';
+import { type Catalogue, createCatalogue } from './catalogue/catalogue.js';
+import { createCatalogueStore } from './catalogue/catalogue-store.js';
+import { cleanUp } from './closing/cleanup.js';
+import { cleanRegularly } from './closing/cleanup-work.js';
+import { createClosing } from './closing/closing.js';
+import { createClosingStore } from './closing/closing-store.js';
+import { createCompactor } from './compaction/compaction.js';
+import { SessionSection } from './config.js';
+import { contextOf } from './context.js';
+import { Sessions, type SessionsService } from './contract.js';
 import * as contract from './contract.js';
+import { createListing, infoOf } from './listing.js';
 import { projectEntries } from './projection.js';
-import { sessionRoutes } from './routes.js';
+import { agentHistoryRoutes } from './routes/agent-history.js';
+import { agentSessionRoutes } from './routes/agent-sessions.js';
+import type { SessionRouteDeps } from './routes/route-deps.js';
+import { sessionRoutes } from './routes/sessions.js';
+import { createSearchStore } from './search/search-store.js';
 import { createSessionsService } from './service.js';
 import { createSessionStore } from './store.js';
-import { EntryRows, SessionRows } from './tables.js';
+import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
 
 /** Entries that one compaction reads at most. */
 const MAX_COMPACTED_ENTRIES = 5_000;
 const GIVE_BACK_MS = 10_000;
+/** What another process said, or one that stopped, is found after this long. */
+const LOOK_MS = 60_000;
+const FIRST_LOOK_MS = 2_000;
 
 export default defineExtension({
   contract,
-  tables: [SessionRows, EntryRows],
-  migrations: [init, thinking],
+  tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
+  migrations: [init, thinking, catalogueTables],
+  config: [SessionSection],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
     const agents = ctx.services.require(Agents);
-    const { forget, rest, ...sessions } = createSessionsService({
+    const llm = ctx.services.optional(Llm);
+    const runs = ctx.services.optional(Runs);
+    const later = onceEach(ctx);
+    const catalogue = createCatalogue({
+      store: createCatalogueStore(ctx.db),
+      commit: (writes) => ctx.db.commit(writes),
+      entries: store.entries,
+      later: later('read-what-was-said'),
+      log: ctx.log,
+    });
+    const { forget, rest, gone, ...sessions } = createSessionsService({
       store,
       clock: ctx.clock,
       ids: ctx.ids,
       projected: (...seen) => compactor.consider(...seen),
+      said: catalogue.touched,
       compactNow: (ref) => compactor.now(ref),
     });
     const compactor = createCompactor({
       journal: ctx.journal,
       sessions,
       agents,
-      llm: ctx.services.optional(Llm),
+      llm,
       log: ctx.log,
       hold: (label) => ctx.hold(label),
       closing: ctx.signal,
@@ -45,12 +75,87 @@ export default defineExtension({
         return summary ? [summary, ...entries] : entries;
       },
     });
-    ctx.services.provide(Sessions, sessions);
+    const listing = createListing({ db: ctx.db, runs });
+    const closingStore = createClosingStore(ctx.db);
+    const closing = createClosing({
+      store: closingStore,
+      agents,
+      runs,
+      sessions,
+      commit: (writes) => ctx.db.commit(writes),
+      purge: (subject) => ctx.purge(subject),
+      gone,
+      later: later('erase-what-was-closed'),
+      clock: ctx.clock,
+      log: ctx.log,
+    });
+    const cleaning = { store: closingStore, closing, agents, listing, clock: ctx.clock, config: () => ctx.config.get(SessionSection) };
+    const service: SessionsService = {
+      ...sessions,
+      wipe: closing.wipe,
+      erase: async (actor, agent, sessionId) => {
+        const { id } = await sessions.named(actor, agent, sessionId);
+        await closing.erase(actor, { id, agentId: agent.id });
+        return (await agents.get(actor, agent.id)).sessionId;
+      },
+      context: async (actor, agent, sessionId) => {
+        const ref = await sessions.named(actor, agent, sessionId);
+        return contextOf({ agents, llm }, actor, agent, await sessions.project(actor, ref, { budgetTokens: Number.MAX_SAFE_INTEGER, aside: {} }));
+      },
+      describe: async (actor, agent, sessionId) => {
+        await catalogue.catchUp(1);
+        const [session, active] = await Promise.all([listing.one(actor, sessionId), listing.active(actor, agent.id)]);
+        return session?.agentId === agent.id ? infoOf(session, agent.sessionId, active) : undefined;
+      },
+      recent: async (actor, agent, limit) => {
+        await catalogue.catchUp(1);
+        const [{ sessions: newest }, active] = await Promise.all([listing.page(actor, { agentId: agent.id, limit, offset: 0 }), listing.active(actor, agent.id)]);
+        return newest.map((session) => infoOf(session, agent.sessionId, active));
+      },
+    };
+    ctx.services.provide(Sessions, service);
     ctx.timers.every('give-back-logs', GIVE_BACK_MS, rest);
-    ctx.routes.add(...sessionRoutes({ sessions, agents, store, commit: (writes) => ctx.db.commit(writes) }));
+    lookAgain(ctx, catalogue, closing);
+    cleanRegularly(ctx, cleaning);
+    const deps: SessionRouteDeps = {
+      sessions: service,
+      agents,
+      store,
+      listing,
+      catalogue,
+      closing,
+      closingStore,
+      search: createSearchStore(ctx.db),
+      cleanUp: () => cleanUp(cleaning),
+      commit: (writes) => ctx.db.commit(writes),
+    };
+    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps));
     ctx.hooks.tap(SecurityReport, () => ({ name: 'session_repair', state: repairWorks() ? 'active' : 'failed', detail: 'a call without a result is answered in the projection' }));
   },
 });
+
+/** A timer that is named once and may be asked for while it waits: then it fires once. */
+const onceEach = (ctx: ExtensionContext) => (name: string) => {
+  let isSet = false;
+  return (ms: number, fn: () => Promise<void>): void => {
+    if (isSet || ctx.signal.aborted) return;
+    isSet = true;
+    ctx.timers.after(name, ms, () => {
+      isSet = false;
+      return fn();
+    });
+  };
+};
+
+/** What an earlier life has left, or another process leaves. */
+const lookAgain = (ctx: ExtensionContext, catalogue: Catalogue, closing: { sweep(): Promise<void> }): void => {
+  const look = async (): Promise<void> => {
+    await catalogue.look();
+    await closing.sweep();
+  };
+  ctx.timers.after('look-for-what-was-left', FIRST_LOOK_MS, look);
+  ctx.timers.every('look-for-what-others-left', LOOK_MS, look);
+};
 
 /** Projects a log with an unpaired call and looks whether it came out paired. */
 function repairWorks(): boolean {

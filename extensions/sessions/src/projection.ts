@@ -20,6 +20,8 @@ export interface Projected {
   readonly repaired: number;
   /** Messages before the budget cut any. */
   readonly total: number;
+  /** Estimated, of all of them. */
+  readonly tokens: number;
 }
 
 export interface GrowingProjection {
@@ -40,7 +42,7 @@ export const createProjection = (): GrowingProjection => {
     add: (entries) => {
       for (const entry of entries) draft.add(entry);
     },
-    within: (budgetTokens, maxMessages = Number.POSITIVE_INFINITY) => ({ messages: draft.fit(budgetTokens, maxMessages), repaired: draft.repaired, total: draft.total }),
+    within: (budgetTokens, maxMessages = Number.POSITIVE_INFINITY) => ({ messages: draft.fit(budgetTokens, maxMessages), repaired: draft.repaired, total: draft.total, tokens: draft.tokens }),
   };
 };
 
@@ -79,6 +81,10 @@ class Draft {
 
   get repaired(): number {
     return this.#lost.size + this.#orphans;
+  }
+
+  get tokens(): number {
+    return this.#allTokens;
   }
 
   get total(): number {

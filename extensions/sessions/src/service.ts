@@ -4,10 +4,12 @@
  * S4  The log is append-only: entries are numbered per session and two writers of one number conflict.
  * S5  A session belongs to one agent and one owner; who may not see it does not find it.
  * S7  A session that a caller names is there; only the agent's current one may be empty.
+ * S10 An id that was taken away is not used again: whoever still writes to it conflicts, and is told that it is gone.
  */
 import { type Actor, type Clock, type Ids, keepRows, readOneKept, seesAll } from '@svc/api';
 import type { Compacted, Entry, EntryDraft, SessionCount, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
+import type { Fill } from './compaction/compaction.js';
 import { createLogCache, type KeptLog, type LogCache } from './log-cache.js';
 import { createProjection } from './projection.js';
 import { markOf, type SessionRow, type SessionStore } from './store.js';
@@ -17,7 +19,9 @@ export interface SessionsDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   /** Hears of every projection; see compaction.ts. */
-  projected(ref: SessionRef, entries: readonly Entry[], countMessages: number): void;
+  projected(ref: SessionRef, entries: readonly Entry[], countMessages: number, fill: Fill): void;
+  /** Something will be said that lists and searches show. */
+  said(): void;
   compactNow(ref: SessionRef): Promise<Compacted>;
 }
 
@@ -26,15 +30,22 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const MAX_PROJECTED_ENTRIES = 4_000;
 const NO_SESSIONS: SessionCount = { all: 0, recent: 0 };
 
-/** `forget` drops what is kept in memory of a session, `rest` what nobody used for a while. */
-export const createSessionsService = (deps: SessionsDeps): SessionsService & Pick<LogCache, 'forget' | 'rest'> => {
+/** All but what lists and closing serve. */
+export type TalkService = Omit<SessionsService, 'context' | 'wipe' | 'erase' | 'describe' | 'recent'>;
+
+/** `forget` drops what is kept in memory of a session, `rest` what nobody used for a while; those that are `gone` are counted no more. */
+export const createSessionsService = (deps: SessionsDeps): TalkService & Pick<LogCache, 'forget' | 'rest'> & { gone(sessionIds: readonly string[]): void } => {
   const logs = createLogCache(deps.clock);
   const counted = keepRows<SessionCount>(deps.clock);
   return {
     forget: logs.forget,
     rest: logs.rest,
+    gone: (sessionIds) => {
+      for (const id of sessionIds) logs.forget(id);
+      counted.clear();
+    },
     named: (actor, agent, sessionId) => named(deps, logs, actor, agent, sessionId),
-    ensure: (actor, agentId, sessionId, options) => ensure(deps, logs, actor, agentId, sessionId, options?.again ?? false),
+    ensure: (actor, agentId, sessionId, options = {}) => ensure(deps, logs, actor, agentId, sessionId, options),
     create: async (actor, agentId, options = {}) => {
       counted.willChange(agentId);
       const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
@@ -60,13 +71,14 @@ export const createSessionsService = (deps: SessionsDeps): SessionsService & Pic
     append: async (actor, ref, drafts) => {
       // Only a session's first entry changes how many there are.
       if (ref.seq === 0) counted.willChange(ref.agentId);
+      if (!ref.aside) deps.said();
       return append(deps, logs, own(actor, ref), drafts);
     },
     project: async (actor, ref, { budgetTokens, maxMessages, staged = [], aside }) => {
       const said = await loadStaged(deps, logs, own(actor, ref), staged, aside?.isWhole ?? false);
       const log = aside?.history ? unkept([...(await loadLog(deps, logs, own(actor, aside.history))).entries, ...said.entries]) : said;
-      const { messages, repaired, total } = log.projection.within(budgetTokens, maxMessages);
-      if (!aside) deps.projected(ref, log.entries, total);
+      const { messages, repaired, total, tokens } = log.projection.within(budgetTokens, maxMessages);
+      if (!aside) deps.projected(ref, log.entries, total, { tokens, budgetTokens });
       return { messages, throughSeq: ref.seq, repaired };
     },
     entries: async (actor, sessionId, range = {}) => {
@@ -83,9 +95,9 @@ async function named(deps: SessionsDeps, logs: LogCache, actor: Actor, agent: { 
   return ref;
 }
 
-async function ensure(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: string, sessionId: string, isAgain: boolean): Promise<SessionRef> {
-  const { isNew: _isNew, ...ref } = await look(deps, logs, actor, agentId, sessionId, isAgain);
-  return ref;
+async function ensure(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: string, sessionId: string, options: { again?: boolean; aside?: boolean }): Promise<SessionRef> {
+  const { isNew, ...ref } = await look(deps, logs, actor, agentId, sessionId, options.again ?? false);
+  return isNew && options.aside ? { ...ref, aside: true } : ref;
 }
 
 async function look(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: string, sessionId: string, isAgain: boolean): Promise<SessionRef & { readonly isNew: boolean }> {
@@ -94,6 +106,7 @@ async function look(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: s
   // One of somebody else is looked for like any other, and not found.
   if (place && place.agentId === agentId && (seesAll(actor) || actor.ownerId === place.ownerId)) return { ...toRef({ ...place, id: sessionId }), isNew: false };
   const row = await deps.store.find(actor, sessionId);
+  if (!row && (await deps.store.isClosed(sessionId))) throw sessionsErrors.session_not_found(sessionId);
   if (!row) return { id: sessionId, agentId, ownerId: actor.ownerId, seq: 0, isNew: true };
   if (row.agentId !== agentId) throw sessionsErrors.session_not_found(sessionId);
   logs.compare(row);
@@ -172,11 +185,12 @@ const own = (actor: Actor, ref: SessionRef): SessionRef => {
   return ref;
 };
 
-const toRef = ({ id, agentId, ownerId, seq, mark, thinking }: Omit<SessionRow, 'label' | 'createdAt'>): SessionRef => ({
+const toRef = ({ id, agentId, ownerId, seq, mark, thinking, isAside }: Omit<SessionRow, 'label' | 'createdAt'>): SessionRef => ({
   id,
   agentId,
   ownerId,
   seq,
   mark,
+  ...(isAside ? { aside: true } : {}),
   ...(thinking === null ? {} : { thinking }),
 });

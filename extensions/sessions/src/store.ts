@@ -10,6 +10,7 @@ export interface SessionRow {
   readonly label: string | null;
   readonly createdAt: string;
   readonly thinking: boolean | null;
+  readonly isAside: boolean;
   readonly seq: number;
   /** Identifies the newest entry, so that a cache can tell whether it is still the same log. */
   readonly mark: string;
@@ -22,7 +23,10 @@ export interface SessionStore {
   /** Entries after `after`, oldest first, at most `limit`. */
   entries(sessionId: string, after: number, limit: number): Promise<Entry[]>;
   lastSummary(sessionId: string): Promise<Entry | undefined>;
-  insertSession(row: { id: string; agentId: string; ownerId: string; label: string | null; at: string }): Write;
+  /** One that is there stays as it is; one that was taken away conflicts. */
+  insertSession(row: { id: string; agentId: string; ownerId: string; label: string | null; at: string; aside?: boolean | undefined }): Write;
+  /** Whether the session was taken away. */
+  isClosed(sessionId: string): Promise<boolean>;
   /** The first of them follows on the entry that the ref names as the newest, where it names one; whoever came between makes it a conflict. */
   insertEntries(ref: SessionRef, drafts: readonly EntryDraft[], at: string): Write[];
   agentOf(sessionId: string): Promise<string | undefined>;
@@ -45,6 +49,7 @@ const ENTRY_COLUMNS = ['seq', 'kind', 'run_id', 'body', 'at'];
 export const createSessionStore = (db: Db): SessionStore => {
   const sessions = db.table('sessions');
   const entries = db.table('entries');
+  const closed = db.table('closed');
   return {
     counts: async (actor, agentIds, since) => {
       const reads = idGroups(agentIds).map((group) =>
@@ -57,10 +62,10 @@ export const createSessionStore = (db: Db): SessionStore => {
       // PostgreSQL gives counts as text.
       return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, n, recent }) => [agent_id, { all: Number(n), recent: Number(recent) }]));
     },
-    total: (actor) => db.count('sessions', {}, actor),
+    total: (actor) => db.count('sessions', { aside: null }, actor),
     find: async (actor, sessionId) => {
       const row = await db.readOne<Row>(
-        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, e.seq AS seq, e.at AS at, e.run_id AS run_id
+        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, s.aside, e.seq AS seq, e.at AS at, e.run_id AS run_id
          FROM ${sessions} s LEFT JOIN ${entries} e ON e.session_id = s.id AND e.seq = (SELECT MAX(seq) FROM ${entries} WHERE session_id = s.id)
          WHERE s.id = ? AND (? = 1 OR s.owner_id = ?)`,
         [sessionId, ...ownerScope(actor)],
@@ -75,21 +80,30 @@ export const createSessionStore = (db: Db): SessionStore => {
       const row = await db.first<RawEntry>({ from: 'entries', columns: ENTRY_COLUMNS, where: { session_id: sessionId, kind: 'summary' }, order: [{ column: 'seq', descending: true }] });
       return row ? toEntry(sessionId, row) : undefined;
     },
-    // One that exists stays as it is; the assignment that changes nothing makes it one row in either case, which need not be counted.
+    // The assignment that changes nothing makes it one row for one that exists, too.
     insertSession: (row) =>
       db.sql(
-        `INSERT INTO ${sessions}(id, agent_id, owner_id, label, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET id = excluded.id`,
-        [row.id, row.agentId, row.ownerId, row.label, row.at],
+        `INSERT INTO ${sessions}(id, agent_id, owner_id, label, created_at, aside) SELECT ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?) ON CONFLICT (id) DO UPDATE SET id = excluded.id`,
+        [row.id, row.agentId, row.ownerId, row.label, row.at, row.aside ? 1 : null, row.id],
         { expect: 1 },
       ),
+    isClosed: async (sessionId) => (await db.first({ from: 'closed', columns: ['id'], where: { id: sessionId } })) !== undefined,
     insertEntries: (ref, drafts, at) => {
-      const rows = drafts.map((draft, index) => ({ session_id: ref.id, seq: ref.seq + 1 + index, kind: draft.kind, run_id: draft.runId, body: JSON.stringify(bodyOf(draft)), at }));
+      const rows = drafts.map((draft, index) => ({
+        session_id: ref.id,
+        seq: ref.seq + 1 + index,
+        kind: draft.kind,
+        run_id: draft.runId,
+        body: JSON.stringify(bodyOf(draft)),
+        at,
+        pending: ref.aside ? 0 : 1,
+      }));
       const [first, ...rest] = rows;
       if (!first) return [];
       if (ref.seq === 0 || ref.mark === undefined) return [db.insert('entries', rows)];
       const follows = db.sql(
-        `INSERT INTO ${entries}(session_id, seq, kind, run_id, body, at) SELECT ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM ${entries} WHERE session_id = ? AND seq = ? AND seq || '/' || COALESCE(run_id, '') || '/' || at = ?)`,
-        [first.session_id, first.seq, first.kind, first.run_id, first.body, first.at, ref.id, ref.seq, ref.mark],
+        `INSERT INTO ${entries}(session_id, seq, kind, run_id, body, at, pending) SELECT ?, ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM ${entries} WHERE session_id = ? AND seq = ? AND seq || '/' || COALESCE(run_id, '') || '/' || at = ?)`,
+        [first.session_id, first.seq, first.kind, first.run_id, first.body, first.at, first.pending, ref.id, ref.seq, ref.mark],
         { expect: 1 },
       );
       return rest.length === 0 ? [follows] : [follows, db.insert('entries', rest)];
@@ -105,7 +119,7 @@ export const createSessionStore = (db: Db): SessionStore => {
       return rows.map(toSession);
     },
     setThinking: (sessionId, isOn) => db.update('sessions', ['id'], [{ id: sessionId, thinking: isOn === null ? null : isOn ? 1 : 0 }], { expect: 'each' }),
-    discard: (sessionId) => [db.remove('entries', { session_id: sessionId }), db.remove('sessions', { id: sessionId })],
+    discard: (sessionId) => [db.remove('entries', { session_id: sessionId }), db.remove('said', { session_id: sessionId }), db.remove('sessions', { id: sessionId })],
   };
 };
 
@@ -116,6 +130,7 @@ const toSession = (row: Row): SessionRow => ({
   label: row.label === null ? null : String(row.label),
   createdAt: String(row.created_at),
   thinking: row.thinking === null ? null : Number(row.thinking) === 1,
+  isAside: row.aside === 1,
   seq: Number(row.seq ?? 0),
   mark: markOf({ seq: Number(row.seq ?? 0), runId: row.run_id === null ? null : String(row.run_id), at: String(row.at ?? '') }),
 });

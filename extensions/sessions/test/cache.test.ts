@@ -10,6 +10,7 @@ import type { EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
+import { catalogue } from '../migrations/0003_catalogue.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore } from '../src/store.js';
 
@@ -29,9 +30,9 @@ describe('what sessions keep in memory', () => {
 
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-sessions-'));
-    const tables = { id: 'sessions', tables: ['sessions', 'entries'] };
+    const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(tables, [init, thinking]);
+    await storage.migrate(tables, [init, thinking, catalogue]);
     db = storage.dbFor(tables);
     reads = [];
     looks = 0;
@@ -53,7 +54,14 @@ describe('what sessions keep in memory', () => {
       looks += 1;
       return store.find(actor, id);
     };
-    return createSessionsService({ store: { ...store, entries, find }, clock, ids, projected: () => undefined, compactNow: () => Promise.reject(new Error('nobody asks for it here')) });
+    return createSessionsService({
+      store: { ...store, entries, find },
+      clock,
+      ids,
+      projected: () => undefined,
+      said: () => undefined,
+      compactNow: () => Promise.reject(new Error('nobody asks for it here')),
+    });
   };
   type Service = ReturnType<typeof open>;
 

@@ -6,8 +6,9 @@ import { OWNER } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
 import { createDurableWorker } from '../../../kernel/daemon/src/gate/durable-worker.js';
-import { type CompactionDeps, createCompactor, cutOf } from '../src/compaction.js';
-import { historyOf } from '../src/history.js';
+import { type CompactionDeps, createCompactor } from '../src/compaction/compaction.js';
+import { cutOf } from '../src/compaction/cut.js';
+import { historyOf } from '../src/routes/history.js';
 
 const log = (...kinds: EntryKind[]): Entry[] => kinds.map((kind, index) => ({ kind, runId: 'r', seq: index + 1, at: '', parts: [{ type: 'text', text: `words ${index + 1}` }] }));
 const turns = (count: number): EntryKind[] => Array.from({ length: count }, (): EntryKind[] => ['user', 'assistant']).flat();

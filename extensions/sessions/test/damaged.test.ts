@@ -3,7 +3,7 @@ import type { SvcError } from '@svc/api';
 import type { Entry } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
 import { sessionsErrors } from '../src/errors.js';
-import { historyOf } from '../src/history.js';
+import { historyOf } from '../src/routes/history.js';
 import { projectEntries } from '../src/projection.js';
 
 const entry = (seq: number, rest: Partial<Entry> & Pick<Entry, 'kind'>): Entry => ({ runId: null, at: '', ...rest, seq });

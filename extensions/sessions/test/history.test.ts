@@ -1,7 +1,7 @@
 /** The conversation as people read it. */
 import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
-import { historyOf } from '../src/history.js';
+import { historyOf } from '../src/routes/history.js';
 
 const at = (seq: number): string => `2026-01-01T00:00:0${seq}.000Z`;
 const log = (...drafts: Array<Partial<EntryDraft> & Pick<EntryDraft, 'kind'>>): Entry[] => drafts.map((draft, index) => ({ runId: 'r1', ...draft, seq: index + 1, at: at(index + 1) }));

@@ -6,7 +6,17 @@ import type { SessionRow } from '../src/store.js';
 const AT = '2026-01-01T00:00:00.000Z';
 const said = (text: string): EntryDraft => ({ kind: 'user', runId: 'r', parts: [{ type: 'text', text }] });
 const refOf = (id: string, seq = 0): SessionRef => ({ id, agentId: 'a', ownerId: 'o', seq });
-const rowOf = (mark: string, thinking: boolean | null = null): SessionRow => ({ id: 's', agentId: 'a', ownerId: 'o', label: null, createdAt: AT, thinking, seq: Number.parseInt(mark, 10), mark });
+const rowOf = (mark: string, thinking: boolean | null = null): SessionRow => ({
+  id: 's',
+  agentId: 'a',
+  ownerId: 'o',
+  label: null,
+  createdAt: AT,
+  thinking,
+  isAside: false,
+  seq: Number.parseInt(mark, 10),
+  mark,
+});
 const image = (letters: number): Entry => ({ kind: 'user', runId: 'r', seq: 1, at: AT, parts: [{ type: 'image', mediaType: 'image/png', data: 'x'.repeat(letters) }] });
 
 describe('the logs that are kept in memory', () => {

@@ -11,6 +11,7 @@ import type { Entry, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
+import { catalogue } from '../migrations/0003_catalogue.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore, type SessionStore } from '../src/store.js';
 
@@ -39,9 +40,9 @@ describe('the log of a session', () => {
 
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-log-'));
-    const tables = { id: 'sessions', tables: ['sessions', 'entries'] };
+    const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(tables, [init, thinking]);
+    await storage.migrate(tables, [init, thinking, catalogue]);
     db = storage.dbFor(tables);
     store = createSessionStore(db);
     seen = [];
@@ -57,8 +58,9 @@ describe('the log of a session', () => {
       store,
       clock,
       ids,
+      said: () => undefined,
       projected: ({ id }, entries, messages) => void seen.push({ id, entries: entries.length, messages }),
-      compactNow: async ({ id }) => ({ summarised: 0, message: id }),
+      compactNow: async ({ id }) => ({ summarised: 0, kept: 0, summaryChars: 0, message: id }),
     });
   type Service = ReturnType<typeof open>;
   const add = async (service: Service, ref: SessionRef, ...drafts: EntryDraft[]): Promise<SessionRef> => {

@@ -25,7 +25,7 @@ describe('a session that is shortened', () => {
 
   /** The agent's session holds these entries, as if they had been said. */
   const seed = async (kernel: TestKernel, agent: { id: string; session_id: string }, drafts: readonly EntryDraft[], seq = 0): Promise<void> => {
-    const db = kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: ['sessions', 'entries'] });
+    const db = kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] });
     const store = createSessionStore(db);
     const at = '2026-01-01T00:00:00.000Z';
     const row = { id: agent.session_id, agentId: agent.id, ownerId: 'owner' };
@@ -47,7 +47,7 @@ describe('a session that is shortened', () => {
 
     const { status, body } = await compact(svc);
 
-    expect([status, body]).to.deep.equal([200, { status: 'compacted', message: '4 messages were summarised, the newest 20 stay as they are.' }]);
+    expect([status, body]).to.deep.equal([200, { status: 'compacted', message: '4 messages were summarised, the newest 20 stay as they are.', summarised: 4, kept: 20, summary_chars: 11 }]);
     expect(transcriptOf(summariesAsked(svc)[0])).to.equal('User: question 1;\nAssistant: answer 1;\nUser: question 2;\nAssistant: answer 2;');
     const { temperature, max_tokens, tools } = summariesAsked(svc)[0]?.body ?? {};
     expect({ temperature, max_tokens, tools: tools ?? [] }).to.deep.equal({ temperature: 0.3, max_tokens: 1_024, tools: [] });
@@ -72,9 +72,9 @@ describe('a session that is shortened', () => {
 
   it('is left as it is while it has 20 messages or fewer, and nobody is asked', async () => {
     const svc = await boot({ text: 'THEY TALKED' });
-    expect((await compact(svc)).body).to.deep.equal({ status: 'ok', message: 'The session has 0 messages; the newest 20 always stay as they are.' });
+    expect((await compact(svc)).body).to.deep.equal({ status: 'ok', message: 'The session has 0 messages; the newest 20 always stay as they are.', summarised: 0, kept: 0, summary_chars: 0 });
     await seed(svc.kernel, svc.agent, turns(10));
-    expect((await compact(svc)).body).to.deep.equal({ status: 'ok', message: 'The session has 20 messages; the newest 20 always stay as they are.' });
+    expect((await compact(svc)).body).to.deep.equal({ status: 'ok', message: 'The session has 20 messages; the newest 20 always stay as they are.', summarised: 0, kept: 20, summary_chars: 0 });
     expect(svc.model.requests).to.have.length(0);
   });
 
@@ -103,13 +103,28 @@ describe('a session that is shortened', () => {
     expect(list).to.equal('Assistant called list {}');
   });
 
-  it('is told to the model with its newest 80,000 letters', async () => {
+  it('is told to the model in pieces of 80,000 letters, each with the summary of those before it', async () => {
     const svc = await boot({ text: 'THEY TALKED' });
-    await seed(svc.kernel, svc.agent, [{ kind: 'user', runId: 'r', parts: [{ type: 'text', text: 'z'.repeat(90_000) }] }, ...turns(12).slice(1)]);
-    await compact(svc);
-    const transcript = transcriptOf(summariesAsked(svc)[0]);
-    expect(transcript).to.have.length(80_000);
-    expect(transcript).to.match(/answer 2;$/);
+    await seed(svc.kernel, svc.agent, [{ kind: 'user', runId: 'r', parts: [{ type: 'text', text: `first word ${'z'.repeat(90_000)} last word` }] }, ...turns(12).slice(1)]);
+    expect((await compact(svc)).body).to.include({ status: 'compacted', summarised: 4 });
+    const told = summariesAsked(svc).map(transcriptOf);
+    expect(told).to.have.length(2);
+    expect(told[0])
+      .to.have.length(80_000)
+      .and.match(/^User: first word z/);
+    expect(told[1]).to.match(/^Earlier: THEY TALKED\nz+ last word\nAssistant: answer 1;[\s\S]*answer 2;$/);
+  });
+
+  it('is told in smaller pieces to a model that reads less', async () => {
+    const svc = await boot({ text: 'THEY TALKED' });
+    await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'hi' });
+    const small = (await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "small"\n[model]\nprovider = "openai"\nmodel = "gpt-4o"\ncontext_window = 4000\n' })).body.agent_id;
+    const [agent] = (await svc.http.expect(200, 'GET', '/api/agents?q=small')).body.agents;
+    await seed(svc.kernel, { id: small, session_id: agent.session_id }, [{ kind: 'user', runId: 'r', parts: [{ type: 'text', text: 'z'.repeat(15_000) }] }, ...turns(12).slice(1)]);
+    await svc.http.expect(200, 'POST', `/api/agents/${small}/session/compact`);
+    const told = summariesAsked(svc).map(transcriptOf);
+    expect(told).to.have.length(2);
+    for (const one of told) expect(one.length).to.be.at.most(8_020);
   });
 
   for (const [what, answer, why] of [

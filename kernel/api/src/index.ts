@@ -40,4 +40,5 @@ export * from './http/sse.js';
 export * from './storage.js';
 export * from './http/streams.js';
 export * from './text/toml-lines.js';
+export * from './text/words.js';
 export * from './tools.js';

@@ -24,9 +24,11 @@ export type Admission = Plain<typeof Admission>;
 
 export const HttpAdmit = defineVeto('http.admit', V, { policy: 'closed', budgetMs: 50, subject: Admission });
 export const HttpAuthenticate = defineAsk('http.authenticate', V, { policy: 'closed', budgetMs: 2_000, subject: Admission, answer: Actor });
+/** Whether somebody may do something, by the permission that says what it is: whoever offers more than routes asks it too. */
 export const HttpAuthorize = defineVeto('http.authorize', V, {
   policy: 'closed',
   budgetMs: 200,
+  callable: true,
   subject: Type.Object({ actor: Actor, method: Type.String(), routeId: Type.String(), permission: Type.String() }),
 });
 export const SocketUpgrade = defineVeto('socket.upgrade', V, {

@@ -40,6 +40,8 @@ export interface Bounds {
   readonly lt?: string | number;
   readonly lte?: string | number;
   readonly not?: Scalar | readonly Scalar[];
+  /** Of a column of the kind `words`, in reads: rows that hold every word of at least one of these groups. */
+  readonly has?: readonly (readonly string[])[];
 }
 
 /** By column: equal to a value (null finds NULL), one of a list (an empty one finds nothing), or within bounds. */
@@ -94,8 +96,13 @@ export interface Db {
   readOne<T = Row>(sql: string, args?: readonly Scalar[]): Promise<T | undefined>;
 }
 
-/** Column kinds that mean the same on SQLite and PostgreSQL. Ids and ISO timestamps are `text`; JSON is checked text or jsonb. */
-export type ColumnKind = 'text' | 'integer' | 'real' | 'json' | 'boolean' | 'blob';
+/**
+ * Column kinds that mean the same on SQLite and PostgreSQL. Ids and ISO timestamps are `text`; JSON is checked text.
+ *
+ * `words` is a set of words that a full-text index finds rows by (`has`): written as `wordList` makes it, never read.
+ * Its table has one primary key, an integer, and is made with it. Rows that share words have no order of their own.
+ */
+export type ColumnKind = 'text' | 'integer' | 'real' | 'json' | 'boolean' | 'blob' | 'words';
 
 export interface ColumnSpec {
   kind: ColumnKind;

@@ -81,7 +81,7 @@ function endOfEffects(run: LeasedRun, closing: AbortSignal): { signal: AbortSign
 async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Progress> {
   const input = inputOf(run);
   const agent = await agentOf(deps, run, effects);
-  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(systemFor(run), agent.id, input.sessionId, { again: true }));
+  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(systemFor(run), agent.id, input.sessionId, { again: true, aside: input.beside !== undefined }));
   deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'thinking' });
   return beginProgress(run, agent, { ...session, ownerId: run.ownerId }, effects);
 }
@@ -102,6 +102,7 @@ const agentOf = (deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<
 export const systemFor = (run: Pick<LeasedRun, 'ownerId'>): Actor => ({ id: 'system:runs', role: 'system', ownerId: run.ownerId });
 
 const isAgentGone = (cause: unknown): boolean => isSvcError(cause) && cause.code === 'agent_not_found';
+const isSessionGone = (cause: unknown): boolean => isSvcError(cause) && cause.code === 'sessions_session_not_found';
 const isLasting = (cause: unknown): boolean => !isSvcError(cause) || !cause.retry;
 
 /** What an accepted message needs before it can begin is asked for again, ever more slowly, until it is there, is gone for good, or the run is stopped or handed on. */
@@ -202,8 +203,10 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   const finish = { status, ...(result ? { result } : {}), error: toRunError(error) } as const;
   const store = async (): Promise<void> => {
     const note = { kind: 'note' as const, runId: run.id, content: stopped ? error.message : `The run failed: ${error.message}` };
-    if (progress) await commitProgress(deps, progress, { finish, also }, [note]);
-    else await deps.journal.advance(run, { finish, also, ...withoutMessage(inputOf(run)) });
+    const alone = () => deps.journal.advance(run, { finish, also, ...withoutMessage(inputOf(run)) });
+    if (!progress) return alone();
+    // Of a session that was taken away meanwhile nothing is left to write to: the run ends by itself.
+    await commitProgress(deps, progress, { finish, also }, [note]).catch((failure: unknown) => (isSessionGone(failure) ? alone() : Promise.reject(failure)));
   };
   const tell = (): void => {
     if (result) publishDone(deps, run.id, result);

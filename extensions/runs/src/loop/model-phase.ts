@@ -168,10 +168,10 @@ function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: n
   if (answer.text !== '' || answer.calls.length === 0) entries.push({ kind: 'assistant', runId, parts: [{ type: 'text', text: answer.text }] });
   for (const call of answer.calls)
     entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args, ...(call.signature === undefined ? {} : { signature: call.signature }) });
+  const used = { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens, costMicros: answer.usage.costMicros };
+  if (entries[0]) entries[0] = { ...entries[0], used };
   const outcome: ModelOutcome = {
-    inputTokens: answer.usage.inputTokens,
-    outputTokens: answer.usage.outputTokens,
-    costMicros: answer.usage.costMicros,
+    ...used,
     provider: answer.provider,
     model: answer.model,
     attempts: answer.attempts,

@@ -60,6 +60,7 @@ interface KindOf {
   json: string;
   boolean: number;
   blob: Uint8Array;
+  words: string;
 }
 
 type Filled = { readonly notNull: true } | { readonly primaryKey: true };

@@ -262,6 +262,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete all conversations of an agent
+         * @description Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books. The same as `POST /api/agents/{id}/session/reset`.
+         */
+        delete: operations["clearHistory"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{id}/identity": {
         parameters: {
             query?: never;
@@ -435,7 +455,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The agent's current conversation */
+        /**
+         * The agent's current conversation
+         * @description What was said, as people read it: the calls of tools stand with the message that made them. `compacted_summary` is what a model reads in place of the older messages; these are shown all the same. Of a very long conversation the newest 5,000 entries are shown, and `message_count` counts all. A session in which nothing was said yet is empty.
+         */
         get: operations["getSession"];
         put?: never;
         post?: never;
@@ -454,8 +477,51 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Summarise the older part of the conversation now */
+        /**
+         * Summarise the older part of the conversation now
+         * @description The agent's own model summarises all but the newest 20 messages, and reads the summary in their place from then on. Nothing is taken out of the history. It happens by itself when a conversation has more than 80 messages, or fills seven tenths of the model's window. Where there is little to summarise, nothing changes and `status` is `ok`; where no model can be reached, nothing changes and it is an error.
+         */
         post: operations["compactSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/session/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How full the model's window is
+         * @description An estimate of four characters to a token. From seven tenths of the window on, the older messages are summarised by themselves.
+         */
+        get: operations["getSessionContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/session/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete all conversations of an agent and begin anew
+         * @description Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books.
+         */
+        post: operations["resetSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -469,10 +535,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the sessions of an agent
+         * @description The newest first. A session is listed from its first message on, or from when it was begun with `POST`. `is_canonical` marks the one that messages without a session id go to.
+         */
+        get: operations["listAgentSessions"];
         put?: never;
-        /** Begin a session */
+        /**
+         * Begin a session
+         * @description It is empty, and from now on the one that messages without a session id go to, unless `activate` is false. The one before stays as it is. A run that is going on goes on where it began.
+         */
         post: operations["createSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/sessions/by-label/{label}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find a session by its label
+         * @description The newest with exactly this label; the agent may be named instead of given by id. What a list shows of a session without a label is not one.
+         */
+        get: operations["getSessionByLabel"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -493,6 +586,26 @@ export interface paths {
         get: operations["followSession"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/sessions/{session_id}/switch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a session the current one
+         * @description Messages without a session id go there from now on. A run that is going on goes on where it began.
+         */
+        post: operations["switchSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -689,6 +802,46 @@ export interface paths {
          *     Where nothing can be fetched the answer is 502, and the catalog that stands goes on.
          */
         post: operations["updateCatalog"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List slash commands
+         * @description A command is sent like a message, on every door: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model hears of it. What begins with a slash and is no command is an error; a path such as `/usr/bin` is a message.
+         */
+        get: operations["listCommands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/commands/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One slash command
+         * @description By its name or an alias, with or without the slash, in any case. A command is sent like a message, on every door: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model hears of it. What begins with a slash and is no command is an error; a path such as `/usr/bin` is a message.
+         */
+        get: operations["getCommand"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1496,6 +1649,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all sessions
+         * @description Of all agents that you may see, the newest first.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/cleanup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete sessions that nobody needs any more
+         * @description Sessions of agents that are gone, those older than `[session] retention_days`, and the oldest of agents with more than `max_sessions_per_agent`. One in which a run is going on stays. The same happens by itself every `cleanup_interval_hours` where either of the two is set.
+         */
+        post: operations["pruneSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search what was said
+         * @description Finds messages of people and answers of models that hold every word of `q`, in your own sessions, or in those of the agent that you name. Case and accents make no difference; parts of Chinese, Japanese, Korean and Thai text are found at any length; there are no operators. The hundred newest that fit come first, ordered by how well; then the others by their time. What tools returned is not searched.
+         */
+        get: operations["searchSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One session with its log
+         * @description Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000. What a page of a chat shows is `GET /api/agents/{id}/session`.
+         */
+        get: operations["getSessionById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a session
+         * @description With everything that was said in it, here and in every area. A run that is going on in it is stopped first, and what it still says is kept nowhere. Where it was the current one of its agent, a new, empty one is. Its id is not used again. Usage and cost stay on the books.
+         */
+        delete: operations["deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/label": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Label a session
+         * @description null takes the label away; lists then show how the conversation began. Several sessions may have one label.
+         */
+        put: operations["updateSessionLabel"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/shutdown": {
         parameters: {
             query?: never;
@@ -1839,7 +2096,29 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask an agent as if it were a model */
+        /**
+         * Ask an agent as if it were a model
+         * @description For OpenAI's clients and chat UIs: base URL `http://127.0.0.1:4545/v1`, any key where none is set.
+         *
+         *     **Which agent** `model` says: `svc:<agent>`, an agent id, or an agent name; anything else is the first agent.
+         *
+         *     **Which messages count:**
+         *
+         *     | asked by | read | waits for others |
+         *     |---|---|---|
+         *     | nothing else | the agent's current session, and the last user message | yes: a session answers one message at a time |
+         *     | header `X-Svc-Session`, or `svc:<agent>@<session>` (id or label) | that session, and the last user message | yes, in that session |
+         *     | `user` | a session of that person's own, the same each time, and the last user message | yes, in that session |
+         *     | header `X-Svc-Stateless: 1`, or `svc:<agent>:stateless` | all messages as they were sent, and no session | no |
+         *
+         *     Choose stateless for UIs that keep the conversation themselves (Open WebUI, LibreChat), so that editing, regenerating and their titles do what they show. Such a request is sent to the model whole, or fails as too long; it is not kept as a conversation. A session that is named wins over `user`; a session and stateless at once are refused. System and developer messages, wherever they stand, follow on the agent's own prompt, for this run only. A slash command works in a session, and is plain words in a stateless request.
+         *
+         *     **The agent stays an agent:** its tools run inside and are not shown, its limits and budget hold, the usage is that of all its model calls. `tools` of the client are never called, which `tool_choice` `auto` and `none` allow; a choice that demands a call is refused, and so is a turn of a tool in a stateless request.
+         *
+         *     **Parameters** `temperature`, `top_p`, `stop`, `seed`, `response_format` and the token limits reach the model. Where its provider's protocol has no place for one, or the model refuses it, the answer is 400 `llm_parameter_unsupported` and names it. Other fields are taken and do nothing.
+         *
+         *     **Failures** before the first word are an HTTP status, streamed or not. One of a run that had begun carries `x-should-retry: false`. A client that hangs up ends its run 2 s later. `Idempotency-Key` makes a resent request the same run.
+         */
         post: operations["createChatCompletion"];
         delete?: never;
         options?: never;
@@ -1854,7 +2133,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Agents as models */
+        /**
+         * Agents as models
+         * @description Each agent that the caller may see, twice: `svc:<agent>` goes on with its conversation, `svc:<agent>:stateless` answers from the messages of the request alone, as chat UIs expect. `svc:<agent>@<session>` works too and is not listed.
+         */
         get: operations["listOpenaiModels"];
         put?: never;
         post?: never;
@@ -1871,7 +2153,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One agent as a model */
+        /**
+         * One agent as a model
+         * @description By any form of id that names an agent. One that names a session is there if the session is.
+         */
         get: operations["getOpenaiModel"];
         put?: never;
         post?: never;
@@ -2466,6 +2751,123 @@ export interface components {
             /** @description Whose model it is; left out, the catalog is asked */
             provider?: string;
         };
+        SessionHistory: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            message_count: number;
+            /** @description Estimated tokens of what a model would read */
+            context_window_tokens: number;
+            /** @description As it was given; lists show how a conversation began where it has none */
+            label: string | null;
+            /** @description What a model reads in place of the older messages */
+            compacted_summary: string | null;
+            messages: {
+                role: string;
+                content: string;
+                tools?: {
+                    id: string;
+                    name: string;
+                    /** @description What the tool was called with, as its own schema says */
+                    input: unknown;
+                    running: boolean;
+                    expanded: boolean;
+                    result?: string;
+                    is_error?: boolean;
+                }[];
+                /** @description Pictures: inside the message, or by the upload that was attached */
+                images?: {
+                    media_type: string;
+                    /** @description Base64, where the picture came inside the message */
+                    data?: string;
+                    /**
+                     * Format: uuid
+                     * @description A UUID
+                     */
+                    file_id?: string;
+                    filename?: string;
+                }[];
+                /** @description Uploads that were attached, but pictures */
+                attachments?: {
+                    /**
+                     * Format: uuid
+                     * @description A UUID
+                     */
+                    file_id: string;
+                    filename: string;
+                    content_type: string;
+                    size: number;
+                }[];
+                timestamp: string;
+            }[];
+        };
+        ContextUse: {
+            /** @description Estimated, of the conversation and the system prompt */
+            used_tokens: number;
+            /** @description What the model reads at most */
+            max_context_tokens: number;
+            /** @description Used of it, in per cent */
+            pct: number;
+            model: string;
+            /**
+             * @description below half of the window, below seven tenths, below 85 per cent, and above
+             * @enum {string}
+             */
+            pressure: "low" | "medium" | "high" | "critical";
+        };
+        SessionSummary: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            /** @description null where the agent is gone */
+            agent_name: string | null;
+            /** @description As it was given, else the first 60 characters of what a person said first */
+            label: string | null;
+            /** @description Whether the label was given */
+            is_labelled: boolean;
+            /** @description As `GET /api/agents/{id}/session` shows them */
+            message_count: number;
+            /** @description Estimated tokens of what a model would read */
+            context_window_tokens: number;
+            /** @description Input and output of its model calls */
+            total_tokens: number;
+            input_tokens: number;
+            output_tokens: number;
+            cost_usd: number;
+            created_at: string;
+            last_message_at: string | null;
+            /** @description From the first to the last message */
+            duration_ms: number | null;
+            /** @description A run is going on, waits or is queued in it */
+            active: boolean;
+            /** @description It is the agent's current one */
+            is_canonical: boolean;
+        };
+        SessionList: {
+            sessions: components["schemas"]["SessionSummary"][];
+            total: number;
+            offset: number;
+            limit: number;
+        };
         StoppedRuns: {
             status: string;
             message: string;
@@ -2648,6 +3050,20 @@ export interface components {
                 why: string;
             }[];
             dropped_count: number;
+        };
+        SlashCommand: {
+            /** @description As it is typed: `/new` */
+            cmd: string;
+            name: string;
+            /** @description What it does */
+            desc: string;
+            /** @description With what may stand behind it */
+            usage: string;
+            aliases: string[];
+            /** @description `builtin`: the daemon does it. `client`: what it means is up to whoever shows the chat */
+            source: string;
+            /** @description What whoever sends it must be allowed to, as for routes */
+            permission: string;
         };
         /** @description Sections and keys as in config.toml. A secret is `***` or `not set`; a list that holds secrets is `{count, names}`; null has neither a value nor a default */
         Config: {
@@ -3001,6 +3417,111 @@ export interface components {
                 status: string;
             }[];
         };
+        SessionHit: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            agent_name: string | null;
+            /** @description Of the session, as lists show it */
+            label: string | null;
+            /** @description Number of the entry in its session */
+            seq: number;
+            /** @enum {string} */
+            role: "user" | "assistant";
+            timestamp: string;
+            /** @description The text around the first word that fits */
+            snippet: string;
+            /** @description Lower is better; 0 beyond the hundred newest, which stand by their time */
+            rank: number;
+            /** @description A run is going on in the session */
+            active: boolean;
+        };
+        RawMessage: {
+            /** @description Number of its entry in the log */
+            seq: number;
+            /** @enum {string} */
+            role: "system" | "user" | "assistant";
+            /** @description The text, or blocks where there is more than text */
+            content: string | ({
+                /** @constant */
+                type: "text";
+                text: string;
+            } | {
+                /** @constant */
+                type: "image";
+                media_type: string;
+                /** @description Base64 */
+                data: string;
+            } | {
+                /** @constant */
+                type: "tool_use";
+                id: string;
+                name: string;
+                /** @description What the tool was called with, as its own schema says */
+                input: unknown;
+            } | {
+                /** @constant */
+                type: "tool_result";
+                tool_use_id: string;
+                tool_name: string;
+                content: string;
+                is_error: boolean;
+                status?: string;
+            })[];
+            timestamp: string;
+            /** @description It stands in place of what was said before, for a model */
+            is_summary?: boolean;
+        };
+        SessionDetail: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            /** @description null where the agent is gone */
+            agent_name: string | null;
+            /** @description As it was given, else the first 60 characters of what a person said first */
+            label: string | null;
+            /** @description Whether the label was given */
+            is_labelled: boolean;
+            /** @description As `GET /api/agents/{id}/session` shows them */
+            message_count: number;
+            /** @description Estimated tokens of what a model would read */
+            context_window_tokens: number;
+            /** @description Input and output of its model calls */
+            total_tokens: number;
+            input_tokens: number;
+            output_tokens: number;
+            cost_usd: number;
+            created_at: string;
+            last_message_at: string | null;
+            /** @description From the first to the last message */
+            duration_ms: number | null;
+            /** @description A run is going on, waits or is queued in it */
+            active: boolean;
+            /** @description It is the agent's current one */
+            is_canonical: boolean;
+            /** @description Sessions have no model of their own: it is the agent that has one */
+            model_override: null;
+            messages: components["schemas"]["RawMessage"][];
+        };
         ShuttingDown: {
             /** @enum {string} */
             status: "shutting_down";
@@ -3199,6 +3720,129 @@ export interface components {
                 url_prefix: string;
             }[];
         };
+        /** @description `{type: "text", text}`, or `{type: "image_url", image_url: {url}}` with a base64 data URL of at most 10 MB */
+        ChatContentPart: {
+            /** @description `text` or `image_url`; others are refused by their name */
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        ChatMessage: {
+            /** @enum {string} */
+            role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+            content?: string | null | components["schemas"]["ChatContentPart"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The form of the whole answer. The model keeps it, not the daemon */
+        ChatResponseFormat: ({
+            /** @enum {string} */
+            type: "text" | "json_object";
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            type: "json_schema";
+            json_schema: {
+                name: string;
+                description?: string;
+                /** @description JSON Schema of the answer, at most 64 KiB as JSON */
+                schema: {
+                    [key: string]: unknown;
+                };
+                strict?: boolean | null;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        });
+        ChatRequest: {
+            /** @description `svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent */
+            model: string;
+            /** @description Of a stateless request all of them, at most 10,000; else the last user message and what is said as system */
+            messages: components["schemas"]["ChatMessage"][];
+            stream?: boolean | null;
+            stream_options?: ({
+                include_usage?: boolean | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            max_tokens?: number | null;
+            max_completion_tokens?: number | null;
+            stop?: (string | string[]) | null;
+            seed?: number | null;
+            response_format?: components["schemas"]["ChatResponseFormat"] | null;
+            n?: number | null;
+            logprobs?: boolean | null;
+            user?: string | null;
+            tools?: unknown[] | null;
+            /** @description `auto` or `none`; one that demands a call is refused */
+            tool_choice?: unknown;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Of all model calls of the run */
+        ChatUsage: {
+            prompt_tokens: number;
+            completion_tokens: number;
+            total_tokens: number;
+        };
+        /** @description A chat.completion */
+        ChatCompletion: {
+            /** @description `chatcmpl-` and the id of the run */
+            id: string;
+            /** @description Seconds since 1970 */
+            created: number;
+            /** @description As it was asked for */
+            model: string;
+            /** @constant */
+            object: "chat.completion";
+            choices: {
+                index: number;
+                message: {
+                    /** @constant */
+                    role: "assistant";
+                    content: string;
+                    refusal: null;
+                };
+                /** @description `stop`, `length` or `content_filter` */
+                finish_reason: string;
+                logprobs: null;
+            }[];
+            usage: components["schemas"]["ChatUsage"];
+        };
+        ChatCompletionChunk: {
+            /** @description `chatcmpl-` and the id of the run */
+            id: string;
+            /** @description Seconds since 1970 */
+            created: number;
+            /** @description As it was asked for */
+            model: string;
+            /** @constant */
+            object: "chat.completion.chunk";
+            choices: {
+                index: number;
+                delta: {
+                    /** @constant */
+                    role?: "assistant";
+                    content?: string;
+                };
+                finish_reason: string | null;
+            }[];
+            usage?: components["schemas"]["ChatUsage"];
+        };
+        OpenAiModel: {
+            /** @description What to send as `model` */
+            id: string;
+            /** @constant */
+            object: "model";
+            /** @description Seconds since 1970 */
+            created: number;
+            owned_by: string;
+        };
     };
     responses: {
         /** @description The request is not what this call takes */
@@ -3388,6 +4032,10 @@ export type MessageAnswer = components['schemas']['MessageAnswer'];
 export type AgentMetrics = components['schemas']['AgentMetrics'];
 export type AgentModeChange = components['schemas']['AgentModeChange'];
 export type AgentModelChange = components['schemas']['AgentModelChange'];
+export type SessionHistory = components['schemas']['SessionHistory'];
+export type ContextUse = components['schemas']['ContextUse'];
+export type SessionSummary = components['schemas']['SessionSummary'];
+export type SessionList = components['schemas']['SessionList'];
 export type StoppedRuns = components['schemas']['StoppedRuns'];
 export type AgentTools = components['schemas']['AgentTools'];
 export type ChangedAgentTools = components['schemas']['ChangedAgentTools'];
@@ -3399,6 +4047,7 @@ export type AgentUpdated = components['schemas']['AgentUpdated'];
 export type Upload = components['schemas']['Upload'];
 export type CatalogStatus = components['schemas']['CatalogStatus'];
 export type CatalogUpdate = components['schemas']['CatalogUpdate'];
+export type SlashCommand = components['schemas']['SlashCommand'];
 export type Config = components['schemas']['Config'];
 export type Setting = components['schemas']['Setting'];
 export type Extension = components['schemas']['Extension'];
@@ -3420,6 +4069,9 @@ export type DefaultModel = components['schemas']['DefaultModel'];
 export type LocalModelServer = components['schemas']['LocalModelServer'];
 export type ProviderTest = components['schemas']['ProviderTest'];
 export type Readiness = components['schemas']['Readiness'];
+export type SessionHit = components['schemas']['SessionHit'];
+export type RawMessage = components['schemas']['RawMessage'];
+export type SessionDetail = components['schemas']['SessionDetail'];
 export type ShuttingDown = components['schemas']['ShuttingDown'];
 export type Status = components['schemas']['Status'];
 export type TemplateSummary = components['schemas']['TemplateSummary'];
@@ -3430,6 +4082,14 @@ export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
 export type Version = components['schemas']['Version'];
 export type ApiVersions = components['schemas']['ApiVersions'];
+export type ChatContentPart = components['schemas']['ChatContentPart'];
+export type ChatMessage = components['schemas']['ChatMessage'];
+export type ChatResponseFormat = components['schemas']['ChatResponseFormat'];
+export type ChatRequest = components['schemas']['ChatRequest'];
+export type ChatUsage = components['schemas']['ChatUsage'];
+export type ChatCompletion = components['schemas']['ChatCompletion'];
+export type ChatCompletionChunk = components['schemas']['ChatCompletionChunk'];
+export type OpenAiModel = components['schemas']['OpenAiModel'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
 export type ResponseForbidden = components['responses']['Forbidden'];
@@ -4151,6 +4811,57 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    clearHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok";
+                        message: string;
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        new_session_id: string;
+                        sessions_deleted: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     patchAgentIdentity: {
         parameters: {
             query?: never;
@@ -4661,61 +5372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description A UUID
-                         */
-                        session_id: string;
-                        /**
-                         * Format: uuid
-                         * @description A UUID
-                         */
-                        agent_id: string;
-                        message_count: number;
-                        /** @description Estimated tokens of what a model would read */
-                        context_window_tokens: number;
-                        label: string | null;
-                        compacted_summary: string | null;
-                        messages: {
-                            role: string;
-                            content: string;
-                            tools?: {
-                                id: string;
-                                name: string;
-                                /** @description What the tool was called with, as its own schema says */
-                                input: unknown;
-                                running: boolean;
-                                expanded: boolean;
-                                result?: string;
-                                is_error?: boolean;
-                            }[];
-                            /** @description Pictures: inside the message, or by the upload that was attached */
-                            images?: {
-                                media_type: string;
-                                /** @description Base64, where the picture came inside the message */
-                                data?: string;
-                                /**
-                                 * Format: uuid
-                                 * @description A UUID
-                                 */
-                                file_id?: string;
-                                filename?: string;
-                            }[];
-                            /** @description Uploads that were attached, but pictures */
-                            attachments?: {
-                                /**
-                                 * Format: uuid
-                                 * @description A UUID
-                                 */
-                                file_id: string;
-                                filename: string;
-                                content_type: string;
-                                size: number;
-                            }[];
-                            timestamp: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["SessionHistory"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4757,6 +5414,11 @@ export interface operations {
                         /** @enum {string} */
                         status: "ok" | "compacted";
                         message: string;
+                        /** @description Messages that the summary stands for */
+                        summarised: number;
+                        /** @description Messages that stay as they are */
+                        kept: number;
+                        summary_chars: number;
                     };
                 };
             };
@@ -4766,6 +5428,136 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSessionContext: {
+        parameters: {
+            query?: {
+                /** @description A session of the agent; its current one when left out */
+                session_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextUse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resetSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "reset";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        new_session_id: string;
+                        sessions_deleted: number;
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgentSessions: {
+        parameters: {
+            query?: {
+                /** @description How many at most */
+                limit?: number;
+                /** @description How many to leave out */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4787,8 +5579,8 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description What to call it */
-                    label?: string;
+                    /** @description What to call it. Several sessions may have one label */
+                    label?: string | null;
                     /**
                      * Format: uuid
                      * @description Its id, chosen by the client: the same request sent again gives the same session
@@ -4826,6 +5618,53 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSessionByLabel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Agent id or name */
+                id: string;
+                /** @description Letters of any script, digits, spaces, hyphens and underscores */
+                label: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                        label: string;
+                        message_count: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4963,6 +5802,61 @@ export interface operations {
                             }[];
                         };
                     })[];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    switchSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+                /**
+                 * @description A session of the agent
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok";
+                        message: string;
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        agent_id: string;
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5395,6 +6289,68 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCommands: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        commands: components["schemas"]["SlashCommand"][];
+                        total: number;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Such as `usage` or `/usage` */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SlashCommand"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7066,6 +8022,263 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description How many at most */
+                limit?: number;
+                /** @description How many to leave out */
+                offset?: number;
+                /** @description Only of this agent */
+                agent_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pruneSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sessions_deleted: number;
+                        /** @description Of agents that are gone */
+                        orphaned: number;
+                        /** @description Older than they are kept */
+                        expired: number;
+                        /** @description More than an agent may have */
+                        surplus: number;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchSessions: {
+        parameters: {
+            query: {
+                /** @description Words that a message must all hold; 32 at most */
+                q: string;
+                /** @description How many at most */
+                limit?: number;
+                /** @description How many to leave out */
+                offset?: number;
+                /** @description Only sessions of this agent */
+                agent_id?: string;
+                /** @description Letters of any script, digits, spaces, hyphens and underscores */
+                label?: string;
+                /** @description Said at this time or later: a day, or a time in ISO 8601 */
+                from?: string;
+                /** @description Said at this time or before; a day is meant to its end */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SessionHit"][];
+                        /** @description How many were found; at least so many unless `total_is_exact` */
+                        total: number;
+                        total_is_exact: boolean;
+                        offset: number;
+                        limit: number;
+                        /** @description Set while older messages are still being read, as after an upgrade: what was said from then on may be missing */
+                        indexed_until?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSessionById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "deleted";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateSessionLabel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    label: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "updated";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        /** @description As lists show it from now on */
+                        label: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     shutDownDaemon: {
         parameters: {
             query?: never;
@@ -7665,39 +8878,17 @@ export interface operations {
             header?: {
                 /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
                 "Idempotency-Key"?: string;
+                /** @description A session of the agent, by id or label, instead of its current one */
+                "x-svc-session"?: string;
+                /** @description `1`: the messages of the request are the whole conversation, and none is kept */
+                "x-svc-stateless"?: string;
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description svc:<agent>, an agent id, or an agent name; anything else is the first agent */
-                    model: string;
-                    messages: ({
-                        role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
-                        content?: string | null | ({
-                            type: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    })[];
-                    stream?: boolean | null;
-                    stream_options?: ({
-                        include_usage?: boolean;
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
-                    temperature?: number | null;
-                    max_tokens?: number | null;
-                    max_completion_tokens?: number | null;
-                    n?: number | null;
-                    tool_choice?: unknown;
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["ChatRequest"];
             };
         };
         responses: {
@@ -7708,59 +8899,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description `chatcmpl-` and the id of the run */
-                        id: string;
-                        /** @description Seconds since 1970 */
-                        created: number;
-                        /** @description As it was asked for */
-                        model: string;
-                        /** @constant */
-                        object: "chat.completion";
-                        choices: {
-                            index: number;
-                            message: {
-                                /** @constant */
-                                role: "assistant";
-                                content: string;
-                                refusal: null;
-                            };
-                            /** @description `stop`, `length` or `content_filter` */
-                            finish_reason: string;
-                            logprobs: null;
-                        }[];
-                        usage: {
-                            prompt_tokens: number;
-                            completion_tokens: number;
-                            total_tokens: number;
-                        };
-                    };
+                    "application/json": components["schemas"]["ChatCompletion"];
                     "text/event-stream": {
                         id?: string;
-                        data: {
-                            /** @description `chatcmpl-` and the id of the run */
-                            id: string;
-                            /** @description Seconds since 1970 */
-                            created: number;
-                            /** @description As it was asked for */
-                            model: string;
-                            /** @constant */
-                            object: "chat.completion.chunk";
-                            choices: {
-                                index: number;
-                                delta: {
-                                    /** @constant */
-                                    role?: "assistant";
-                                    content?: string;
-                                };
-                                finish_reason: string | null;
-                            }[];
-                            usage?: {
-                                prompt_tokens: number;
-                                completion_tokens: number;
-                                total_tokens: number;
-                            };
-                        } | {
+                        data: components["schemas"]["ChatCompletionChunk"] | {
                             error: {
                                 message: string;
                                 type: string;
@@ -7805,13 +8947,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         object: "list";
-                        data: {
-                            id: string;
-                            /** @constant */
-                            object: "model";
-                            created: number;
-                            owned_by: string;
-                        }[];
+                        data: components["schemas"]["OpenAiModel"][];
                     };
                 };
             };
@@ -7828,6 +8964,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Any form of `model` that names an agent; `:` and `@` may stand as they are */
                 id: string;
             };
             cookie?: never;
@@ -7841,13 +8978,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        /** @constant */
-                        object: "model";
-                        created: number;
-                        owned_by: string;
-                    };
+                    "application/json": components["schemas"]["OpenAiModel"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7855,6 +8986,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

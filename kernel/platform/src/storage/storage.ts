@@ -14,7 +14,7 @@ export type { Storage, StorageOptions };
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
   const engine = await openEngine(options);
   // What commits and reads unsealed and unjudged goes no further than this.
-  const { commit: _commit, read: _read, identifier: _identifier, migrate, ...open } = engine;
+  const { commit: _commit, read: _read, identifier: _identifier, words: _words, migrate, ...open } = engine;
   const sealed = createSealedWrites();
   const shapes = createTableShapes();
   return {

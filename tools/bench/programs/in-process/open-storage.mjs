@@ -10,10 +10,11 @@ const quiet = () => undefined;
 
 export const log = { debug: quiet, info: quiet, warn: complain('warn'), error: complain('error'), child: () => log };
 
-export const openBenchStorage = async () => {
+/** `url`: a server's database instead of the file. */
+export const openBenchStorage = async ({ url } = {}) => {
   const dir = await mkdtemp(path.join(tmpdir(), 'svc-bench-db-'));
   const clock = systemClock();
-  const storage = await openStorage({ file: path.join(dir, 'bench.db'), clock, log, onEvents: quiet });
+  const storage = await openStorage({ file: path.join(dir, 'bench.db'), url, clock, log, onEvents: quiet });
   return {
     storage,
     clock,

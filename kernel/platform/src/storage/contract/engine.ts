@@ -1,6 +1,7 @@
 /** What a database engine does for the store code above it, whichever engine it is. */
 import type { CommitResult, Migration, Scalar } from '@svc/api';
 import type { TableNames } from './table-names.js';
+import type { WordIndex } from './word-index.js';
 import type { WriteStats } from './write-queue.js';
 import type { WriteOp } from './write-op.js';
 
@@ -20,6 +21,8 @@ export interface Engine {
   read(sql: string, args: readonly Scalar[]): Promise<unknown[]>;
   /** A quoted column or table name. */
   identifier(name: string): string;
+  /** How rows are found by the words they hold. */
+  readonly words: Pick<WordIndex, 'condition' | 'sorted' | 'query'>;
   /** SQL for the database's own time in whole milliseconds since the epoch; leases go by it. */
   nowSql(): string;
   migrate(names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }>;

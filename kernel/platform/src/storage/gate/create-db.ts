@@ -17,7 +17,7 @@ import type { WriteOp } from '../contract/write-op.js';
 const PAGE_ROWS = 100;
 
 export interface DbParts {
-  readonly engine: Pick<Engine, 'commit' | 'read' | 'identifier'>;
+  readonly engine: Pick<Engine, 'commit' | 'read' | 'identifier' | 'words'>;
   readonly sealed: SealedWrites;
   readonly shapes: TableShapes;
 }
@@ -57,7 +57,7 @@ const removal = (table: string, where: Where, quote: Quote): { sql: string; args
 const rowsAs = <T>(engine: Pick<Engine, 'read'>, sql: string, args: readonly Scalar[]): Promise<T[]> => engine.read(sql, args) as Promise<T[]>;
 
 const createReads = ({ engine, shapes }: DbParts, names: TableNames): Pick<Db, 'select' | 'first' | 'count' | 'page'> => {
-  const deps: SelectDeps = { names, shapes, quote: quoteWith(engine) };
+  const deps: SelectDeps = { names, shapes, words: engine.words, quote: quoteWith(engine) };
   const rowsOf = <T>({ sql, args }: Statement): Promise<T[]> => rowsAs<T>(engine, sql, args);
   const select = async <T = Row>(query: Select): Promise<T[]> => {
     const rows = await rowsOf<T>(selectSql(deps, query, orderFor(deps, query), query.columns, limitOf(query.limit, MAX_ROWS + 1)));

@@ -6,7 +6,7 @@
 import type { ColumnSpec, Migration } from '@svc/api';
 import { checkIdentifier } from '../contract/dialect.js';
 import { storageErrors } from '../contract/errors.js';
-import { type MigrationStep, recordMigration } from '../contract/migrations/migration-builder.js';
+import { type MigrationStep, recordMigration, wordKeyOf } from '../contract/migrations/migration-builder.js';
 import { createSqlJudge } from './sql-judge.js';
 import type { TableNames } from '../contract/table-names.js';
 
@@ -16,7 +16,7 @@ export interface JudgedMigration {
   readonly migration: Migration;
 }
 
-const KINDS: ReadonlySet<ColumnSpec['kind']> = new Set(['text', 'integer', 'real', 'json', 'boolean', 'blob']);
+const KINDS: ReadonlySet<ColumnSpec['kind']> = new Set(['text', 'integer', 'real', 'json', 'boolean', 'blob', 'words']);
 
 /** Throws `storage_unknown_table`, `storage_bad_write`, `storage_sql_refused` and `storage_foreign_table`. */
 export const judgeMigrations = (names: TableNames, migrations: readonly Migration[]): JudgedMigration[] => {
@@ -33,11 +33,13 @@ const judgeStep = (names: TableNames, step: MigrationStep, judgeText: ReturnType
     case 'createTable':
       names.physical(step.table);
       for (const [name, spec] of Object.entries(step.columns)) judgeColumn(name, spec);
+      judgeWords(step);
       for (const name of [...step.primaryKey, ...step.unique.flat()]) checkIdentifier(name);
       break;
     case 'addColumn':
       names.physical(step.table);
       judgeColumn(step.name, step.spec);
+      if (step.spec.kind === 'words') throw storageErrors.bad_write(`${step.name} holds words, and a column of words is made with its table`);
       break;
     case 'createIndex':
       for (const name of step.columns) checkIdentifier(name);
@@ -54,6 +56,16 @@ const judgeStep = (names: TableNames, step: MigrationStep, judgeText: ReturnType
 const judgeColumn = (name: string, { kind }: ColumnSpec): void => {
   checkIdentifier(name);
   if (!KINDS.has(kind)) throw storageErrors.bad_write(`${String(kind)} is no kind of column`);
+};
+
+/** An index of words names rows by one whole number, and what it was given stands nowhere else. */
+const judgeWords = (step: Extract<MigrationStep, { op: 'createTable' }>): void => {
+  const worded = Object.entries(step.columns).filter(([, { kind }]) => kind === 'words');
+  for (const [name, { notNull, primaryKey, unique, default: byDefault }] of worded) {
+    if (worded.length > 1) throw storageErrors.bad_write(`${step.table} has more than one column of words`);
+    if (wordKeyOf(step) === undefined) throw storageErrors.bad_write(`${step.table} holds words and has no primary key of one whole number`);
+    if (notNull || primaryKey || unique || byDefault !== undefined) throw storageErrors.bad_write(`${name} holds words: it is no key and has no default`);
+  }
 };
 
 const replayOf = (name: string, steps: readonly MigrationStep[]): Migration => ({

@@ -1,8 +1,10 @@
 /** Reads as data, turned into portable SQL. */
-import { type Actor, type Scalar, type Select, seesAll } from '@svc/api';
+import { type Actor, type Bounds, type Scalar, type Select, seesAll, type Where } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
 import { behind, type OrderColumn } from './page-cursor.js';
+import type { Engine } from '../contract/engine.js';
 import type { TableNames } from '../contract/table-names.js';
+import { checkGroups } from '../contract/word-index.js';
 import type { TableShape, TableShapes } from './table-shapes.js';
 import { both, type Condition, conditionsOf, type Quote } from './where-sql.js';
 
@@ -14,6 +16,7 @@ const OWNER_COLUMN = 'owner_id';
 export interface SelectDeps {
   readonly names: TableNames;
   readonly shapes: TableShapes;
+  readonly words: Engine['words'];
   readonly quote: Quote;
 }
 
@@ -30,8 +33,15 @@ export const selectSql = (deps: SelectDeps, query: Select, order: readonly Order
   if (query.after !== undefined) conditions.push(behind(query.after, order, quote));
   const where = both(conditions);
   const picked = columns === undefined ? '*' : Array.from(columns, (column) => quote(column)).join();
-  const ordered = order.length === 0 ? '' : ` ORDER BY ${order.map((one) => orderSql(one, quote)).join()}`;
+  const ordered = order.length === 0 ? '' : ` ORDER BY ${order.map((one) => orderSql(one, orderedBy(deps, query))).join()}`;
   return { sql: `SELECT ${picked} FROM ${quote(from)}${where ? ` WHERE ${where.sql}` : ''}${ordered} LIMIT ?`, args: [...(where?.args ?? []), limit] };
+};
+
+/** How a column is named in ORDER BY. */
+const orderedBy = ({ names, shapes, words, quote }: SelectDeps, { from, where = {} }: Select): Quote => {
+  const { words: worded, key = [] } = shapes.of(names.physical(from)) ?? {};
+  if (worded === undefined || where[worded] === undefined) return quote;
+  return (column) => (key.includes(column) ? words.sorted(quote(column)) : quote(column));
 };
 
 export const countSql = (deps: SelectDeps, table: string, where: Select['where'], actor: Actor | undefined): Statement => {
@@ -41,7 +51,23 @@ export const countSql = (deps: SelectDeps, table: string, where: Select['where']
 
 const conditionsFor = (deps: SelectDeps, table: string, where: NonNullable<Select['where']>, actor: Actor | undefined): Condition[] => {
   const own = actor === undefined ? [] : ownedBy(deps, table, actor);
-  return [...conditionsOf(where, deps.quote), ...own];
+  const { plain, held } = partedWords(deps, table, where);
+  return [...conditionsOf(plain, deps.quote), ...held, ...own];
+};
+
+/** What an index of words answers, apart from what is compared. */
+const partedWords = (deps: SelectDeps, table: string, where: Where): { plain: Where; held: Condition[] } => {
+  const physical = deps.names.physical(table);
+  const { words: column, key: [key = ''] = [] } = deps.shapes.of(physical) ?? {};
+  if (column === undefined || where[column] === undefined) return { plain: where, held: [] };
+  const { [column]: wanted, ...plain } = where;
+  return { plain, held: [{ sql: deps.words.condition({ table: physical, column, key }), args: [deps.words.query(checkGroups(column, groupsOf(column, wanted)))] }] };
+};
+
+const groupsOf = (column: string, wanted: Where[string] | undefined): NonNullable<Bounds['has']> => {
+  const isBounds = typeof wanted === 'object' && wanted !== null && 'has' in wanted;
+  if (!isBounds || !wanted.has || Object.keys(wanted).length > 1) throw storageErrors.bad_query(`${column} holds words, and a row is found by those it has`);
+  return wanted.has;
 };
 
 /** Refused for whoever sees all, too: otherwise a missing column would show with the first person who does not. */

@@ -6,6 +6,8 @@ export interface TableShape {
   readonly columns: ReadonlySet<string>;
   readonly notNull: ReadonlySet<string>;
   readonly key: readonly string[];
+  /** The column that holds words, where there is one. */
+  readonly words?: string | undefined;
 }
 
 export interface TableShapes {
@@ -18,6 +20,7 @@ interface Draft {
   readonly columns: Set<string>;
   readonly notNull: Set<string>;
   readonly key: string[];
+  readonly words?: string | undefined;
 }
 
 export const createTableShapes = (): TableShapes => {
@@ -37,7 +40,7 @@ const note = (drafts: Map<string, Draft>, names: TableNames, step: MigrationStep
     const specs = Object.entries(step.columns);
     const key = step.primaryKey.length > 0 ? [...step.primaryKey] : specs.filter(([, spec]) => spec.primaryKey).map(([name]) => name);
     const notNull = specs.filter(([name, spec]) => spec.notNull || key.includes(name)).map(([name]) => name);
-    drafts.set(names.physical(step.table), { columns: new Set(Object.keys(step.columns)), notNull: new Set(notNull), key });
+    drafts.set(names.physical(step.table), { columns: new Set(Object.keys(step.columns)), notNull: new Set(notNull), key, words: specs.find(([, spec]) => spec.kind === 'words')?.[0] });
   }
   if (step.op !== 'addColumn') return;
   const draft = drafts.get(names.physical(step.table));

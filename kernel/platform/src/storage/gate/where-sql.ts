@@ -33,7 +33,7 @@ const within = (column: string, name: string, bounds: Bounds): Condition[] => {
   const entries = Object.entries(bounds);
   if (entries.length === 0) throw storageErrors.bad_query(`the bounds of ${column} are empty`);
   return entries.map(([bound, value]) => {
-    if (bound === 'not') return except(column, name, value);
+    if (bound === 'not') return except(column, name, bounds.not);
     if (!isComparison(bound) || value === null) throw storageErrors.bad_query(`${column} cannot be compared by "${bound}" with ${String(value)}`);
     return { sql: `${name} ${COMPARED[bound]} ?`, args: [scalar(column, value)] };
   });

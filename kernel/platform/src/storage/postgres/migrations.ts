@@ -11,6 +11,7 @@ import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
 import type { PostgresConnection, StatementResult } from './postgres-connection.js';
 import { identifier, literal, postgresSchema } from './postgres-dialect.js';
+import { postgresWords } from './word-index.js';
 import { isLost, mapStatementError } from './postgres-errors.js';
 import { type PostgresWriter, TAKE_LOCK } from './postgres-writer.js';
 
@@ -42,7 +43,7 @@ const rowsOf = (results: readonly StatementResult[]): readonly DriverRow[] => re
 export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }> => {
   if (pendingOf(names.id, deps.applied.get(names.bookkeeping) ?? new Map(), migrations).length === 0) return { applied: [] };
   const { compileSteps } = await import('../contract/migrations/migration-sql.js');
-  const compile = ({ steps }: PendingMigration): string[] => compileSteps(postgresSchema, steps, names.physical);
+  const compile = ({ steps }: PendingMigration): string[] => compileSteps({ ...postgresSchema, words: postgresWords }, steps, names.physical);
   return deps.queue.exclusive(async () => {
     const connection = await deps.writer.connection();
     const applied: string[] = [];

@@ -45,15 +45,14 @@ const columnType: SchemaDialect['columnType'] = (name, kind) => {
       return 'bytea';
     case 'boolean':
       return `bigint CHECK (${identifier(name)} IN (0, 1))`;
+    case 'words':
+      return 'tsvector';
     case 'json':
       return `text COLLATE "C" CHECK (${identifier(name)} IS NULL OR ${identifier(name)}::json IS NOT NULL)`;
   }
 };
 
-export const postgresSchema: SchemaDialect = {
-  knexClient: 'pg',
-  identifier,
-  columnType,
-  // A longer name would be cut off, and two that begin alike would be one.
-  indexName: (name) => (name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME - 9)}_${createHash('sha256').update(name).digest('hex').slice(0, 8)}`),
-};
+// A longer name would be cut off, and two that begin alike would be one.
+export const indexName = (name: string): string => (name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME - 9)}_${createHash('sha256').update(name).digest('hex').slice(0, 8)}`);
+
+export const postgresSchema: Omit<SchemaDialect, 'words'> = { knexClient: 'pg', identifier, columnType, indexName };

@@ -21,6 +21,7 @@ import { addressOf, type PostgresAddress } from './postgres-url.js';
 import { createWriter, type PostgresWriter, TAKE_LOCK } from './postgres-writer.js';
 import { createReaders } from './reader-pool.js';
 import { judgeServer } from './server-check.js';
+import { postgresWords } from './word-index.js';
 
 const DEFAULT_READERS = 8;
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
@@ -58,6 +59,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
     commit: createCommit(compile, queue),
     read: readers.all,
     identifier: postgresDialect.identifier,
+    words: postgresWords,
     nowSql: () => (now ? String(now()) : NOW),
     migrate: (names, migrations) => migrate({ writer, queue, applied, clock, log }, names, migrations),
     appliedMigrations: () => applied,

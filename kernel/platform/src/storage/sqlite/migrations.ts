@@ -14,6 +14,7 @@ import { renamesOf } from './earlier-names.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { mapSqliteError } from './sqlite-errors.js';
 import { identifier, literal, sqliteSchema } from './sqlite-dialect.js';
+import { sqliteWords } from './word-index.js';
 
 const COPIES_KEPT = 3;
 const BOOKKEEPING_COLUMNS = '(name text PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
@@ -47,7 +48,7 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   if (done.size > 0) await keepCopy(deps, names.id, pending[0]?.name ?? '');
   const { compileSteps } = await import('../contract/migrations/migration-sql.js');
   for (const migration of pending) {
-    await apply(deps, names, migration, compileSteps(sqliteSchema, migration.steps, names.physical));
+    await apply(deps, names, migration, compileSteps({ ...sqliteSchema, words: sqliteWords }, migration.steps, names.physical));
     done.set(migration.name, migration.sha256);
     deps.applied.set(names.bookkeeping, done);
     deps.log.debug('Migration applied.', { owner: names.id, migration: migration.name });

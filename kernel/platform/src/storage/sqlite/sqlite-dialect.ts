@@ -29,12 +29,13 @@ export const sqliteDialect: Dialect = {
   guarding: (write, rows) => `SELECT json_extract('{}','${EXPECT_MARK}${write}') WHERE changes()<>${rows};`,
 };
 
-export const sqliteSchema: SchemaDialect = {
+export const sqliteSchema: Omit<SchemaDialect, 'words'> = {
   knexClient: 'sqlite3',
   identifier,
   indexName: (name) => name,
   columnType: (name, kind) => {
     if (kind === 'json') return `text check (json_valid(${identifier(name)}))`;
+    if (kind === 'words') return 'text';
     return kind === 'boolean' ? `integer check (${identifier(name)} in (0, 1))` : kind;
   },
 };

@@ -14,6 +14,7 @@ import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE, literal, sqliteDialect } from './sqlite-dialect.js';
 import { openFailure } from './sqlite-errors.js';
 import { createSqliteQueue } from './sqlite-queue.js';
+import { sqliteWords } from './word-index.js';
 
 const DEFAULT_READERS = 2;
 const WRITER_STATEMENTS = 20;
@@ -36,6 +37,7 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
     commit: createCommit(compile, queue),
     read: readers.all,
     identifier: sqliteDialect.identifier,
+    words: sqliteWords,
     nowSql: () => (now ? String(now()) : NOW),
     migrate: (names, migrations) => migrate({ file, connection, queue, applied, clock, log }, names, migrations),
     appliedMigrations: () => applied,

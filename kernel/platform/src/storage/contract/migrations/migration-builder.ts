@@ -20,5 +20,12 @@ export const recordMigration = (migration: Migration): MigrationStep[] => {
   return steps;
 };
 
+/** The column by which an index of words names the rows of this table; undefined where it has none that could. */
+export const wordKeyOf = ({ columns, primaryKey }: Extract<MigrationStep, { op: 'createTable' }>): string | undefined => {
+  const keys = primaryKey.length > 0 ? primaryKey : Object.keys(columns).filter((name) => columns[name]?.primaryKey);
+  const [key] = keys;
+  return key !== undefined && keys.length === 1 && columns[key]?.kind === 'integer' ? key : undefined;
+};
+
 /** Identity of what a migration does; its comments and layout may change. */
 export const hashSteps = (steps: readonly MigrationStep[]): string => createHash('sha256').update(JSON.stringify(steps)).digest('hex');

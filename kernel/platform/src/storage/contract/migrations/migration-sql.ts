@@ -3,7 +3,8 @@ import knex, { type Knex } from 'knex';
 import type { ColumnSpec } from '@svc/api';
 import type { Dialect } from '../dialect.js';
 import { storageErrors } from '../errors.js';
-import type { MigrationStep } from './migration-builder.js';
+import type { WordIndex } from '../word-index.js';
+import { type MigrationStep, wordKeyOf } from './migration-builder.js';
 
 /** How an engine spells tables. */
 export interface SchemaDialect extends Pick<Dialect, 'identifier'> {
@@ -11,6 +12,7 @@ export interface SchemaDialect extends Pick<Dialect, 'identifier'> {
   columnType(name: string, kind: ColumnSpec['kind']): string;
   /** A name for an index or a constraint that the engine does not cut off. */
   indexName(name: string): string;
+  readonly words: Pick<WordIndex, 'create'>;
 }
 
 /** `physical` gives the full name of an own table, or throws. */
@@ -28,7 +30,7 @@ interface Compiling {
 const compileStep = ({ builder, dialect, physical }: Compiling, step: MigrationStep): string[] => {
   switch (step.op) {
     case 'createTable':
-      return textsOf(builder.schema.createTable(physical(step.table), (table) => tableOf(table, dialect, physical(step.table), step)));
+      return [...textsOf(builder.schema.createTable(physical(step.table), (table) => tableOf(table, dialect, physical(step.table), step))), ...wordIndexOf(dialect, physical(step.table), step)];
     case 'addColumn':
       return textsOf(builder.schema.alterTable(physical(step.table), (table) => addColumn(table, dialect, step.name, step.spec)));
     case 'createIndex':
@@ -36,6 +38,11 @@ const compileStep = ({ builder, dialect, physical }: Compiling, step: MigrationS
     case 'sql':
       return [step.text.replaceAll(/\{([a-z][a-z0-9_]*)\}/g, (_, table: string) => dialect.identifier(physical(table)))];
   }
+};
+
+const wordIndexOf = (dialect: SchemaDialect, table: string, step: Extract<MigrationStep, { op: 'createTable' }>): string[] => {
+  const key = wordKeyOf(step);
+  return Object.entries(step.columns).flatMap(([column, { kind }]) => (kind === 'words' && key !== undefined ? dialect.words.create({ table, column, key }) : []));
 };
 
 const tableOf = (table: Knex.CreateTableBuilder, dialect: SchemaDialect, physical: string, step: Extract<MigrationStep, { op: 'createTable' }>): void => {

@@ -4,28 +4,25 @@
  * C1  It appends a summary and rewrites nothing; what was said stays in the log.
  * C2  It begins at a user's message and never parts a tool call from its result. The newest messages stay as they are.
  * C3  It runs beside the conversation, as a run of its own in the journal, and no message waits for it.
+ * C5  What is too long for one call of the model is summarised piece by piece; nothing of it is left out.
  * C4  When no model can summarise, a note says how many messages were left out; a session never stops answering.
  */
 import { type Actor, type DurableWorker, type Hold, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, actorOf, isSvcError } from '@svc/api';
-import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
-import { type Compacted, Compaction, type Entry, type SessionRef, type SessionsService } from './contract.js';
-import { sessionsErrors } from './errors.js';
-import { projectEntries } from './projection.js';
+import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
+import { type Compacted, Compaction, type Entry, type EntryDraft, type SessionRef, type SessionsService } from '../contract.js';
+import { sessionsErrors } from '../errors.js';
+import { projectEntries } from '../projection.js';
+import { cutOf, cutThatFits, FULL_SHARE, KEPT_MESSAGES } from './cut.js';
+import { type Piece, piecesOf, requestOf } from './transcript.js';
 
-/** interface.md, Limits: more messages than this begin a compaction. */
-const MAX_MESSAGES = 80;
-const KEPT_MESSAGES = 20;
-/** Of each document that was put with a message: it must not crowd out what was said. */
-const MAX_ATTACHED_CHARS = 4_000;
-const MAX_TRANSCRIPT_CHARS = 80_000;
-const MAX_SUMMARY_TOKENS = 1_024;
+/** Of a transcript that a model is given at once. */
+const MAX_PIECE_CHARS = 80_000;
+const MIN_PIECE_CHARS = 2_000;
 const MAX_APPEND_TRIES = 5;
 /** Of those that earlier lives left. */
 const AT_ONCE = 4;
-const INSTRUCTION =
-  'Summarise the conversation below for the assistant that will continue it. Keep facts, decisions, names, numbers, files and open tasks; leave out small talk. Write in the language of the user, in at most 600 words.';
-
 export interface CompactionDeps {
   readonly journal: Journal;
   readonly sessions: Pick<SessionsService, 'append' | 'ensure'>;
@@ -54,30 +51,34 @@ interface CompactionInput {
 /** What `begin` stored. */
 const inputOf = ({ input }: LeasedRun): CompactionInput => input as CompactionInput;
 
-/** Where the older part ends: the entry before the user message with which the kept part begins; undefined while the session is short. */
-export function cutOf(entries: readonly Entry[], countMessages: number, limit = MAX_MESSAGES): number | undefined {
-  if (countMessages <= limit) return undefined;
-  let kept = 0;
-  const first = entries.findLast(({ kind }, index) => {
-    if (kind === 'user' || kind === 'assistant') kept += 1;
-    return index > 0 && kind === 'user' && kept >= KEPT_MESSAGES;
-  });
-  return first && first.seq - 1;
+interface Summary {
+  readonly text: string;
+  readonly used?: NonNullable<EntryDraft['used']>;
+}
+
+/** Estimated tokens of a session, and how many there is room for. */
+export interface Fill {
+  readonly tokens: number;
+  readonly budgetTokens: number;
 }
 
 export interface Compactor {
-  /** Looks whether the session has grown long; returns at once. */
-  consider(ref: SessionRef, entries: readonly Entry[], countMessages: number): void;
+  /** Looks whether the session has grown long, or fills the model's window; returns at once. */
+  consider(ref: SessionRef, entries: readonly Entry[], countMessages: number, fill?: Fill): void;
   /** Compacts whatever is older than the messages that stay. Throws `compaction_busy`, `compaction_failed`. */
   now(ref: SessionRef): Promise<Compacted>;
 }
+
+const EMPTY: Fill = { tokens: 0, budgetTokens: 1 };
 
 export const createCompactor = (deps: CompactionDeps): Compactor => {
   const busy = new Set<string>();
   const worker = deps.journal.worker(Compaction, { concurrency: AT_ONCE, drive: (run) => compactOrEnd(deps, run) });
   return {
-    consider: (ref, entries, countMessages) => {
-      const through = busy.has(ref.id) ? undefined : cutOf(entries, countMessages);
+    consider: (ref, entries, countMessages, { tokens, budgetTokens } = EMPTY) => {
+      const isFull = tokens > budgetTokens * FULL_SHARE;
+      if (busy.has(ref.id)) return;
+      const through = isFull ? cutThatFits(entries, budgetTokens) : cutOf(entries, countMessages);
       if (through === undefined) return;
       // None while this generation drains: the next message asks the next one.
       const hold = deps.hold(`compaction of session ${ref.id}`);
@@ -98,7 +99,7 @@ async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: Sess
   const log = ref.seq === 0 ? [] : await deps.load(ref.id);
   const total = countOf(log);
   const through = cutOf(log, total, KEPT_MESSAGES);
-  if (through === undefined) return { summarised: 0, message: `The session has ${total} messages; the newest ${KEPT_MESSAGES} always stay as they are.` };
+  if (through === undefined) return { summarised: 0, kept: total, summaryChars: 0, message: `The session has ${total} messages; the newest ${KEPT_MESSAGES} always stay as they are.` };
   const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through, isAsked: true };
   const hold = deps.hold('compaction');
   if (!hold) throw sessionsErrors.compaction_busy();
@@ -107,7 +108,8 @@ async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: Sess
   const ended = await deps.journal.get(actorOf(ref.ownerId), leased.id);
   if (ended?.status !== 'done') throw sessionsErrors.compaction_failed(ended?.error?.message ?? 'The compaction has not come to its end.');
   const kept = countOf(log.filter((entry) => entry.kind !== 'summary' && entry.seq > through));
-  return { summarised: total - kept, message: `${total - kept} messages were summarised, the newest ${kept} stay as they are.` };
+  const summary = (await deps.load(ref.id)).find((entry) => entry.kind === 'summary')?.content ?? '';
+  return { summarised: total - kept, kept, summaryChars: summary.length, message: `${total - kept} messages were summarised, the newest ${kept} stay as they are.` };
 }
 
 /** Undefined when another compaction of the session is under way. */
@@ -140,20 +142,62 @@ async function compact(deps: CompactionDeps, run: LeasedRun): Promise<void> {
   // Another one, begun while this one waited or was cut off, has covered the same.
   if (log.some((entry) => entry.kind === 'summary' && (entry.coversThrough ?? 0) >= input.through)) return deps.journal.advance(run, { finish: { status: 'done' } });
   const entries = log.filter((entry) => entry.kind === 'summary' || entry.seq <= input.through);
-  const summary = await deps.journal.step(run, { seq: 1, kind: 'model', key: run.id, replay: 'safe', intent: { through: input.through } }, async () => {
-    const { text, settle } = await summarise(deps, run, actor, input, entries);
-    return { value: text, outcome: text, also: settle };
-  });
+  const summary = await summariseAll(deps, run, actor, input, entries);
   await append(deps, run, actor, input, summary);
   deps.forget(input.sessionId);
   deps.log.debug('a session was compacted', { session: input.sessionId, through: input.through });
 }
 
-async function append(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, summary: string): Promise<void> {
+/** Piece by piece, each with the summary of those before it; one that a crash cut off goes on behind the last that is there. */
+async function summariseAll(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, entries: readonly Entry[]): Promise<Summary> {
+  const chars = pieceCharsOf(run) ?? (await fittingChars(deps, actor, input.agentId));
+  let text = '';
+  let used: EntryDraft['used'];
+  for (const [index, piece] of piecesOf(entries, chars).entries()) {
+    const key = index === 0 ? run.id : `${run.id}:${index + 1}`;
+    const before = text;
+    text = await deps.journal.step(run, { seq: index + 1, kind: 'model', key, replay: 'safe', intent: { through: input.through, piece_chars: chars } }, async () => {
+      const answer = await summarise(deps, run, actor, input, piece, before);
+      if (answer.used) used = usedInAll(used, answer.used);
+      return { value: answer.text, outcome: answer.text, also: answer.settle };
+    });
+  }
+  return { text, ...(used ? { used } : {}) };
+}
+
+const usedInAll = (before: EntryDraft['used'], now: NonNullable<EntryDraft['used']>): NonNullable<EntryDraft['used']> => ({
+  inputTokens: now.inputTokens + (before?.inputTokens ?? 0),
+  outputTokens: now.outputTokens + (before?.outputTokens ?? 0),
+  costMicros: now.costMicros + (before?.costMicros ?? 0),
+});
+
+/** As it was cut in an earlier life: pieces that are summarised stay the same. */
+const pieceCharsOf = ({ steps }: LeasedRun): number | undefined => {
+  const intent = steps[0]?.intent;
+  return typeof intent === 'object' && intent !== null && 'piece_chars' in intent && typeof intent.piece_chars === 'number' ? intent.piece_chars : undefined;
+};
+
+/** Half of what the model reads at most, for what it writes stands beside it. */
+async function fittingChars(deps: CompactionDeps, actor: Actor, agentId: string): Promise<number> {
+  const llm = deps.llm.value;
+  if (!llm) return MAX_PIECE_CHARS;
+  try {
+    const { manifest } = await deps.agents.get(actor, agentId);
+    const { contextWindow } = await llm.resolve(manifest.model);
+    const window = Math.min(contextWindow, manifest.model.context_window ?? contextWindow);
+    return Math.max(MIN_PIECE_CHARS, Math.min(MAX_PIECE_CHARS, (window * CHARS_PER_TOKEN) / 2));
+  } catch (cause) {
+    // Who asks it next is told, or leaves a note.
+    deps.log.debug('how much the model reads is not known', { agent: agentId, cause });
+    return MAX_PIECE_CHARS;
+  }
+}
+
+async function append(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, { text, used }: Summary): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       const ref = await deps.sessions.ensure(actor, input.agentId, input.sessionId, { again: true });
-      const { writes } = await deps.sessions.append(actor, ref, [{ kind: 'summary', runId: run.id, content: summary, coversThrough: input.through }]);
+      const { writes } = await deps.sessions.append(actor, ref, [{ kind: 'summary', runId: run.id, content: text, coversThrough: input.through, ...(used ? { used } : {}) }]);
       await deps.journal.advance(run, { finish: { status: 'done' }, also: writes });
       return;
     } catch (error) {
@@ -163,9 +207,16 @@ async function append(deps: CompactionDeps, run: LeasedRun, actor: Actor, input:
   }
 }
 
-async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, entries: readonly Entry[]): Promise<{ text: string; settle: readonly Write[] }> {
+interface Answer {
+  readonly text: string;
+  readonly settle: readonly Write[];
+  readonly used?: NonNullable<EntryDraft['used']>;
+}
+
+async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, piece: Piece, before: string): Promise<Answer> {
   const llm = deps.llm.value;
-  const dropped = { text: `${projectEntries(entries, Number.MAX_SAFE_INTEGER).messages.length} earlier messages were left out; no model could summarise them.`, settle: [] };
+  const left = `${piece.messages} earlier messages were left out; no model could summarise them.`;
+  const dropped = { text: before === '' ? left : `${before}\n${left}`, settle: [] };
   if (!llm && input.isAsked) throw noModel('No model can be asked.');
   if (!llm) return dropped;
   try {
@@ -173,9 +224,10 @@ async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, inp
     const { provider } = await llm.resolve(agent.manifest.model);
     if (provider === 'builtin' && input.isAsked) throw noModel('The built-in stand-in cannot summarise.');
     if (provider === 'builtin') return dropped;
-    const answer = await llm.complete(requestOf(agent, transcriptOf(entries)), { actor, agentId: agent.id, runId: run.id, purpose: 'compaction' }, { signal: run.signal });
-    if (answer.text.trim() === '' && input.isAsked) throw noModel('The model said nothing.');
-    return answer.text.trim() === '' ? dropped : { text: answer.text, settle: answer.settle };
+    const request = requestOf(agent, before === '' ? piece.text : `Earlier: ${before}\n${piece.text}`);
+    const { text, usage, settle } = await llm.complete(request, { actor, agentId: agent.id, runId: run.id, purpose: 'compaction' }, { signal: run.signal });
+    if (text.trim() === '' && input.isAsked) throw noModel('The model said nothing.');
+    return text.trim() === '' ? dropped : { text, settle, used: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, costMicros: usage.costMicros } };
   } catch (cause) {
     // Cut off, not refused: a model may yet summarise it.
     if (deps.closing.aborted || (isSvcError(cause) && cause.code === 'service_gone')) throw cause;
@@ -187,27 +239,3 @@ async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, inp
 }
 
 const noModel = (why: string): Error => sessionsErrors.no_summary(why);
-
-const requestOf = (agent: Agent, transcript: string) => ({
-  provider: agent.manifest.model.provider,
-  model: agent.manifest.model.model,
-  fallbacks: agent.manifest.fallback_models,
-  system: INSTRUCTION,
-  messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: transcript }] }],
-  tools: [],
-  maxTokens: MAX_SUMMARY_TOKENS,
-  temperature: 0.3,
-});
-
-/** The newest part when it is too long: the summary before it covers the rest. */
-function transcriptOf(entries: readonly Entry[]): string {
-  const lines = entries.map((entry) => {
-    const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.file ? part.text.slice(0, MAX_ATTACHED_CHARS) : part.text] : ['[image]'])).join(' ');
-    if (entry.kind === 'user') return `User: ${text}`;
-    if (entry.kind === 'assistant') return `Assistant: ${text}`;
-    if (entry.kind === 'summary') return `Earlier: ${entry.content ?? ''}`;
-    if (entry.kind === 'tool_call') return `Assistant called ${entry.tool ?? ''} ${JSON.stringify(entry.args ?? {}).slice(0, 500)}`;
-    return `Result of ${entry.tool ?? ''}: ${(entry.content ?? '').slice(0, 500)}`;
-  });
-  return lines.join('\n').slice(-MAX_TRANSCRIPT_CHARS);
-}

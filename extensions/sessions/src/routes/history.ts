@@ -1,50 +1,53 @@
 /** The conversation as people read it: messages with their tool calls folded in (interface.md, GET session). */
-import { Type, Uuid } from '@svc/api';
-import type { Entry, Part } from './contract.js';
-import { countTokens, projectEntries } from './projection.js';
+import { Nullable, Type, Uuid } from '@svc/api';
+import type { Entry, Part } from '../contract.js';
+import { countTokens, projectEntries } from '../projection.js';
 
-export const History = Type.Object({
-  session_id: Uuid,
-  agent_id: Uuid,
-  message_count: Type.Integer(),
-  context_window_tokens: Type.Integer({ description: 'Estimated tokens of what a model would read' }),
-  label: Type.Union([Type.String(), Type.Null()]),
-  compacted_summary: Type.Union([Type.String(), Type.Null()]),
-  messages: Type.Array(
-    Type.Object({
-      role: Type.String(),
-      content: Type.String(),
-      tools: Type.Optional(
-        Type.Array(
-          Type.Object({
-            id: Type.String(),
-            name: Type.String(),
-            input: Type.Unknown({ description: 'What the tool was called with, as its own schema says' }),
-            running: Type.Boolean(),
-            expanded: Type.Boolean(),
-            result: Type.Optional(Type.String()),
-            is_error: Type.Optional(Type.Boolean()),
-          }),
+export const History = Type.Object(
+  {
+    session_id: Uuid,
+    agent_id: Uuid,
+    message_count: Type.Integer(),
+    context_window_tokens: Type.Integer({ description: 'Estimated tokens of what a model would read' }),
+    label: Nullable(Type.String(), { description: 'As it was given; lists show how a conversation began where it has none' }),
+    compacted_summary: Nullable(Type.String(), { description: 'What a model reads in place of the older messages' }),
+    messages: Type.Array(
+      Type.Object({
+        role: Type.String(),
+        content: Type.String(),
+        tools: Type.Optional(
+          Type.Array(
+            Type.Object({
+              id: Type.String(),
+              name: Type.String(),
+              input: Type.Unknown({ description: 'What the tool was called with, as its own schema says' }),
+              running: Type.Boolean(),
+              expanded: Type.Boolean(),
+              result: Type.Optional(Type.String()),
+              is_error: Type.Optional(Type.Boolean()),
+            }),
+          ),
         ),
-      ),
-      images: Type.Optional(
-        Type.Array(
-          Type.Object({
-            media_type: Type.String(),
-            data: Type.Optional(Type.String({ description: 'Base64, where the picture came inside the message' })),
-            file_id: Type.Optional(Uuid),
-            filename: Type.Optional(Type.String()),
-          }),
-          { description: 'Pictures: inside the message, or by the upload that was attached' },
+        images: Type.Optional(
+          Type.Array(
+            Type.Object({
+              media_type: Type.String(),
+              data: Type.Optional(Type.String({ description: 'Base64, where the picture came inside the message' })),
+              file_id: Type.Optional(Uuid),
+              filename: Type.Optional(Type.String()),
+            }),
+            { description: 'Pictures: inside the message, or by the upload that was attached' },
+          ),
         ),
-      ),
-      attachments: Type.Optional(
-        Type.Array(Type.Object({ file_id: Uuid, filename: Type.String(), content_type: Type.String(), size: Type.Integer() }), { description: 'Uploads that were attached, but pictures' }),
-      ),
-      timestamp: Type.String(),
-    }),
-  ),
-});
+        attachments: Type.Optional(
+          Type.Array(Type.Object({ file_id: Uuid, filename: Type.String(), content_type: Type.String(), size: Type.Integer() }), { description: 'Uploads that were attached, but pictures' }),
+        ),
+        timestamp: Type.String(),
+      }),
+    ),
+  },
+  { 'x-name': 'SessionHistory' },
+);
 
 interface HistoryTool {
   id: string;
@@ -71,8 +74,9 @@ export function historyOf(session: { id: string; agentId: string; label: string 
   const messages: HistoryMessage[] = [];
   const open = new Map<string, HistoryTool>();
   for (const entry of entries) add(messages, open, entry);
-  const tokens = projectEntries(entries, Number.MAX_SAFE_INTEGER).messages.reduce((sum, message) => sum + countTokens(message), 0);
   const summary = entries.findLast((entry) => entry.kind === 'summary');
+  const read = summary ? [summary, ...entries.filter((entry) => entry.kind !== 'summary' && entry.seq > (summary.coversThrough ?? 0))] : entries;
+  const tokens = projectEntries(read, Number.MAX_SAFE_INTEGER).messages.reduce((sum, message) => sum + countTokens(message), 0);
   return {
     session_id: session.id,
     agent_id: session.agentId,

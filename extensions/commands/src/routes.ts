@@ -1,0 +1,59 @@
+import { reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import type { Command } from './command.js';
+import { COMMANDS, commandOf } from './commands.js';
+import { commandErrors } from './errors.js';
+
+const route = routeGroup({ area: 'commands' });
+
+const SlashCommand = Type.Object(
+  {
+    cmd: Type.String({ description: 'As it is typed: `/new`' }),
+    name: Type.String(),
+    desc: Type.String({ description: 'What it does' }),
+    usage: Type.String({ description: 'With what may stand behind it' }),
+    aliases: Type.Array(Type.String()),
+    source: Type.String({ description: '`builtin`: the daemon does it. `client`: what it means is up to whoever shows the chat' }),
+    permission: Type.String({ description: 'What whoever sends it must be allowed to, as for routes' }),
+  },
+  { 'x-name': 'SlashCommand' },
+);
+
+const shown = ({ name, summary, usage, aliases = [], permission, isOfClient }: Command) => ({
+  cmd: `/${name}`,
+  name,
+  desc: summary,
+  usage,
+  aliases: [...aliases],
+  source: isOfClient ? 'client' : 'builtin',
+  permission,
+});
+
+const WHERE =
+  'A command is sent like a message, on every door: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model hears of it. What begins with a slash and is no command is an error; a path such as `/usr/bin` is a message.';
+
+export const commandRoutes = (): RouteDecl[] => [
+  route({
+    id: 'listCommands',
+    method: 'GET',
+    path: '/api/commands',
+    summary: 'List slash commands',
+    description: WHERE,
+    responses: { 200: Type.Object({ commands: Type.Array(SlashCommand), total: Type.Integer() }) },
+    handler: async () => reply(200, { commands: COMMANDS.map(shown), total: COMMANDS.length }),
+  }),
+  route({
+    id: 'getCommand',
+    method: 'GET',
+    path: '/api/commands/{name}',
+    summary: 'One slash command',
+    description: `By its name or an alias, with or without the slash, in any case. ${WHERE}`,
+    params: Type.Object({ name: Type.String({ minLength: 1, maxLength: 65, description: 'Such as `usage` or `/usage`' }) }),
+    errors: [404],
+    responses: { 200: SlashCommand },
+    handler: async ({ params }) => {
+      const command = commandOf(params.name);
+      if (!command) throw commandErrors.not_found(params.name.replace(/^\//, ''));
+      return reply(200, shown(command));
+    },
+  }),
+];

@@ -1,0 +1,155 @@
+/**
+ * Taking sessions away, while runs may be going on in them.
+ *
+ * D1  First the id is closed, in the commit that also takes what was said there out of every search: from then on nothing is begun
+ *     under it, and a run that still writes to it ends without writing. Then what runs there is stopped, then the rows go.
+ * D2  An agent always has a session that can be spoken in: its current one is changed in that same commit.
+ * D3  What is closed is erased, by other areas too, whatever happens in between: closed ids are looked at until each is done.
+ */
+import { type Actor, actorOf, type Clock, type Db, isSvcError, type Logger, type OptionalHandle, type Purged, type PurgeSubject } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import type { RunsService } from '@svc/ext-runs/contract';
+import type { SessionsService, Wiped } from '../contract.js';
+import { type ClosingStore, SYSTEM } from './closing-store.js';
+
+export interface ClosingDeps {
+  readonly store: ClosingStore;
+  readonly agents: Pick<AgentsService, 'find' | 'setSession'>;
+  readonly runs: OptionalHandle<RunsService>;
+  readonly sessions: Pick<SessionsService, 'create'>;
+  commit: Db['commit'];
+  purge(subject: PurgeSubject): Promise<Purged>;
+  /** What is kept of these sessions in memory is stale. */
+  gone(sessionIds: readonly string[]): void;
+  later(ms: number, fn: () => Promise<void>): void;
+  readonly clock: Pick<Clock, 'iso' | 'mono' | 'sleep'>;
+  readonly log: Logger;
+}
+
+export interface Closing {
+  /** One session, with everything that any area holds of it. */
+  erase(actor: Actor, session: { readonly id: string; readonly agentId: string }): Promise<void>;
+  /** Sessions of one agent, whoever they belong to. What other areas hold of them goes soon after. */
+  eraseAll(agentId: string, sessionIds: readonly string[]): Promise<void>;
+  wipe(actor: Actor, agent: { readonly id: string; readonly sessionId: string }): Promise<Wiped>;
+  /** What was closed and not yet erased everywhere. */
+  sweep(): Promise<void>;
+}
+
+/** How long a run that was stopped may take to end; its session goes then all the same. */
+const STOP_WAIT_MS = 5_000;
+const LOOK_MS = 25;
+const CLOSED_AT_ONCE = 500;
+const SWEPT_AT_ONCE = 100;
+const SWEEP_SOON_MS = 50;
+const MAX_ACTIVE_RUNS = 1_000;
+const MAX_POINTER_RACES = 5;
+
+export const createClosing = (deps: ClosingDeps): Closing => {
+  let sweeping: Promise<void> | undefined;
+  const sweep = (): Promise<void> => {
+    sweeping ??= sweepClosed(deps).finally(() => {
+      sweeping = undefined;
+    });
+    return sweeping;
+  };
+  const sweepSoon = (): void => deps.later(SWEEP_SOON_MS, sweep);
+  return {
+    erase: async (actor, { id, agentId }) => {
+      await close(deps, agentId, [id]);
+      await stopRuns(deps, actor, agentId, new Set([id]));
+      await eraseOne(deps, id);
+    },
+    eraseAll: async (agentId, sessionIds) => {
+      for (let at = 0; at < sessionIds.length; at += CLOSED_AT_ONCE) {
+        const ids = sessionIds.slice(at, at + CLOSED_AT_ONCE);
+        await close(deps, agentId, ids);
+        for (const id of ids) await deps.store.removeRows(id);
+        deps.gone(ids);
+      }
+      if (sessionIds.length > 0) sweepSoon();
+    },
+    wipe: async (actor, agent) => {
+      const wiped = await wipe(deps, actor, agent);
+      sweepSoon();
+      return wiped;
+    },
+    sweep,
+  };
+};
+
+/** D1 and D2. */
+async function close(deps: ClosingDeps, agentId: string, sessionIds: readonly string[]): Promise<void> {
+  await deps.commit(deps.store.close(sessionIds, deps.clock.iso()));
+  deps.gone(sessionIds);
+  await leaveClosed(deps, agentId, new Set(sessionIds));
+}
+
+/** The agent's current session is another one, if it was one of these. Nobody can switch to one of them any more, so this comes to an end. */
+async function leaveClosed(deps: ClosingDeps, agentId: string, closed: ReadonlySet<string>): Promise<void> {
+  for (let races = 0; ; races++) {
+    const agent = await deps.agents.find(SYSTEM, agentId);
+    if (!agent || !closed.has(agent.sessionId)) return;
+    try {
+      const { ref, writes } = await deps.sessions.create(actorOf(agent.ownerId), agentId);
+      await deps.commit([...writes, ...(await deps.agents.setSession(SYSTEM, agentId, ref.id))]);
+      return;
+    } catch (error) {
+      if (races === MAX_POINTER_RACES || !isSvcError(error) || !error.retry) throw error;
+    }
+  }
+}
+
+/** What is begun while it goes on stays: of two that wipe at once neither takes away what the other began. */
+async function wipe(deps: ClosingDeps, actor: Actor, agent: { readonly id: string; readonly sessionId: string }): Promise<Wiped> {
+  const until = deps.clock.iso();
+  const { ref, writes } = await deps.sessions.create({ ...actor, ownerId: (await deps.agents.find(actor, agent.id))?.ownerId ?? actor.ownerId }, agent.id);
+  await deps.commit([...writes, ...(await deps.agents.setSession(actor, agent.id, ref.id))]);
+  // The one it had, too, where nothing was said in it yet: what is accepted for it now would begin it.
+  const old = new Set([agent.sessionId]);
+  let deleted = 0;
+  for (;;) {
+    const found = (await deps.store.ofAgent(agent.id, until, CLOSED_AT_ONCE)).filter((id) => id !== ref.id);
+    const fresh = [...new Set([...found, ...old])];
+    old.clear();
+    if (fresh.length === 0) break;
+    await close(deps, agent.id, fresh);
+    await stopRuns(deps, actor, agent.id, new Set(fresh));
+    for (const id of fresh) await deps.store.removeRows(id);
+    deps.gone(fresh);
+    deleted += found.length;
+  }
+  return { sessionId: ref.id, deleted };
+}
+
+/** Resolves when nothing runs there any more, or after a while. */
+async function stopRuns(deps: ClosingDeps, actor: Actor, agentId: string, sessionIds: ReadonlySet<string>): Promise<void> {
+  const runs = deps.runs.value;
+  if (!runs) return;
+  const going = async (): Promise<readonly { readonly id: string }[]> => (await runs.list(actor, { agentId, active: true, limit: MAX_ACTIVE_RUNS })).filter((run) => sessionIds.has(run.sessionId));
+  for (const run of await going()) await runs.stop(actor, { runId: run.id }, 'its session was deleted');
+  const until = deps.clock.mono() + STOP_WAIT_MS;
+  while ((await going()).length > 0 && deps.clock.mono() < until) await deps.clock.sleep(LOOK_MS);
+}
+
+async function eraseOne(deps: ClosingDeps, id: string): Promise<void> {
+  await deps.store.removeRows(id);
+  deps.gone([id]);
+  await deps.purge({ sessionId: id });
+  await deps.commit([deps.store.erased(id)]);
+}
+
+async function sweepClosed(deps: ClosingDeps): Promise<void> {
+  for (;;) {
+    const ids = await deps.store.unerased(SWEPT_AT_ONCE);
+    for (const id of ids) {
+      try {
+        await eraseOne(deps, id);
+      } catch (cause) {
+        deps.log.warn('a session that was deleted could not be erased everywhere; it is tried again', { session: id, cause });
+        return;
+      }
+    }
+    if (ids.length < SWEPT_AT_ONCE) return;
+  }
+}

@@ -1,0 +1,39 @@
+/** Where a conversation is parted into what is summarised and what stays. */
+import { CHARS_PER_TOKEN, charsOf } from '../catalogue/facts.js';
+import type { Entry } from '../contract.js';
+
+/** interface.md, Limits: more messages than this begin a compaction. */
+const MAX_MESSAGES = 80;
+export const KEPT_MESSAGES = 20;
+/** From this share of the model's window on, too, however few messages fill it. */
+export const FULL_SHARE = 0.7;
+/** What stays may then fill this share. */
+const KEPT_SHARE = 0.3;
+
+/** The entry before the user's message with which the kept part begins; undefined while the session is short. */
+export function cutOf(entries: readonly Entry[], countMessages: number, limit = MAX_MESSAGES): number | undefined {
+  if (countMessages <= limit) return undefined;
+  let kept = 0;
+  const first = entries.findLast(({ kind }, index) => {
+    if (kind === 'user' || kind === 'assistant') kept += 1;
+    return index > 0 && kind === 'user' && kept >= KEPT_MESSAGES;
+  });
+  return first && first.seq - 1;
+}
+
+/** The same where the window is nearly full: what stays leaves room for more, but the newest request always stays. */
+export function cutThatFits(entries: readonly Entry[], budgetTokens: number): number | undefined {
+  let chars = 0;
+  let kept = 0;
+  let first: Entry | undefined;
+  for (const entry of entries.toReversed()) {
+    if (entry.kind === 'summary') break;
+    chars += charsOf(entry);
+    if (entry.kind === 'user' || entry.kind === 'assistant') kept += 1;
+    const isTooMuch = chars / CHARS_PER_TOKEN > budgetTokens * KEPT_SHARE || kept > KEPT_MESSAGES;
+    if (isTooMuch && first) break;
+    if (entry.kind === 'user') first = entry;
+  }
+  // There must be something before it that no summary covers yet.
+  return first && entries.some(({ seq, kind }) => kind !== 'summary' && seq < first.seq) ? first.seq - 1 : undefined;
+}

@@ -1,0 +1,105 @@
+/** Sessions as lists show them. What a list says of one stands in its row (catalogue/facts.ts): a page is one read. */
+import { type Actor, type Db, type OptionalHandle, type Row, type Scalar, seesAll } from '@svc/api';
+import type { RunsService } from '@svc/ext-runs/contract';
+import type { SessionInfo } from './contract.js';
+import type { Facts } from './catalogue/facts.js';
+import { toFacts } from './catalogue/catalogue-store.js';
+
+export interface ListedSession extends Facts {
+  readonly id: string;
+  readonly agentId: string;
+  readonly ownerId: string;
+  /** As somebody gave it. */
+  readonly label: string | null;
+  readonly createdAt: string;
+}
+
+export interface SessionPage {
+  readonly sessions: readonly ListedSession[];
+  readonly total: number;
+}
+
+export interface Listing {
+  /** The newest first, of all agents that the actor may see or of one. */
+  page(actor: Actor, query: { readonly agentId?: string | undefined; readonly limit: number; readonly offset: number }): Promise<SessionPage>;
+  /** Undefined when there is none that the actor may see. */
+  one(actor: Actor, sessionId: string): Promise<ListedSession | undefined>;
+  /** The newest that was given this label. */
+  byLabel(agentId: string, label: string): Promise<ListedSession | undefined>;
+  /** In which sessions a run is going on, waits or is queued, as far as the actor sees. */
+  active(actor: Actor, agentId?: string): Promise<ReadonlySet<string>>;
+}
+
+/** Runs that are looked at to tell which sessions are at work. */
+const MAX_ACTIVE_RUNS = 1_000;
+
+export interface ListingDeps {
+  readonly db: Db;
+  readonly runs: OptionalHandle<RunsService>;
+}
+
+export const createListing = ({ db, runs }: ListingDeps): Listing => {
+  const table = db.table('sessions');
+  const read = async (condition: string, args: readonly Scalar[], limit: number, offset: number): Promise<ListedSession[]> =>
+    (await db.read<Row>(`SELECT * FROM ${table} WHERE ${condition} AND aside IS NULL ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`, [...args, limit, offset])).map(toListed);
+  return {
+    page: async (actor, { agentId, limit, offset }) => {
+      const [condition, args] = scopeOf(actor, agentId);
+      const [sessions, count] = await Promise.all([read(condition, args, limit, offset), db.readOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table} WHERE ${condition} AND aside IS NULL`, args)]);
+      return { sessions, total: Number(count?.n ?? 0) };
+    },
+    one: async (actor, sessionId) => {
+      const row = await db.first<Row>({ from: 'sessions', where: { id: sessionId, aside: null }, actor });
+      return row && toListed(row);
+    },
+    byLabel: async (agentId, label) => {
+      const row = await db.first<Row>({
+        from: 'sessions',
+        where: { agent_id: agentId, label, aside: null },
+        order: [
+          { column: 'created_at', descending: true },
+          { column: 'id', descending: true },
+        ],
+      });
+      return row && toListed(row);
+    },
+    active: async (actor, agentId) => {
+      const going = await runs.value?.list(actor, { active: true, limit: MAX_ACTIVE_RUNS, ...(agentId === undefined ? {} : { agentId }) });
+      return new Set(going?.map((run) => run.sessionId));
+    },
+  };
+};
+
+/** A few texts instead of one for all: each is answered by an index of its own. */
+const scopeOf = (actor: Actor, agentId: string | undefined): [condition: string, args: Scalar[]] => {
+  if (agentId !== undefined) return ['agent_id = ?', [agentId]];
+  return seesAll(actor) ? ['1 = 1', []] : ['owner_id = ?', [actor.ownerId]];
+};
+
+const toListed = (row: Row): ListedSession => ({
+  ...toFacts(row),
+  id: String(row.id),
+  agentId: String(row.agent_id),
+  ownerId: String(row.owner_id),
+  label: row.label === null ? null : String(row.label),
+  createdAt: String(row.created_at),
+});
+
+/** The same for other areas. */
+export const infoOf = (session: ListedSession, currentId: string, active: ReadonlySet<string>): SessionInfo => ({
+  id: session.id,
+  agentId: session.agentId,
+  label: shownLabel(session),
+  createdAt: session.createdAt,
+  messages: session.messages,
+  inputTokens: session.inputTokens,
+  outputTokens: session.outputTokens,
+  costMicros: session.costMicros,
+  isActive: active.has(session.id),
+  isCurrent: session.id === currentId,
+});
+
+/** What people call it: the label that somebody gave, else how it began. */
+export const shownLabel = ({ label, firstWords }: Pick<ListedSession, 'label' | 'firstWords'>): string | null => label ?? firstWords;
+
+export const durationOf = ({ firstAt, lastAt }: Facts): number | null => (firstAt === null || lastAt === null ? null : Math.max(0, Date.parse(lastAt) - Date.parse(firstAt)));

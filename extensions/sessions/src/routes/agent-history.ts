@@ -1,0 +1,76 @@
+/** Shortening and clearing what an agent remembers of its conversations. */
+import { OneOf, reply, type RouteDecl, Type, Uuid } from '@svc/api';
+import { route, type SessionRouteDeps } from './route-deps.js';
+import { AgentPath, SessionQuery } from './shapes.js';
+
+export const agentHistoryRoutes = (deps: SessionRouteDeps): RouteDecl[] => [compact(deps), reset(deps), clear(deps)];
+
+const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'compactSession',
+    method: 'POST',
+    path: '/api/agents/{id}/session/compact',
+    summary: 'Summarise the older part of the conversation now',
+    description:
+      "The agent's own model summarises all but the newest 20 messages, and reads the summary in their place from then on. Nothing is taken out of the history. It happens by itself when a conversation has more than 80 messages, or fills seven tenths of the model's window. Where there is little to summarise, nothing changes and `status` is `ok`; where no model can be reached, nothing changes and it is an error.",
+    cost: 30,
+    audit: 'session_compacted',
+    params: AgentPath,
+    query: SessionQuery,
+    errors: [404, 409, 500],
+    responses: {
+      200: Type.Object({
+        status: OneOf(['ok', 'compacted']),
+        message: Type.String(),
+        summarised: Type.Integer({ description: 'Messages that the summary stands for' }),
+        kept: Type.Integer({ description: 'Messages that stay as they are' }),
+        summary_chars: Type.Integer(),
+      }),
+    },
+    handler: async (req) => {
+      const agent = await agents.get(req.actor, req.params.id);
+      const { summarised, kept, summaryChars, message } = await sessions.compact(req.actor, agent, req.query.session_id ?? agent.sessionId);
+      return reply(200, { status: summarised === 0 ? 'ok' : 'compacted', message, summarised, kept, summary_chars: summaryChars });
+    },
+  });
+
+const ALL_GO =
+  'Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books.';
+
+const reset = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'resetSession',
+    method: 'POST',
+    path: '/api/agents/{id}/session/reset',
+    summary: 'Delete all conversations of an agent and begin anew',
+    description: ALL_GO,
+    cost: 10,
+    audit: 'session_reset',
+    params: AgentPath,
+    errors: [404, 409],
+    responses: { 200: Type.Object({ status: OneOf(['reset']), agent_id: Uuid, new_session_id: Uuid, sessions_deleted: Type.Integer(), message: Type.String() }) },
+    handler: async ({ actor, params }) => {
+      const agent = await agents.get(actor, params.id);
+      const { sessionId, deleted } = await sessions.wipe(actor, agent);
+      return reply(200, { status: 'reset', agent_id: agent.id, new_session_id: sessionId, sessions_deleted: deleted, message: 'Session reset' });
+    },
+  });
+
+const clear = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'clearHistory',
+    method: 'DELETE',
+    path: '/api/agents/{id}/history',
+    summary: 'Delete all conversations of an agent',
+    description: `${ALL_GO} The same as \`POST /api/agents/{id}/session/reset\`.`,
+    cost: 10,
+    audit: 'history_cleared',
+    params: AgentPath,
+    errors: [404, 409],
+    responses: { 200: Type.Object({ status: OneOf(['ok']), message: Type.String(), agent_id: Uuid, new_session_id: Uuid, sessions_deleted: Type.Integer() }) },
+    handler: async ({ actor, params }) => {
+      const agent = await agents.get(actor, params.id);
+      const { sessionId, deleted } = await sessions.wipe(actor, agent);
+      return reply(200, { status: 'ok', message: 'All history cleared', agent_id: agent.id, new_session_id: sessionId, sessions_deleted: deleted });
+    },
+  });

@@ -1,0 +1,158 @@
+/** The sessions of one agent: read, list, begin, switch, find. */
+import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
+import { Pressure } from '../contract.js';
+import { sessionsErrors } from '../errors.js';
+import { History, historyOf } from './history.js';
+import { BATCHES_FIRST, MAX_SHOWN_ENTRIES, route, type SessionRouteDeps } from './route-deps.js';
+import { AgentPath, checkedId, checkedLabel, LabelText, Paging, SessionList, SessionQuery, summaryOf } from './shapes.js';
+
+export const agentSessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), context(deps), list(deps), create(deps), switchTo(deps), byLabel(deps)];
+
+const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'getSession',
+    method: 'GET',
+    path: '/api/agents/{id}/session',
+    summary: "The agent's current conversation",
+    description:
+      'What was said, as people read it: the calls of tools stand with the message that made them. `compacted_summary` is what a model reads in place of the older messages; these are shown all the same. Of a very long conversation the newest 5,000 entries are shown, and `message_count` counts all. A session in which nothing was said yet is empty.',
+    cost: 2,
+    params: AgentPath,
+    query: SessionQuery,
+    errors: [404],
+    responses: { 200: History },
+    handler: async (req) => {
+      const agent = await agents.get(req.actor, req.params.id);
+      const ref = await sessions.named(req.actor, agent, req.query.session_id ?? agent.sessionId);
+      const [session, entries] = await Promise.all([listing.one(req.actor, ref.id), ref.seq === 0 ? [] : store.entries(ref.id, Math.max(0, ref.seq - MAX_SHOWN_ENTRIES), MAX_SHOWN_ENTRIES)]);
+      const shown = historyOf({ id: ref.id, agentId: agent.id, label: session?.label ?? null }, entries);
+      return reply(200, { ...shown, message_count: ref.seq > MAX_SHOWN_ENTRIES ? Math.max(session?.messages ?? 0, shown.message_count) : shown.message_count });
+    },
+  });
+
+const ContextUse = Type.Object(
+  {
+    used_tokens: Type.Integer({ description: 'Estimated, of the conversation and the system prompt' }),
+    max_context_tokens: Type.Integer({ description: 'What the model reads at most' }),
+    pct: Type.Number({ description: 'Used of it, in per cent' }),
+    model: Type.String(),
+    pressure: Pressure,
+  },
+  { 'x-name': 'ContextUse' },
+);
+
+const context = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'getSessionContext',
+    method: 'GET',
+    path: '/api/agents/{id}/session/context',
+    summary: "How full the model's window is",
+    description: 'An estimate of four characters to a token. From seven tenths of the window on, the older messages are summarised by themselves.',
+    cost: 2,
+    params: AgentPath,
+    query: SessionQuery,
+    errors: [404, 412],
+    responses: { 200: ContextUse },
+    handler: async (req) => {
+      const agent = await agents.get(req.actor, req.params.id);
+      const { usedTokens, maxTokens, percent, model, pressure } = await sessions.context(req.actor, agent, req.query.session_id ?? agent.sessionId);
+      return reply(200, { used_tokens: usedTokens, max_context_tokens: maxTokens, pct: percent, model, pressure });
+    },
+  });
+
+const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'listAgentSessions',
+    method: 'GET',
+    path: '/api/agents/{id}/sessions',
+    summary: 'List the sessions of an agent',
+    description: 'The newest first. A session is listed from its first message on, or from when it was begun with `POST`. `is_canonical` marks the one that messages without a session id go to.',
+    cost: 2,
+    params: AgentPath,
+    query: Type.Object(Paging),
+    errors: [404],
+    responses: { 200: SessionList },
+    handler: async ({ actor, params, query: { limit = 50, offset = 0 } }) => {
+      const agent = await agents.get(actor, params.id);
+      await catalogue.catchUp(BATCHES_FIRST);
+      const [{ sessions, total }, active] = await Promise.all([listing.page(actor, { agentId: agent.id, limit, offset }), listing.active(actor, agent.id)]);
+      return reply(200, { sessions: sessions.map((session) => summaryOf(session, agent, active)), total, offset, limit });
+    },
+  });
+
+const CreateBody = Type.Object({
+  label: Type.Optional(Nullable(LabelText, { description: 'What to call it. Several sessions may have one label' })),
+  session_id: Type.Optional(Type.String({ format: 'uuid', description: 'Its id, chosen by the client: the same request sent again gives the same session' })),
+  activate: Type.Optional(Type.Boolean({ description: 'Whether messages without a session id go there from now on; default true' })),
+});
+
+const create = ({ agents, sessions, store, commit }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'createSession',
+    method: 'POST',
+    path: '/api/agents/{id}/sessions',
+    summary: 'Begin a session',
+    description:
+      'It is empty, and from now on the one that messages without a session id go to, unless `activate` is false. The one before stays as it is. A run that is going on goes on where it began.',
+    audit: 'session_created',
+    params: AgentPath,
+    body: CreateBody,
+    bodyRule: 'optional',
+    examples: { 'a fresh conversation': {}, 'one with a name': { label: 'Trip to Lisbon' }, 'beside the current one': { label: 'drafts', activate: false } },
+    errors: [404, 409],
+    responses: { 200: Type.Object({ session_id: Uuid, label: Nullable(Type.String()) }) },
+    handler: async (req) => {
+      const agent = await agents.get(req.actor, req.params.id);
+      const { label: asked = null, session_id: wanted, activate = true } = req.body;
+      const label = asked === null ? null : checkedLabel(asked);
+      const id = wanted?.toLowerCase();
+      if (id !== undefined && (await store.isClosed(id))) throw sessionsErrors.session_closed(id);
+      const known = id === undefined ? undefined : await sessions.agentOf(id);
+      if (known !== undefined && known !== agent.id) throw sessionsErrors.session_taken(String(id));
+      const { ref, writes } = await sessions.create({ ...req.actor, ownerId: agent.ownerId }, agent.id, { ...(id === undefined ? {} : { id }), ...(label === null ? {} : { label }) });
+      await commit([...writes, ...(activate ? await agents.setSession(req.actor, agent.id, ref.id) : [])]);
+      return reply(200, { session_id: ref.id, label });
+    },
+  });
+
+const switchTo = ({ agents, sessions, closingStore, commit }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'switchSession',
+    method: 'POST',
+    path: '/api/agents/{id}/sessions/{session_id}/switch',
+    summary: 'Make a session the current one',
+    description: 'Messages without a session id go there from now on. A run that is going on goes on where it began.',
+    audit: 'session_switched',
+    params: Type.Object({ id: UuidText('Agent id'), session_id: UuidText('A session of the agent') }),
+    errors: [404, 409],
+    responses: { 200: Type.Object({ status: OneOf(['ok']), message: Type.String(), session_id: Uuid, agent_id: Uuid }) },
+    handler: async ({ actor, params }) => {
+      const agent = await agents.get(actor, params.id);
+      const ref = await sessions.named(actor, agent, checkedId(params.session_id));
+      // One in which nothing was said yet has no row, and is the current one already. One that is deleted meanwhile is a conflict.
+      if (ref.id !== agent.sessionId) await commit([closingStore.isOpen(ref.id), ...(await agents.setSession(actor, agent.id, ref.id))]);
+      return reply(200, { status: 'ok', message: 'Session switched', session_id: ref.id, agent_id: agent.id });
+    },
+  });
+
+const byLabel = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'getSessionByLabel',
+    method: 'GET',
+    path: '/api/agents/{id}/sessions/by-label/{label}',
+    summary: 'Find a session by its label',
+    description: 'The newest with exactly this label; the agent may be named instead of given by id. What a list shows of a session without a label is not one.',
+    cost: 2,
+    params: Type.Object({ id: Type.String({ description: 'Agent id or name', maxLength: 256 }), label: LabelText }),
+    errors: [404],
+    responses: { 200: Type.Object({ session_id: Uuid, agent_id: Uuid, label: Type.String(), message_count: Type.Integer() }) },
+    handler: async ({ actor, params }) => {
+      // `get` says of an id what is wrong with it; a name has no such error.
+      const agent = (await agents.find(actor, params.id)) ?? (await agents.get(actor, params.id));
+      const label = checkedLabel(params.label);
+      await catalogue.catchUp(BATCHES_FIRST);
+      const session = await listing.byLabel(agent.id, label);
+      if (!session) throw sessionsErrors.no_such_label(label);
+      return reply(200, { session_id: session.id, agent_id: agent.id, label, message_count: session.messages });
+    },
+  });

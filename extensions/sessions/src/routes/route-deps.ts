@@ -1,0 +1,30 @@
+import { type Actor, type Db, routeGroup } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
+import type { Catalogue } from '../catalogue/catalogue.js';
+import type { Cleaned } from '../closing/cleanup.js';
+import type { Closing } from '../closing/closing.js';
+import type { ClosingStore } from '../closing/closing-store.js';
+import type { Listing } from '../listing.js';
+import type { SearchStore } from '../search/search-store.js';
+import type { SessionsService } from '../contract.js';
+import type { SessionStore } from '../store.js';
+
+export interface SessionRouteDeps {
+  readonly sessions: SessionsService;
+  readonly agents: AgentsService;
+  readonly store: SessionStore;
+  readonly listing: Listing;
+  readonly catalogue: Catalogue;
+  readonly search: SearchStore;
+  readonly closing: Closing;
+  readonly closingStore: ClosingStore;
+  cleanUp(actor: Actor): Promise<Cleaned>;
+  commit: Db['commit'];
+}
+
+export const route = routeGroup({ area: 'sessions' });
+
+/** Entries that one answer shows at most, the newest. */
+export const MAX_SHOWN_ENTRIES = 5_000;
+/** Batches of what was said that a list has read first: 1,000 entries. */
+export const BATCHES_FIRST = 5;

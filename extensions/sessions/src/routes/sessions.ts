@@ -1,0 +1,214 @@
+/** Sessions of all agents: list, search, read, label, delete, clean up. */
+import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
+import { sessionsErrors } from '../errors.js';
+import { shownLabel, type ListedSession } from '../listing.js';
+import { searchSaid } from '../search/search.js';
+import { RawMessage, rawMessages } from './raw-messages.js';
+import { BATCHES_FIRST, MAX_SHOWN_ENTRIES, route, type SessionRouteDeps } from './route-deps.js';
+import { checkedId, checkedLabel, LabelText, Paging, SessionList, SessionPath, SessionSummary, summaryOf } from './shapes.js';
+
+export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [list(deps), search(deps), cleanup(deps), get(deps), remove(deps), label(deps)];
+
+const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'listSessions',
+    method: 'GET',
+    path: '/api/sessions',
+    summary: 'List all sessions',
+    description: 'Of all agents that you may see, the newest first.',
+    cost: 2,
+    query: Type.Object({ ...Paging, agent_id: Type.Optional(UuidText('Only of this agent')) }),
+    errors: [404],
+    responses: { 200: SessionList },
+    handler: async ({ actor, query: { limit = 50, offset = 0, agent_id: of } }) => {
+      const agentId = of === undefined ? undefined : (await agents.get(actor, of)).id;
+      await catalogue.catchUp(BATCHES_FIRST);
+      const [{ sessions, total }, active] = await Promise.all([listing.page(actor, { agentId, limit, offset }), listing.active(actor, agentId)]);
+      const briefs = await agents.briefs(actor, [...new Set(sessions.map((session) => session.agentId))]);
+      return reply(200, { sessions: sessions.map((session) => summaryOf(session, briefs[session.agentId], active)), total, offset, limit });
+    },
+  });
+
+const Hit = Type.Object(
+  {
+    session_id: Uuid,
+    agent_id: Uuid,
+    agent_name: Nullable(Type.String()),
+    label: Nullable(Type.String(), { description: 'Of the session, as lists show it' }),
+    seq: Type.Integer({ description: 'Number of the entry in its session' }),
+    role: OneOf(['user', 'assistant']),
+    timestamp: Type.String(),
+    snippet: Type.String({ description: 'The text around the first word that fits' }),
+    rank: Type.Number({ description: 'Lower is better; 0 beyond the hundred newest, which stand by their time' }),
+    active: Type.Boolean({ description: 'A run is going on in the session' }),
+  },
+  { 'x-name': 'SessionHit' },
+);
+
+const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'searchSessions',
+    method: 'GET',
+    path: '/api/sessions/search',
+    summary: 'Search what was said',
+    description:
+      'Finds messages of people and answers of models that hold every word of `q`, in your own sessions, or in those of the agent that you name. Case and accents make no difference; parts of Chinese, Japanese, Korean and Thai text are found at any length; there are no operators. The hundred newest that fit come first, ordered by how well; then the others by their time. What tools returned is not searched.',
+    cost: 5,
+    query: Type.Object({
+      q: Type.String({ maxLength: 1_000, description: 'Words that a message must all hold; 32 at most' }),
+      limit: Paging.limit,
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, default: 0, description: 'How many to leave out' })),
+      agent_id: Type.Optional(UuidText('Only sessions of this agent')),
+      label: Type.Optional(LabelText),
+      from: Type.Optional(Type.String({ maxLength: 40, description: 'Said at this time or later: a day, or a time in ISO 8601' })),
+      to: Type.Optional(Type.String({ maxLength: 40, description: 'Said at this time or before; a day is meant to its end' })),
+    }),
+    errors: [404],
+    responses: {
+      200: Type.Object({
+        items: Type.Array(Hit),
+        total: Type.Integer({ description: 'How many were found; at least so many unless `total_is_exact`' }),
+        total_is_exact: Type.Boolean(),
+        offset: Type.Integer(),
+        limit: Type.Integer(),
+        indexed_until: Type.Optional(Type.String({ description: 'Set while older messages are still being read, as after an upgrade: what was said from then on may be missing' })),
+      }),
+    },
+    handler: async ({ actor, query }) => {
+      const { q, limit = 50, offset = 0, agent_id: of, label: asked } = query;
+      const agent = of === undefined ? undefined : await agents.get(actor, of);
+      const found = await searchSaid(store, catalogue, {
+        ownerId: agent?.ownerId ?? actor.ownerId,
+        q,
+        limit,
+        offset,
+        agentId: agent?.id,
+        label: asked === undefined ? undefined : checkedLabel(asked),
+        from: timeOf('from', query.from, '00:00:00.000'),
+        to: timeOf('to', query.to, '23:59:59.999'),
+      });
+      const [briefs, active] = await Promise.all([agents.briefs(actor, [...new Set(found.hits.map(({ session }) => session.agent_id))]), listing.active(actor, agent?.id)]);
+      const items = found.hits.map(({ session, at, ...hit }) => ({
+        session_id: session.id,
+        agent_id: session.agent_id,
+        agent_name: briefs[session.agent_id]?.name ?? null,
+        label: session.label ?? session.first_words,
+        ...hit,
+        timestamp: at,
+        active: active.has(session.id),
+      }));
+      const { total, isTotal, indexedUntil } = found;
+      return reply(200, { items, total, total_is_exact: isTotal, offset, limit, ...(indexedUntil === undefined ? {} : { indexed_until: indexedUntil }) });
+    },
+  });
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** As times of messages are kept. Throws `sessions_invalid_time`. */
+const timeOf = (name: string, value: string | undefined, ofDay: string): string | undefined => {
+  if (value === undefined) return undefined;
+  const ms = DAY.test(value) ? Date.parse(`${value}T${ofDay}Z`) : TIME.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(ms)) throw sessionsErrors.invalid_time(name, value);
+  return new Date(ms).toISOString();
+};
+
+const cleanup = ({ cleanUp }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'pruneSessions',
+    method: 'POST',
+    path: '/api/sessions/cleanup',
+    summary: 'Delete sessions that nobody needs any more',
+    description:
+      'Sessions of agents that are gone, those older than `[session] retention_days`, and the oldest of agents with more than `max_sessions_per_agent`. One in which a run is going on stays. The same happens by itself every `cleanup_interval_hours` where either of the two is set.',
+    permission: 'sessions.admin',
+    cost: 30,
+    audit: 'sessions_pruned',
+    responses: {
+      200: Type.Object({
+        sessions_deleted: Type.Integer(),
+        orphaned: Type.Integer({ description: 'Of agents that are gone' }),
+        expired: Type.Integer({ description: 'Older than they are kept' }),
+        surplus: Type.Integer({ description: 'More than an agent may have' }),
+      }),
+    },
+    handler: async ({ actor }) => {
+      const { deleted, ...counts } = await cleanUp(actor);
+      return reply(200, { sessions_deleted: deleted, ...counts });
+    },
+  });
+
+const SessionDetail = Type.Object(
+  { ...SessionSummary.properties, model_override: Type.Null({ description: 'Sessions have no model of their own: it is the agent that has one' }), messages: Type.Array(RawMessage) },
+  { 'x-name': 'SessionDetail' },
+);
+
+const get = ({ agents, listing, catalogue, store }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'getSessionById',
+    method: 'GET',
+    path: '/api/sessions/{id}',
+    summary: 'One session with its log',
+    description: 'Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000. What a page of a chat shows is `GET /api/agents/{id}/session`.',
+    cost: 2,
+    params: SessionPath,
+    errors: [404],
+    responses: { 200: SessionDetail },
+    handler: async ({ actor, params }) => {
+      await catalogue.catchUp(BATCHES_FIRST);
+      const session = await visible(listing, actor, params.id);
+      const [briefs, active, { seq }] = await Promise.all([
+        agents.briefs(actor, [session.agentId]),
+        listing.active(actor, session.agentId),
+        store.find(actor, session.id).then((row) => row ?? { seq: 0 }),
+      ]);
+      const entries = seq === 0 ? [] : await store.entries(session.id, Math.max(0, seq - MAX_SHOWN_ENTRIES), MAX_SHOWN_ENTRIES);
+      return reply(200, { ...summaryOf(session, briefs[session.agentId], active), model_override: null, messages: rawMessages(entries) });
+    },
+  });
+
+const visible = async (listing: SessionRouteDeps['listing'], actor: Parameters<SessionRouteDeps['listing']['one']>[0], id: string): Promise<ListedSession> => {
+  const session = await listing.one(actor, checkedId(id));
+  if (!session) throw sessionsErrors.no_such_session(id);
+  return session;
+};
+
+const remove = ({ listing, closing }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'deleteSession',
+    method: 'DELETE',
+    path: '/api/sessions/{id}',
+    summary: 'Delete a session',
+    description:
+      'With everything that was said in it, here and in every area. A run that is going on in it is stopped first, and what it still says is kept nowhere. Where it was the current one of its agent, a new, empty one is. Its id is not used again. Usage and cost stay on the books.',
+    audit: 'session_deleted',
+    params: SessionPath,
+    errors: [404],
+    responses: { 200: Type.Object({ status: OneOf(['deleted']), session_id: Uuid }) },
+    handler: async ({ actor, params }) => {
+      const session = await visible(listing, actor, params.id);
+      await closing.erase(actor, session);
+      return reply(200, { status: 'deleted', session_id: session.id });
+    },
+  });
+
+const label = ({ listing, closingStore, commit }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'updateSessionLabel',
+    method: 'PUT',
+    path: '/api/sessions/{id}/label',
+    summary: 'Label a session',
+    description: 'null takes the label away; lists then show how the conversation began. Several sessions may have one label.',
+    audit: 'session_labelled',
+    params: SessionPath,
+    body: Type.Object({ label: Nullable(LabelText) }),
+    examples: { 'a name': { label: 'Trip to Lisbon' }, 'in another script': { label: '出差 上海' }, 'no label': { label: null } },
+    errors: [404, 409],
+    responses: { 200: Type.Object({ status: OneOf(['updated']), session_id: Uuid, label: Nullable(Type.String(), { description: 'As lists show it from now on' }) }) },
+    handler: async ({ actor, params, body }) => {
+      const session = await visible(listing, actor, params.id);
+      const given = body.label === null ? null : checkedLabel(body.label);
+      await commit([closingStore.isOpen(session.id), closingStore.setLabel(session.id, given)]);
+      return reply(200, { status: 'updated', session_id: session.id, label: shownLabel({ ...session, label: given }) });
+    },
+  });

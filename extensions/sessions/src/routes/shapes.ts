@@ -1,0 +1,78 @@
+/** What several operations of sessions answer or take. */
+import { Nullable, Type, Uuid, UuidText } from '@svc/api';
+import type { AgentBrief } from '@svc/ext-agents/contract';
+import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
+import { sessionsErrors } from '../errors.js';
+import { durationOf, type ListedSession, shownLabel } from '../listing.js';
+
+export const AgentPath = Type.Object({ id: UuidText('Agent id') });
+export const SessionPath = Type.Object({ id: UuidText('Session id') });
+export const SessionQuery = Type.Object({ session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')) });
+
+export const Paging = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'How many at most' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'How many to leave out' })),
+};
+
+export const SessionSummary = Type.Object(
+  {
+    id: Uuid,
+    session_id: Uuid,
+    agent_id: Uuid,
+    agent_name: Nullable(Type.String(), { description: 'null where the agent is gone' }),
+    label: Nullable(Type.String(), { description: 'As it was given, else the first 60 characters of what a person said first' }),
+    is_labelled: Type.Boolean({ description: 'Whether the label was given' }),
+    message_count: Type.Integer({ description: 'As `GET /api/agents/{id}/session` shows them' }),
+    context_window_tokens: Type.Integer({ description: 'Estimated tokens of what a model would read' }),
+    total_tokens: Type.Integer({ description: 'Input and output of its model calls' }),
+    input_tokens: Type.Integer(),
+    output_tokens: Type.Integer(),
+    cost_usd: Type.Number(),
+    created_at: Type.String(),
+    last_message_at: Nullable(Type.String()),
+    duration_ms: Nullable(Type.Integer(), { description: 'From the first to the last message' }),
+    active: Type.Boolean({ description: 'A run is going on, waits or is queued in it' }),
+    is_canonical: Type.Boolean({ description: "It is the agent's current one" }),
+  },
+  { 'x-name': 'SessionSummary' },
+);
+
+export const SessionList = Type.Object({ sessions: Type.Array(SessionSummary), total: Type.Integer(), offset: Type.Integer(), limit: Type.Integer() }, { 'x-name': 'SessionList' });
+
+export const LabelText = Type.String({ minLength: 1, maxLength: 128, description: 'Letters of any script, digits, spaces, hyphens and underscores' });
+
+const LABEL = /^[\p{L}\p{M}\p{N} _-]{1,128}$/u;
+
+/** Throws `sessions_invalid_label`. */
+export const checkedLabel = (label: string): string => {
+  if (!LABEL.test(label) || label.trim() === '') throw sessionsErrors.invalid_label();
+  return label.trim();
+};
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** As ids are kept. Throws `sessions_invalid_session_id`. */
+export const checkedId = (sessionId: string): string => {
+  if (!UUID.test(sessionId)) throw sessionsErrors.invalid_session_id(sessionId.slice(0, 80));
+  return sessionId.toLowerCase();
+};
+
+export const summaryOf = (session: ListedSession, agent: AgentBrief | undefined, active: ReadonlySet<string>) => ({
+  id: session.id,
+  session_id: session.id,
+  agent_id: session.agentId,
+  agent_name: agent?.name ?? null,
+  label: shownLabel(session),
+  is_labelled: session.label !== null,
+  message_count: session.messages,
+  context_window_tokens: Math.ceil(session.contextChars / CHARS_PER_TOKEN),
+  total_tokens: session.inputTokens + session.outputTokens,
+  input_tokens: session.inputTokens,
+  output_tokens: session.outputTokens,
+  cost_usd: session.costMicros / 1_000_000,
+  created_at: session.createdAt,
+  last_message_at: session.lastAt,
+  duration_ms: durationOf(session),
+  active: active.has(session.id),
+  is_canonical: agent?.sessionId === session.id,
+});

@@ -1,0 +1,59 @@
+/** What a search reads: places on one owner's shelf, and what stands there. */
+import type { Db, Where } from '@svc/api';
+
+export interface SaidRow {
+  readonly id: number;
+  readonly session_id: string;
+  readonly seq: number;
+  readonly role: string;
+  readonly at: string;
+  readonly text: string;
+}
+
+export interface FoundSession {
+  readonly id: string;
+  readonly agent_id: string;
+  readonly label: string | null;
+  readonly first_words: string | null;
+}
+
+export interface Period {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export interface SearchStore {
+  number(ownerId: string): Promise<number | undefined>;
+  /** Spans in which something was said within the period, the newest first. */
+  spans(ownerId: string, period: Period): Promise<number[]>;
+  /** Places of messages that hold every word of one of these groups, the newest first. */
+  places(has: readonly (readonly string[])[], period: Period, limit: number): Promise<number[]>;
+  said(places: readonly number[]): Promise<SaidRow[]>;
+  /** Those of the owner that are there, conversations beside others left out. */
+  sessions(ownerId: string, ids: readonly string[]): Promise<Map<string, FoundSession>>;
+  /** The newest of this label. */
+  labelled(ownerId: string, label: string, limit: number): Promise<string[]>;
+}
+
+const MAX_SPANS = 10_000;
+
+export const createSearchStore = (db: Db): SearchStore => ({
+  number: async (ownerId) => (await db.first<{ number: number }>({ from: 'shelves', columns: ['number'], where: { owner_id: ownerId } }))?.number,
+  spans: async (ownerId, { from, to }) => {
+    const where: Where = { owner_id: ownerId, ...(from === undefined ? {} : { last_at: { gte: from } }), ...(to === undefined ? {} : { first_at: { lte: to } }) };
+    const rows = await db.select<{ span: number }>({ from: 'spans', columns: ['span'], where, order: [{ column: 'span', descending: true }], limit: MAX_SPANS });
+    return rows.map(({ span }) => span);
+  },
+  places: async (has, { from, to }, limit) => {
+    const at = { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lte: to }) };
+    const where: Where = { words: { has }, ...(Object.keys(at).length === 0 ? {} : { at }) };
+    return (await db.select<{ id: number }>({ from: 'said', columns: ['id'], where, order: [{ column: 'id', descending: true }], limit })).map(({ id }) => id);
+  },
+  said: (places) => db.select<SaidRow>({ from: 'said', columns: ['id', 'session_id', 'seq', 'role', 'at', 'text'], where: { id: places } }),
+  sessions: async (ownerId, ids) => {
+    const rows = await db.select<FoundSession>({ from: 'sessions', columns: ['id', 'agent_id', 'label', 'first_words'], where: { id: ids, owner_id: ownerId, aside: null } });
+    return new Map(rows.map((row) => [row.id, row]));
+  },
+  labelled: async (ownerId, label, limit) =>
+    (await db.select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { owner_id: ownerId, label }, order: [{ column: 'created_at', descending: true }], limit })).map(({ id }) => id),
+});
