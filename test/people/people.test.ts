@@ -75,7 +75,7 @@ describe('several people', () => {
         const { text } = await http.expect(200, 'GET', path);
         expect(text, `${who} ${path}`).to.not.contain('alices-agent').and.not.contain(world.agent.id).and.not.contain(SECRET);
       }
-    expect((await world.alice.expect(200, 'GET', '/v1/models')).body.data.map((one: { id: string }) => one.id)).to.deep.equal(['svc:alices-agent']);
+    expect((await world.alice.expect(200, 'GET', '/v1/models')).body.data.map((one: { id: string }) => one.id)).to.deep.equal(['svc:alices-agent', 'svc:alices-agent:stateless']);
     expect((await world.bob.expect(200, 'GET', '/v1/models')).body.data).to.deep.equal([]);
   });
 
