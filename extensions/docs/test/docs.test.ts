@@ -198,7 +198,19 @@ describe('the page at /docs', function () {
         await page.evaluate("document.querySelector('#operations-runs-streamMessage').scrollIntoView()");
         await page.screenshot({ path: `${PICTURES}/docs-${width}-${scheme}-open.png` });
       }
-      for (const place of ['header .name', '.opblock-tag', '.opblock-summary-path', '.opblock-description p', '.opblock-summary-description', '.examples-select__section-label', '.parameter__name'])
+      for (const place of [
+        'header .name a',
+        '.info a',
+        '.info .title pre',
+        '.btn.authorize',
+        '.opblock-summary-method',
+        '.opblock-tag',
+        '.opblock-summary-path',
+        '.opblock-description p',
+        '.opblock-summary-description',
+        '.examples-select__section-label',
+        '.parameter__name',
+      ])
         expect(await contrastAt(page, place), `${place}: contrast`).to.be.at.least(4.5);
     });
 });
