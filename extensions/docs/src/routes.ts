@@ -6,7 +6,7 @@
  *     page asks the person for it. The key is in the page's memory and nowhere else.
  * D2  No script or style runs but these files, and the page speaks with this daemon alone (Content-Security-Policy).
  */
-import { type Assets, bytes, defineRoute, OneOf, type Reply, type Req, type RouteDecl, sendFile, Type } from '@svc/api';
+import { type Assets, bytes, defineRoute, ErrorBody, type Reply, type Req, type RouteDecl, sendFile, servedErrors, Type } from '@svc/api';
 import style from './page/docs.css' with { type: 'text' };
 import markup from './page/docs.html' with { type: 'text' };
 import script from 'page:./page/docs.client.ts';
@@ -21,14 +21,14 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
 /** By name. What has no text here lies in the folder of assets. */
-const FILES: Readonly<Record<string, { readonly type: string; readonly text?: string }>> = {
-  'docs.js': { type: SCRIPT, text: script },
-  'docs.css': { type: STYLE, text: style },
-  'swagger-ui.js': { type: SCRIPT },
-  'swagger-ui.css': { type: STYLE },
-  'licenses.txt': { type: TEXT },
-  'swagger-ui-license.txt': { type: TEXT },
-};
+const FILES: ReadonlyMap<string, { readonly type: string; readonly text?: string }> = new Map([
+  ['docs.js', { type: SCRIPT, text: script }],
+  ['docs.css', { type: STYLE, text: style }],
+  ['swagger-ui.js', { type: SCRIPT }],
+  ['swagger-ui.css', { type: STYLE }],
+  ['licenses.txt', { type: TEXT }],
+  ['swagger-ui-license.txt', { type: TEXT }],
+]);
 
 export const docsRoutes = (assets: Assets): RouteDecl[] => [
   defineRoute({
@@ -53,14 +53,16 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
     auth: 'public',
     permission: 'docs.read',
     cost: 0,
-    params: Type.Object({ file: OneOf(Object.keys(FILES), { description: 'Its name', examples: ['docs.js'] }) }),
-    responses: { 200: { description: 'The file', contentType: 'text/plain' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
+    params: Type.Object({ file: Type.String({ maxLength: 100, description: 'Its name', examples: ['docs.js'] }) }),
+    responses: { 200: { description: 'The file', contentType: 'text/plain' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
     handler: (req) => fileReply(assets, req),
   }),
 ];
 
 async function fileReply(assets: Assets, req: Req<{ file: string }>): Promise<Reply> {
-  const { text, type } = FILES[req.params.file] ?? { type: TEXT };
+  const known = FILES.get(req.params.file);
+  if (!known) throw servedErrors.file_missing(req.params.file);
+  const { text, type } = known;
   if (text !== undefined) return bytes(200, type, text, KEPT);
   const coding = codingFor(req.headers['accept-encoding']);
   // No ranges: a part of one coding would be put together with a part of another.

@@ -97,6 +97,8 @@ interface Line {
   wake: () => void;
   /** The code it was closed with. */
   code?: number;
+  /** What could not be read. */
+  fault?: NotSvcError;
 }
 
 const opened = (socket: SocketLike, baseUrl: string, signal: AbortSignal | undefined): Promise<Chat> => {
@@ -105,8 +107,10 @@ const opened = (socket: SocketLike, baseUrl: string, signal: AbortSignal | undef
   signal?.addEventListener('abort', close, { once: true });
   return new Promise((resolve, reject) => {
     socket.onmessage = ({ data }: { data: unknown }) => {
-      line.waiting.push(frameOf(baseUrl, data));
-      if (line.waiting.length > MAX_WAITING) close();
+      const frame = frameOf(baseUrl, data);
+      if (frame instanceof NotSvcError) line.fault ??= frame;
+      else line.waiting.push(frame);
+      if (line.fault || line.waiting.length > MAX_WAITING) close();
       line.wake();
     };
     socket.onclose = ({ code }: { code: number }) => {
@@ -131,6 +135,7 @@ async function* framesOf(line: Line, baseUrl: string): AsyncGenerator<ChatFrame>
   for (;;) {
     yield* line.waiting.splice(0);
     if (line.waiting.length > 0) continue;
+    if (line.fault) throw line.fault;
     if (line.code === NORMAL) return;
     if (line.code !== undefined) throw broken(baseUrl, line.code);
     await new Promise<void>((resolve) => {
@@ -142,8 +147,11 @@ async function* framesOf(line: Line, baseUrl: string): AsyncGenerator<ChatFrame>
 const broken = (baseUrl: string, code: number): ConnectionError =>
   new ConnectionError('broken', baseUrl, COMES_BACK.includes(code) ? `the daemon closed the chat with ${code} and will be back` : `the chat was closed with ${code}`, undefined);
 
-const frameOf = (baseUrl: string, data: unknown): ChatFrame => {
-  const frame: ChatFrame | undefined = typeof data === 'string' ? JSON.parse(data) : undefined;
-  if (frame === undefined) throw new NotSvcError(baseUrl, 101, 'a frame of the chat was not text');
-  return frame;
+const frameOf = (baseUrl: string, data: unknown): ChatFrame | NotSvcError => {
+  try {
+    const frame: ChatFrame = JSON.parse(String(data));
+    return frame;
+  } catch {
+    return new NotSvcError(baseUrl, 101, 'a frame of the chat was not JSON');
+  }
 };

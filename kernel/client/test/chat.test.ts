@@ -1,10 +1,11 @@
 /** The chat helper at a real daemon. */
 import { expect } from 'chai';
-import { WebSocket } from 'ws';
+import type { AddressInfo } from 'node:net';
+import { WebSocket, WebSocketServer } from 'ws';
 import { bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';
 import { OPEN_RATE } from '@svc/testing';
 import { type Chat, type ChatFrame, openChat, type SocketClass } from '../src/chat.js';
-import { ConnectionError, createClient } from '../src/index.js';
+import { ConnectionError, createClient, NotSvcError } from '../src/index.js';
 
 const Socket = WebSocket as unknown as SocketClass;
 const KEY = 'svc_key-of-the-test';
@@ -40,6 +41,16 @@ describe('openChat', () => {
     await svc.kernel.stop();
     expect(await whole).to.be.instanceOf(ConnectionError);
     expect(() => chat.send('still there?')).to.throw(ConnectionError);
+  });
+
+  it('says of a frame that is none that somebody else speaks there', async () => {
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+    server.on('connection', (socket) => socket.send('220 mail.example.com'));
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    const chat = await openChat(createClient({ baseUrl: `http://127.0.0.1:${port}` }), 'x', { WebSocket: Socket });
+    expect(await exchange(chat).catch((error: unknown) => error)).to.be.instanceOf(NotSvcError);
+    server.close();
   });
 
   it('ends when its caller closes it', async () => {

@@ -5,6 +5,8 @@ export interface RoughLine {
   readonly url: string;
   /** Where it leads from now on; undefined hangs up on whoever calls. */
   leadTo(url: string | undefined): void;
+  /** From now on requests arrive, and answers are lost on the way. */
+  mute(isMute: boolean): void;
   /** Ends all calls at once. */
   cut(): void;
   /** Calls so far. */
@@ -15,6 +17,7 @@ export interface RoughLine {
 export const startRoughLine = async (url?: string): Promise<RoughLine> => {
   let target = url;
   let calls = 0;
+  let isMute = false;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     calls++;
@@ -29,7 +32,8 @@ export const startRoughLine = async (url?: string): Promise<RoughLine> => {
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
     near.pipe(far);
-    far.pipe(near);
+    far.on('data', (bytes) => void (isMute || near.destroyed || near.write(bytes)));
+    far.on('end', () => near.end());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = (): void => {
@@ -39,6 +43,9 @@ export const startRoughLine = async (url?: string): Promise<RoughLine> => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     leadTo: (next) => {
       target = next;
+    },
+    mute: (next) => {
+      isMute = next;
     },
     cut,
     calls: () => calls,

@@ -137,6 +137,19 @@ describe('streamMessage', () => {
     expect(await saidBy(svc)).to.have.length(2);
   });
 
+  it('S2: is one message where it arrived and no answer did', async () => {
+    const svc = await boot([{ text: 'once' }]);
+    line.mute(true);
+    const { events, whole } = listen(svc);
+    await until(async () => (await saidBy(svc)).length === 1);
+    line.mute(false);
+    line.cut();
+    await whole;
+    expect(kindsOf(events)).to.deep.equal(['chunk', 'done']);
+    expect(await saidBy(svc)).to.have.length(1);
+    expect(svc.model.requests).to.have.length(1);
+  });
+
   it('goes on where an earlier life of the program stopped, after the event it names', async () => {
     const svc = await boot([LOOKS_FIRST, { text: 'It is late.' }]);
     const events = await listen(svc, { idempotencyKey: 'kept' }).whole;

@@ -8839,7 +8839,7 @@ export interface operations {
                  * @description Its name
                  * @example docs.js
                  */
-                file: "docs.js" | "docs.css" | "swagger-ui.js" | "swagger-ui.css" | "licenses.txt" | "swagger-ui-license.txt";
+                file: string;
             };
             cookie?: never;
         };
