@@ -70,7 +70,12 @@ describe('which tools there are', () => {
     expect((await lacking.all()).map(({ name }) => name)).to.deep.equal(['other']);
     expect([lacking.unavailable('echo'), lacking.find('echo')]).to.deep.equal(['it has no mouth', echo]);
     const paired = { unavailable: () => undefined, companionOf: (name: string) => (name === 'other' ? 'echo' : undefined) };
-    const without = (left: string) => createToolRegistry(kernelOf(owned), listOf((tools) => tools.filter(({ name }) => name !== left)), paired).all();
+    const without = (left: string) =>
+      createToolRegistry(
+        kernelOf(owned),
+        listOf((tools) => tools.filter(({ name }) => name !== left)),
+        paired,
+      ).all();
     expect((await without('echo')).map(({ name }) => name)).to.deep.equal([]);
     expect((await without('other')).map(({ name }) => name)).to.deep.equal(['echo']);
   });
