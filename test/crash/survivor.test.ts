@@ -84,6 +84,28 @@ describe('a child process that survived the daemon', () => {
     expect(polled.body.content).to.contain('was lost: the daemon stopped while it ran');
     expect((await invoke(next, 'process_write', { process_id: processId, data: 'x' })).body.content).to.contain('was lost');
   });
+
+  for (const [index, point] of ['before spawn #1', 'after spawn #1'].entries())
+    it(`that was about to go on by itself when the daemon died, ${point.replace(' #1', '')}, is not started a second time, and the model is told`, async function () {
+      this.timeout(30_000);
+      const file = join(place.effects, `started-${index}`);
+      const story = storyOf('rest', undefined, [[{ name: 'process_start', args: { command: `echo $$ >> ${file}; exec sleep 300` } }]]);
+      const first = beginLife(place, 5 + 2 * index, point);
+      const url = (await first.url) ?? '';
+      const agentId = await ensureAgent(url);
+      await Promise.all([send(url, agentId, story.message), first.gone]);
+
+      const next = (await beginLife(place, 6 + 2 * index).url) ?? '';
+      const again = await send(next, agentId, story.message);
+
+      expect(again.answer).to.equal(answerTo(story.plan.mark));
+      const events = await new TestHttp(next).events('POST', `/api/agents/${agentId}/message/stream`, { message: story.message.text }, { 'last-event-id': `${again.runId}.1.1` });
+      const result: string = events.find((event) => event.event === 'tool_result')?.data.result;
+      expect(result).to.match(/was lost: the daemon stopped while it ran.*not started a second time/s);
+      const pids = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+      expect(pids.length).to.be.at.most(1);
+      for (const pid of pids) expect(await isAlive(Number(pid))).to.equal(false);
+    });
 });
 
 const pidIn = async (file: string): Promise<number> => Number(await readFile(file, 'utf8').catch(() => '0'));

@@ -60,6 +60,26 @@ describe('which tools there are', () => {
     expect(asked).to.deep.equal([{ agentId: '' }, agent]);
   });
 
+  it('leaves out what lacks its surroundings, and what is of no use without another', async () => {
+    const owned = [
+      { owner: 'tools', tool: echo },
+      { owner: 'tools', tool: other },
+    ];
+    const rules = { unavailable: (name: string) => (name === 'echo' ? 'it has no mouth' : undefined), companionOf: () => undefined };
+    const lacking = createToolRegistry(kernelOf(owned), NO_LIST, rules);
+    expect((await lacking.all()).map(({ name }) => name)).to.deep.equal(['other']);
+    expect([lacking.unavailable('echo'), lacking.find('echo')]).to.deep.equal(['it has no mouth', echo]);
+    const paired = { unavailable: () => undefined, companionOf: (name: string) => (name === 'other' ? 'echo' : undefined) };
+    const without = (left: string) =>
+      createToolRegistry(
+        kernelOf(owned),
+        listOf((tools) => tools.filter(({ name }) => name !== left)),
+        paired,
+      ).all();
+    expect((await without('echo')).map(({ name }) => name)).to.deep.equal([]);
+    expect((await without('other')).map(({ name }) => name)).to.deep.equal(['echo']);
+  });
+
   it('are kept from an agent by its manifest, for the first reason of three', () => {
     const manifest = { tools_disabled: false, tool_blocklist: [] as string[], tool_allowlist: [] as string[], capabilities: ALL };
     expect(exclusionOf('echo', manifest)).to.equal(undefined);

@@ -198,7 +198,7 @@ describeOnEngines('a process of an agent', function () {
   it('is started once by a call that is made again, and told once more', async () => {
     const request: CallRequest = {
       name: 'process_start',
-      args: { command: 'echo $$ >> pids; exec sleep 300' },
+      args: { command: 'echo $$ >> pids; echo one line; exec sleep 300' },
       earlier: [],
       call: { callId: 'c1', runId: 'r1', agentId: agent, sessionId: '', actor: OWNER, depth: 0, capabilities: ALL },
     };
@@ -208,6 +208,12 @@ describeOnEngines('a process of an agent', function () {
     await pidIn('pids');
     expect((await readFile(fileOf('pids'), 'utf8')).trim().split('\n')).to.have.length(1);
     const process_id = idIn(again[0]?.content ?? '');
+    // A poll that a restart makes again reads the same once more; the next one goes on.
+    const asked = (callId: string) => tools.execute({ ...request, name: 'process_poll', args: { process_id }, call: { ...request.call, callId } });
+    await until(async () => (await asked('c2')).content.includes('one line'));
+    expect((await asked('c2')).content).to.contain('one line');
+    expect((await asked('c3')).content).not.to.contain('one line');
+    expect((await asked('c2')).content).not.to.contain('one line');
     await call('process_kill', { process_id });
     expect((await tools.execute(request)).content).to.contain(`${process_id}: was ended: it was ended by process_kill`);
   });

@@ -69,6 +69,7 @@ const setAgentTools = ({ agents, registry }: AgentToolDeps): RouteDecl =>
     audit: 'agent_tools_changed',
     params: AgentParams,
     body: Change,
+    bodyRule: 'optional',
     examples: {
       'grant three tools': { capabilities_tools: ['file_read', 'file_list', 'web_fetch'] },
       'take some away': { tool_blocklist: ['shell_exec', 'process_*'] },
@@ -77,6 +78,7 @@ const setAgentTools = ({ agents, registry }: AgentToolDeps): RouteDecl =>
     errors: [403, 409],
     responses: { 200: ChangedTools },
     handler: async ({ actor, params, body }) => {
+      const { id } = await agents.get(actor, params.id);
       const { tools, capabilities_tools = tools, tool_allowlist, tool_blocklist, disabled } = body;
       if (tools !== undefined && body.capabilities_tools !== undefined) throw toolErrors.two_lists();
       if ([capabilities_tools, tool_allowlist, tool_blocklist, disabled].every((one) => one === undefined)) throw toolErrors.nothing_to_change();
@@ -86,7 +88,7 @@ const setAgentTools = ({ agents, registry }: AgentToolDeps): RouteDecl =>
         ...(tool_blocklist === undefined ? {} : { tool_blocklist }),
         ...(disabled === undefined ? {} : { tools_disabled: disabled }),
       };
-      const { agent, warnings } = await agents.edit(actor, params.id, { manifest: patch });
+      const { agent, warnings } = await agents.edit(actor, id, { manifest: patch });
       const names = (await registry.all()).map(({ name }) => name);
       const all = [...warnings, ...idleEntries(agent.manifest, names)];
       return reply(200, { ...toolsOf(agent.manifest), ...(all.length > 0 ? { warnings: all } : {}) });
