@@ -33,7 +33,7 @@ describe('an attachment', () => {
   const textOf = (parts: readonly WirePart[]): string => parts.map(({ text }) => text ?? '').join('\n');
   const history = async (one: ModelKernel) => (await one.http.expect(200, 'GET', `/api/agents/${one.agent.id}/session`)).body.messages;
 
-  it('that is a picture is seen by the model, now and in the messages after it', async () => {
+  it('T1 that is a picture is seen by the model, now and in the messages after it', async () => {
     const one = await bootWithModel(() => ({ text: 'a dot' }));
     const id = await send(one, PNG, 'image/png', 'dot.png');
     expect((await say(one, { message: 'what is it?', attachments: [{ file_id: id }] })).body.response).to.equal('a dot');
@@ -70,7 +70,7 @@ describe('an attachment', () => {
     }
   });
 
-  it('that is text or a PDF is read by the model, under a head that names it and where it lies', async () => {
+  it('T2 that is text or a PDF is read by the model, under a head that names it and where it lies', async () => {
     const one = await bootWithModel(() => ({ text: 'read' }));
     const notes = await send(one, 'line one\nline zwei: ü\n', 'text/markdown', 'notes.md');
     const paper = await send(one, pdfOf('first page', 'second page'), 'application/pdf', 'paper.pdf');
@@ -79,11 +79,13 @@ describe('an attachment', () => {
     const [said, text, pdf, audio] = lastAsked(one);
     expect(said?.text).to.equal('sum up');
     expect(text?.text).to.equal(`[Attached file: my notes.md (23 bytes)]\n[in your workspace: uploads/${notes.slice(0, 8)}-my notes.md]\nline one\nline zwei: ü\n`);
-    expect(pdf?.text).to.equal(`[Attached PDF: paper.pdf (${pdfOf('first page', 'second page').length} bytes)]\n[in your workspace: uploads/${paper.slice(0, 8)}-paper.pdf]\nfirst page\n\nsecond page`);
+    expect(pdf?.text).to.equal(
+      `[Attached PDF: paper.pdf (${pdfOf('first page', 'second page').length} bytes)]\n[in your workspace: uploads/${paper.slice(0, 8)}-paper.pdf]\nfirst page\n\nsecond page`,
+    );
     expect(audio?.text).to.match(/^\[Attached file: hum\.ogg \(audio\/ogg, 17 bytes\); its content is not shown here\]/);
   });
 
-  it('lies where the tools of the agent find it', async () => {
+  it('T3 lies where the tools of the agent find it', async () => {
     const one = await bootWithModel([{ toolCalls: [{ name: 'file_list', args: { recursive: true } }] }, { text: 'there' }]);
     const id = await send(one, 'words', 'text/plain', 'a.txt');
     await say(one, { message: 'look', attachments: [{ file_id: id }] });
@@ -105,7 +107,9 @@ describe('an attachment', () => {
     await symlink(outside, join(one.kernel.home, 'workspaces', one.agent.id, 'uploads'));
     const id = await send(one, 'words', 'text/plain', 'a.txt');
     expect((await say(one, { message: 'look', attachments: [{ file_id: id }] })).status).to.equal(200);
-    expect(textOf(lastAsked(one))).to.contain('words').and.contain('could not be copied');
+    expect(textOf(lastAsked(one)))
+      .to.contain('words')
+      .and.contain('could not be copied');
     expect(await readdir(outside)).to.deep.equal([]);
   });
 
@@ -153,7 +157,8 @@ describe('an attachment', () => {
     }
     expect(one.model.requests).to.deep.equal([]);
     expect(await filesBelow(one.kernel, `workspaces/${one.agent.id}`)).to.deep.equal([]);
-    for (const attachments of ['x', [{}], [{ file_id: '' }], [{ file_id: 7 }], Array.from({ length: 21 }, () => ({ file_id: kept }))]) expect((await say(one, { message: 'look', attachments })).status).to.equal(400);
+    for (const attachments of ['x', [{}], [{ file_id: '' }], [{ file_id: 7 }], Array.from({ length: 21 }, () => ({ file_id: kept }))])
+      expect((await say(one, { message: 'look', attachments })).status).to.equal(400);
   });
 
   it('that was deleted since gives way to a note, and the talk goes on', async () => {
@@ -179,7 +184,9 @@ describe('an attachment', () => {
       expect((await say(one, body)).body.code).to.equal('run_cannot_see');
     expect((await say(one, { message: 'go on' })).status).to.equal(200);
     expect(one.model.requests.at(-1)?.body.model).to.equal('gpt-5-nano');
-    expect(JSON.stringify(one.model.requests.at(-1)?.body)).to.contain('A picture stood here').and.not.contain('image_url');
+    expect(JSON.stringify(one.model.requests.at(-1)?.body))
+      .to.contain('A picture stood here')
+      .and.not.contain('image_url');
   });
 
   it('is the same message again under the same key, also when it was deleted since; another one is a conflict', async () => {
@@ -199,18 +206,22 @@ describe('an attachment', () => {
     const id = await send(one, PNG, 'image/png', 'dot.png');
     for (const how of [{ ephemeral: true }, { incognito: true }]) {
       await say(one, { message: 'look', attachments: [{ file_id: id }], ...how });
-      expect(JSON.stringify(lastAsked(one))).to.contain(PNG_URL).and.not.contain('workspace');
+      expect(JSON.stringify(lastAsked(one)))
+        .to.contain(PNG_URL)
+        .and.not.contain('workspace');
     }
     expect(await filesBelow(one.kernel, `workspaces/${one.agent.id}`)).to.deep.equal([]);
     expect(await history(one)).to.deep.equal([]);
   });
 
-  it('of many letters is cut, and says so', async () => {
+  it('T2 of many letters is cut, and says so', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
     const long = await send(one, 'ü'.repeat(200_001), 'text/plain', 'long.txt');
     const fits = await send(one, 'y'.repeat(200_000), 'text/plain', 'fits.txt');
     await say(one, { message: 'read', attachments: [{ file_id: fits }] });
-    expect(textOf(lastAsked(one))).to.contain('y'.repeat(200_000)).and.not.contain('[cut:');
+    expect(textOf(lastAsked(one)))
+      .to.contain('y'.repeat(200_000))
+      .and.not.contain('[cut:');
     await say(one, { message: 'read', attachments: [{ file_id: long }], ephemeral: true });
     expect(lastAsked(one)[1]?.text).to.match(/\]\nü{200000}\n\[cut: the first 200,000 characters are shown, of 400,002 bytes\]$/);
     await say(one, { message: 'read', attachments: [long, fits, long].map((file_id) => ({ file_id })), ephemeral: true });
@@ -236,7 +247,7 @@ describe('an attachment', () => {
     expect(await note(good)).to.contain('some words\n\nmore');
   });
 
-  it('of many pictures shows the newest that a request can carry, and notes the others', async () => {
+  it('P1 of many pictures shows the newest that a request can carry, and notes the others', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
     const picture = (fill: number): Buffer => Buffer.concat([PNG, Buffer.alloc(9_000_000, fill)]);
     const ids = [await send(one, picture(1), 'image/png', 'first.png'), await send(one, picture(2), 'image/png', 'second.png')];
@@ -246,7 +257,7 @@ describe('an attachment', () => {
     expect(messages[1]?.content[1]?.image_url?.url).to.contain(picture(2).subarray(-30).toString('base64').slice(0, 20));
   }).timeout(20_000);
 
-  it('is read once for all steps of a run', async () => {
+  it('P2 is read once for all steps of a run', async () => {
     const one = await bootWithModel([{ toolCalls: [{ name: 'system_time', args: {} }] }, { toolCalls: [{ name: 'system_time', args: {} }] }, { text: 'done' }]);
     const id = await send(one, PNG, 'image/png', 'dot.png');
     const gone: Promise<unknown>[] = [];

@@ -137,10 +137,12 @@ describeOnEngines('the bytes of uploads', (engine) => {
   /** A process that dies at its n-th effect: that one and all after it do not happen. */
   const dying = (after: number) => {
     let left = after;
-    const or = <A extends unknown[], T>(effect: (...args: A) => Promise<T>) => async (...args: A): Promise<T> => {
-      if (left-- <= 0) throw new Error('the process has died');
-      return effect(...args);
-    };
+    const or =
+      <A extends unknown[], T>(effect: (...args: A) => Promise<T>) =>
+      async (...args: A): Promise<T> => {
+        if (left-- <= 0) throw new Error('the process has died');
+        return effect(...args);
+      };
     return {
       isDead: () => left < 0,
       blobs: blobsOver({ db: { ...db, commit: or(db.commit) }, root: { ...root, remove: or(root.remove), writeStream: or(root.writeStream) } }),

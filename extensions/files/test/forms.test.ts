@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { PNG, filesBelow, sendForm, sendRawForm } from './files-kit.js';
 
 const part = (head: string, body: string | Buffer): string => `--XX\r\n${head}\r\n\r\n${typeof body === 'string' ? body : body.toString('latin1')}\r\n`;
-const file = (body: string | Buffer, name = 'a.txt', type = 'text/plain', field = 'file'): string => part(`content-disposition: form-data; name="${field}"; filename="${name}"\r\ncontent-type: ${type}`, body);
+const file = (body: string | Buffer, name = 'a.txt', type = 'text/plain', field = 'file'): string =>
+  part(`content-disposition: form-data; name="${field}"; filename="${name}"\r\ncontent-type: ${type}`, body);
 const field = (name: string, value = 'x'): string => part(`content-disposition: form-data; name="${name}"`, value);
 const END = '--XX--\r\n';
 
@@ -22,7 +23,7 @@ describe('a form with a file', () => {
   const left = (): Promise<string[]> => filesBelow(kernel, 'data/uploads');
   const send = (body: string, type?: string) => sendRawForm(http, agent, body, type);
 
-  it('may hold other fields, a preamble and an epilogue', async () => {
+  it('M1 may hold other fields, a preamble and an epilogue', async () => {
     for (const body of [
       field('comment') + file('x1') + END,
       file('x2') + field('comment') + END,
@@ -69,7 +70,7 @@ describe('a form with a file', () => {
     ['a file that lies about its type', file('words', 'a.png', 'image/png') + END, 'upload_type_mismatch'],
     ['a file that is not taken', file('<p>', 'a.html', 'text/html') + END, 'upload_type_unsupported'],
   ] as const)
-    it(`with ${what} is refused, and leaves nothing`, async () => {
+    it(`M1 M2 with ${what} is refused, and leaves nothing`, async () => {
       const before = await left();
       const answer = await send(body);
       expect([answer.status, answer.body.code.startsWith(code)], answer.text).to.deep.equal([400, true]);
@@ -77,7 +78,8 @@ describe('a form with a file', () => {
     });
 
   it('without a boundary is refused', async () => {
-    for (const type of ['multipart/form-data', 'multipart/form-data; boundary=', 'multipart/form-data; boundary']) expect((await send(file('x') + END, type)).body.code, type).to.equal('upload_form_invalid');
+    for (const type of ['multipart/form-data', 'multipart/form-data; boundary=', 'multipart/form-data; boundary'])
+      expect((await send(file('x') + END, type)).body.code, type).to.equal('upload_form_invalid');
   });
 
   it('of another multipart kind is no form, and no type that is taken', async () => {

@@ -28,7 +28,11 @@ describe('a workspace file over HTTP', () => {
     const read = await http.expect(200, 'GET', at('docs%2Fplan.md'));
     expect(read.body).to.include({ name: 'docs/plan.md', content: '# grüße\n', encoding: 'utf-8', size_bytes: 10, rev: written.body.rev });
     const { files, total, truncated } = (await http.expect(200, 'GET', `/api/agents/${agent}/files`)).body;
-    expect([total, truncated, files[0]]).to.deep.equal([1, false, { name: 'docs/plan.md', exists: true, size_bytes: 10, kind: 'workspace', modified_at: read.body.modified_at, rev: written.body.rev }]);
+    expect([total, truncated, files[0]]).to.deep.equal([
+      1,
+      false,
+      { name: 'docs/plan.md', exists: true, size_bytes: 10, kind: 'workspace', modified_at: read.body.modified_at, rev: written.body.rev },
+    ]);
 
     expect((await http.expect(200, 'PUT', at('docs/plan.md'), { content: '' })).body).to.include({ size_bytes: 0, created: false });
     expect((await http.expect(200, 'DELETE', at('docs/plan.md'))).body).to.deep.equal({ status: 'ok', name: 'docs/plan.md' });
@@ -36,7 +40,7 @@ describe('a workspace file over HTTP', () => {
     expect((await http.get(at('docs/plan.md'))).status).to.equal(404);
   });
 
-  it('may be bytes: written in base64, and given raw, whole or in part', async () => {
+  it('F2 may be bytes: written in base64, and given raw, whole or in part', async () => {
     await http.expect(200, 'PUT', at('dot.png'), { content: PNG.toString('base64'), encoding: 'base64' });
     expect((await http.expect(200, 'GET', at('dot.png'))).body).to.include({ encoding: 'base64', content: PNG.toString('base64') });
     for (const [path, headers] of [
@@ -51,11 +55,10 @@ describe('a workspace file over HTTP', () => {
     expect([part.status, await part.text()]).to.deep.equal([206, 'PNG']);
     const etag = (await http.raw('GET', `${at('dot.png')}?raw=1`, undefined)).headers.get('etag') ?? '';
     expect((await http.raw('GET', `${at('dot.png')}?raw=1`, undefined, { 'if-none-match': etag })).status).to.equal(304);
-    for (const content of ['not base64!', 'AAA', '=A=='])
-      expect((await http.put(at('dot.png'), { content, encoding: 'base64' })).body.code, content).to.equal('files_bad_content');
+    for (const content of ['not base64!', 'AAA', '=A==']) expect((await http.put(at('dot.png'), { content, encoding: 'base64' })).body.code, content).to.equal('files_bad_content');
   });
 
-  it('that an agent wrote is never a page of this service', async () => {
+  it('V1 that an agent wrote is never a page of this service', async () => {
     await http.expect(200, 'PUT', at('page.html'), { content: '<script>alert(1)</script>' });
     const { headers } = await http.raw('GET', `${at('page.html')}?raw=1`, undefined);
     expect(headers.get('content-type')).to.equal('application/octet-stream');
@@ -63,7 +66,7 @@ describe('a workspace file over HTTP', () => {
     expect(headers.get('content-security-policy')).to.contain('sandbox');
   });
 
-  it('that two people edit keeps the first change: the second is told what stands there', async () => {
+  it('F4 that two people edit keeps the first change: the second is told what stands there', async () => {
     const { rev } = (await http.expect(200, 'PUT', at('shared.md'), { content: 'one' })).body;
     const both = await Promise.all(['two', 'six'].map((content) => http.put(at('shared.md'), { content, expected: rev })));
     expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
@@ -75,7 +78,7 @@ describe('a workspace file over HTTP', () => {
     expect((await http.put(at('shared.md'), { content: 'three', expected: now.rev })).status).to.equal(200);
   });
 
-  it('obeys If-Match and If-None-Match, when it is written and when it is deleted', async () => {
+  it('F4 obeys If-Match and If-None-Match, when it is written and when it is deleted', async () => {
     const first = await http.expect(200, 'PUT', at('tagged.md'), { content: 'one' }, { 'if-none-match': '*' });
     const tag = first.headers.get('etag') ?? '';
     expect((await http.put(at('tagged.md'), { content: 'two' }, { 'if-none-match': '*' })).body.code).to.equal('files_precondition_failed');
@@ -114,10 +117,11 @@ describe('a workspace file over HTTP', () => {
       expect((await http.delete(at(name))).status, `DELETE ${name}`).to.be.within(400, 404);
     }
     // Names that only look so.
-    for (const name of ['console.log', 'nullable.ts', '.env', 'a..b', 'naïve file.txt', '%25.txt']) expect((await http.put(at(encodeURIComponent(decodeURIComponent(name))), { content: 'x' })).status, name).to.equal(200);
+    for (const name of ['console.log', 'nullable.ts', '.env', 'a..b', 'naïve file.txt', '%25.txt'])
+      expect((await http.put(at(encodeURIComponent(decodeURIComponent(name))), { content: 'x' })).status, name).to.equal(200);
   });
 
-  it('is not reached through a link that leads out, to read, to write or to delete', async () => {
+  it('F1 is not reached through a link that leads out, to read, to write or to delete', async () => {
     await http.expect(200, 'PUT', at('own.txt'), { content: 'mine' });
     await mkdir(join(kernel.home, 'elsewhere'), { recursive: true });
     await writeFile(join(kernel.home, 'elsewhere', 'secret.txt'), 'not yours');
@@ -160,7 +164,8 @@ describe('a workspace file over HTTP', () => {
   });
 
   it('takes a body that says what it means, and no other', async () => {
-    for (const body of [{}, { content: 7 }, { content: 'x', encoding: 'latin1' }, { content: 'x', expected: 7 }, 'text', null]) expect((await http.put(at('x.txt'), body)).status, JSON.stringify(body)).to.equal(400);
+    for (const body of [{}, { content: 7 }, { content: 'x', encoding: 'latin1' }, { content: 'x', expected: 7 }, 'text', null])
+      expect((await http.put(at('x.txt'), body)).status, JSON.stringify(body)).to.equal(400);
     expect((await http.put('/api/agents/00000000-0000-4000-8000-000000000000/files/x.txt', { content: 'x' })).status).to.equal(404);
   });
 

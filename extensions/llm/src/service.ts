@@ -41,7 +41,9 @@ export interface CallCounters {
 export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => {
     const { provider, model, contextWindow, why, ...resolved } = await deps.resolution.resolve(choice);
-    return { provider, model, contextWindow, canThink: resolved.canThink, canSee: resolved.info?.supports_vision ?? null, why };
+    // The stand-in refuses nothing: its answer says what is missing.
+    const canSee = resolved.record.wire === 'builtin' ? null : (resolved.info?.supports_vision ?? null);
+    return { provider, model, contextWindow, canThink: resolved.canThink, canSee, why };
   },
   canThink: async ({ provider, model }) => {
     const record = await deps.providers.get(provider);

@@ -52,7 +52,10 @@ describe('a frame that a client sends', () => {
     });
 
   it('of type message may bring files, and then needs no words', () => {
-    const attachments = [{ file_id: 'f1', content_type: 'image/png' }, { file_id: 'f2', filename: 'b.md' }];
+    const attachments = [
+      { file_id: 'f1', content_type: 'image/png' },
+      { file_id: 'f2', filename: 'b.md' },
+    ];
     const extras = { attachments: [{ fileId: 'f1' }, { fileId: 'f2', filename: 'b.md' }] };
     expect(parse({ type: 'message', content: 'look', attachments })).to.deep.equal(message('look', { extras }));
     expect(parse({ type: 'message', attachments })).to.deep.equal(message('', { extras }));

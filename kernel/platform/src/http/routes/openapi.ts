@@ -92,10 +92,13 @@ function routeOperation(plain: Plain, decl: RouteDecl, owner: string, own: reado
   return {
     ...common(decl, owner, parameters),
     ...(decl.body ? { requestBody: { required: decl.bodyRule !== 'optional', content: { 'application/json': { schema: plain(decl.body), ...examplesOf(decl) } } } } : {}),
-    ...(decl.rawBody || decl.streamBody ? { requestBody: { content: { 'application/octet-stream': { schema: {} } } } } : {}),
+    ...(decl.rawBody || decl.streamBody ? { requestBody: { content: takenTypes(plain, decl) } } : {}),
     responses: responsesOf(plain, decl),
   };
 }
+
+const takenTypes = (plain: Plain, { takes }: RouteDecl): Json =>
+  takes ? Object.fromEntries(Object.entries(takes).map(([type, schema]) => [type, { schema: plain(schema) }])) : { 'application/octet-stream': { schema: {} } };
 
 const examplesOf = ({ examples }: RouteDecl): Json =>
   examples ? { examples: Object.fromEntries(Object.entries(examples).map(([summary, value], index) => [`example${index + 1}`, { summary, value }])) } : {};
