@@ -27,7 +27,7 @@ export default defineExtension({
     const workspaces = ctx.files.root('workspaces');
     const agents = ctx.services.require(Agents);
     const uploads = createUploads({ db: ctx.db, root: ctx.files.root('uploads'), ids: ctx.ids, clock: ctx.clock, log: ctx.log, config: ctx.config });
-    ctx.services.provide(Uploads, createAttachments({ uploads, workspaces, workers: ctx.workers, clock: ctx.clock, log: ctx.log }));
+    ctx.services.provide(Uploads, createAttachments({ uploads, workspaces, workers: ctx.workers, clock: ctx.clock, log: ctx.log, memoryBytes: () => process.memoryUsage.rss() }));
     ctx.routes.add(...workspaceRoutes(agents, createFilesService(workspaces)), ...uploadRoutes(agents, uploads));
     ctx.hooks.tap(StoragePurge, async (subject) => {
       for (const agentId of await agentsOf(agents, subject)) await removePlaced(workspaces, agentId);

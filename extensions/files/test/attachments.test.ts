@@ -33,7 +33,7 @@ describe('an attachment', () => {
   const textOf = (parts: readonly WirePart[]): string => parts.map(({ text }) => text ?? '').join('\n');
   const history = async (one: ModelKernel) => (await one.http.expect(200, 'GET', `/api/agents/${one.agent.id}/session`)).body.messages;
 
-  it('that is a picture is seen by the model, now and in the messages after it', async () => {
+  it('T1 that is a picture is seen by the model, now and in the messages after it', async () => {
     const one = await bootWithModel(() => ({ text: 'a dot' }));
     const id = await send(one, PNG, 'image/png', 'dot.png');
     expect((await say(one, { message: 'what is it?', attachments: [{ file_id: id }] })).body.response).to.equal('a dot');
@@ -70,7 +70,7 @@ describe('an attachment', () => {
     }
   });
 
-  it('that is text or a PDF is read by the model, under a head that names it and where it lies', async () => {
+  it('T2 that is text or a PDF is read by the model, under a head that names it and where it lies', async () => {
     const one = await bootWithModel(() => ({ text: 'read' }));
     const notes = await send(one, 'line one\nline zwei: ü\n', 'text/markdown', 'notes.md');
     const paper = await send(one, pdfOf('first page', 'second page'), 'application/pdf', 'paper.pdf');
@@ -85,7 +85,7 @@ describe('an attachment', () => {
     expect(audio?.text).to.match(/^\[Attached file: hum\.ogg \(audio\/ogg, 17 bytes\); its content is not shown here\]/);
   });
 
-  it('lies where the tools of the agent find it', async () => {
+  it('T3 lies where the tools of the agent find it', async () => {
     const one = await bootWithModel([{ toolCalls: [{ name: 'file_list', args: { recursive: true } }] }, { text: 'there' }]);
     const id = await send(one, 'words', 'text/plain', 'a.txt');
     await say(one, { message: 'look', attachments: [{ file_id: id }] });
@@ -214,7 +214,7 @@ describe('an attachment', () => {
     expect(await history(one)).to.deep.equal([]);
   });
 
-  it('of many letters is cut, and says so', async () => {
+  it('T2 of many letters is cut, and says so', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
     const long = await send(one, 'ü'.repeat(200_001), 'text/plain', 'long.txt');
     const fits = await send(one, 'y'.repeat(200_000), 'text/plain', 'fits.txt');
@@ -247,7 +247,7 @@ describe('an attachment', () => {
     expect(await note(good)).to.contain('some words\n\nmore');
   });
 
-  it('of many pictures shows the newest that a request can carry, and notes the others', async () => {
+  it('P1 of many pictures shows the newest that a request can carry, and notes the others', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
     const picture = (fill: number): Buffer => Buffer.concat([PNG, Buffer.alloc(9_000_000, fill)]);
     const ids = [await send(one, picture(1), 'image/png', 'first.png'), await send(one, picture(2), 'image/png', 'second.png')];
@@ -257,7 +257,7 @@ describe('an attachment', () => {
     expect(messages[1]?.content[1]?.image_url?.url).to.contain(picture(2).subarray(-30).toString('base64').slice(0, 20));
   }).timeout(20_000);
 
-  it('is read once for all steps of a run', async () => {
+  it('P2 is read once for all steps of a run', async () => {
     const one = await bootWithModel([{ toolCalls: [{ name: 'system_time', args: {} }] }, { toolCalls: [{ name: 'system_time', args: {} }] }, { text: 'done' }]);
     const id = await send(one, PNG, 'image/png', 'dot.png');
     const gone: Promise<unknown>[] = [];

@@ -90,6 +90,22 @@ describeOnEngines('the bytes of uploads', (engine) => {
     }
   });
 
+  it('U2 stay for whoever comes between the count of who has them and their end', async () => {
+    let late: Promise<UploadRow> | undefined;
+    const counting: Db = {
+      ...db,
+      count: async (table, where, actor) => {
+        const found = await db.count(table, where, actor);
+        late ??= send(blobsOver(), 'wanted again');
+        await late;
+        return found;
+      },
+    };
+    await drop(blobsOver({ db: counting }), await send(blobsOver(), 'wanted again'));
+    const path = (await blobsOver().place((await late)?.sha256 ?? '')) ?? '';
+    expect(await root.readText(path)).to.equal('wanted again');
+  });
+
   it('U2 that somebody removed by hand come back with the next upload of the same', async () => {
     const blobs = blobsOver();
     const lost = await send(blobs, 'lost');

@@ -23,7 +23,7 @@ describe('a form with a file', () => {
   const left = (): Promise<string[]> => filesBelow(kernel, 'data/uploads');
   const send = (body: string, type?: string) => sendRawForm(http, agent, body, type);
 
-  it('may hold other fields, a preamble and an epilogue', async () => {
+  it('M1 may hold other fields, a preamble and an epilogue', async () => {
     for (const body of [
       field('comment') + file('x1') + END,
       file('x2') + field('comment') + END,
@@ -70,7 +70,7 @@ describe('a form with a file', () => {
     ['a file that lies about its type', file('words', 'a.png', 'image/png') + END, 'upload_type_mismatch'],
     ['a file that is not taken', file('<p>', 'a.html', 'text/html') + END, 'upload_type_unsupported'],
   ] as const)
-    it(`with ${what} is refused, and leaves nothing`, async () => {
+    it(`M1 M2 with ${what} is refused, and leaves nothing`, async () => {
       const before = await left();
       const answer = await send(body);
       expect([answer.status, answer.body.code.startsWith(code)], answer.text).to.deep.equal([400, true]);

@@ -47,6 +47,13 @@ describe('an upload', () => {
     expect(text.headers.get('content-disposition')).to.equal(`attachment; filename="gr__e.md"; filename*=UTF-8''gr%C3%BC%C3%9Fe.md`);
   });
 
+  it('is described as a form and as a body', async () => {
+    const { paths } = (await http.expect(200, 'GET', '/api/openapi.json')).body;
+    const { content } = paths['/api/agents/{id}/upload'].post.requestBody;
+    expect(Object.keys(content)).to.deep.equal(['multipart/form-data', '*/*']);
+    expect(content['*/*'].schema).to.deep.equal({ type: 'string', format: 'binary' });
+  });
+
   it('comes from curl, where there is curl', async function () {
     const run = promisify(execFile);
     if (!(await run('curl', ['--version']).catch(() => undefined))) return this.skip();
@@ -56,7 +63,7 @@ describe('an upload', () => {
     expect(JSON.parse(stdout)).to.include({ filename: 'notes.md', content_type: 'text/markdown', size: 8 });
   });
 
-  it('of a type that a browser runs is never shown in place, and stands in a sandbox', async () => {
+  it('V1 of a type that a browser runs is never shown in place, and stands in a sandbox', async () => {
     for (const [type, text] of [
       ['text/javascript', 'alert(1)'],
       ['application/xml', '<html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></html>'],
@@ -83,7 +90,7 @@ describe('an upload', () => {
     expect((await bytesOf(body.file_id, { 'if-none-match': whole.headers.get('etag') ?? '' })).status).to.equal(304);
   });
 
-  it('takes every type of the list, and says what its bytes are', async () => {
+  it('C1 takes every type of the list, and says what its bytes are', async () => {
     const riff = (what: string) => Buffer.concat([Buffer.from('RIFF\x10\0\0\0', 'latin1'), Buffer.from(what), Buffer.alloc(8)]);
     const files: ReadonlyArray<readonly [declared: string, bytes: Buffer, kept: string]> = [
       ['image/png', PNG, 'image/png'],
@@ -113,7 +120,7 @@ describe('an upload', () => {
     expect(byName.body.content_type).to.equal('application/x-ipynb+json');
   });
 
-  it('whose type lies is refused, with both types named', async () => {
+  it('C1 whose type lies is refused, with both types named', async () => {
     const before = (await stored()).length;
     for (const [declared, bytes, found] of [
       ['image/png', JPEG, 'image/jpeg'],
@@ -251,7 +258,7 @@ describe('uploads of several people', () => {
     return { kernel, as, auth, agent };
   };
 
-  it('are seen by whose they are and by admins, and found by nobody else', async () => {
+  it('U4 are seen by whose they are and by admins, and found by nobody else', async () => {
     const { kernel, as, auth, agent } = await boot();
     const sent = await sendForm(kernel.http, agent, { bytes: PNG, type: 'image/png', name: 'a.png' }, auth('alice'));
     expect(sent.status).to.equal(200);
@@ -286,6 +293,18 @@ describe('uploads of several people', () => {
     expect(refused.body.hint).to.contain('/api/uploads').and.contain('max_owner_bytes');
     await as('alice').expect(200, 'DELETE', `/api/uploads/${first.body.file_id}`);
     expect((await send('z'.repeat(200))).status).to.equal(200);
+  });
+
+  it('go with their owner, and the copies in workspaces too', async () => {
+    const { kernel, as, auth, agent } = await boot();
+    const sent = await sendForm(kernel.http, agent, { bytes: PNG, type: 'image/png', name: 'a.png' }, auth('alice'));
+    await as('alice').expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'look', attachments: [{ file_id: sent.body.file_id }] });
+    await as('alice').expect(200, 'PUT', `/api/agents/${agent}/files/own.txt`, { content: 'mine' });
+    expect(await filesBelow(kernel, `workspaces/${agent}/uploads`)).to.have.length(1);
+    const ownerId = (await kernel.daemon.parts.storage.dbFor({ id: 'files', tables: ['uploads'] }).select<{ owner_id: string }>({ from: 'uploads', limit: 1 }))[0]?.owner_id ?? '';
+    expect((await kernel.daemon.parts.purges.purge({ ownerId })).complete).to.equal(true);
+    expect((await as('owner').get(`/api/uploads/${sent.body.file_id}`)).status).to.equal(404);
+    expect([await filesBelow(kernel, 'data/uploads'), await filesBelow(kernel, `workspaces/${agent}`)]).to.deep.equal([[], ['own.txt']]);
   });
 
   it('go with their agent, bytes and all, but for what another has too', async () => {

@@ -40,7 +40,7 @@ describe('a workspace file over HTTP', () => {
     expect((await http.get(at('docs/plan.md'))).status).to.equal(404);
   });
 
-  it('may be bytes: written in base64, and given raw, whole or in part', async () => {
+  it('F2 may be bytes: written in base64, and given raw, whole or in part', async () => {
     await http.expect(200, 'PUT', at('dot.png'), { content: PNG.toString('base64'), encoding: 'base64' });
     expect((await http.expect(200, 'GET', at('dot.png'))).body).to.include({ encoding: 'base64', content: PNG.toString('base64') });
     for (const [path, headers] of [
@@ -58,7 +58,7 @@ describe('a workspace file over HTTP', () => {
     for (const content of ['not base64!', 'AAA', '=A==']) expect((await http.put(at('dot.png'), { content, encoding: 'base64' })).body.code, content).to.equal('files_bad_content');
   });
 
-  it('that an agent wrote is never a page of this service', async () => {
+  it('V1 that an agent wrote is never a page of this service', async () => {
     await http.expect(200, 'PUT', at('page.html'), { content: '<script>alert(1)</script>' });
     const { headers } = await http.raw('GET', `${at('page.html')}?raw=1`, undefined);
     expect(headers.get('content-type')).to.equal('application/octet-stream');
@@ -66,7 +66,7 @@ describe('a workspace file over HTTP', () => {
     expect(headers.get('content-security-policy')).to.contain('sandbox');
   });
 
-  it('that two people edit keeps the first change: the second is told what stands there', async () => {
+  it('F4 that two people edit keeps the first change: the second is told what stands there', async () => {
     const { rev } = (await http.expect(200, 'PUT', at('shared.md'), { content: 'one' })).body;
     const both = await Promise.all(['two', 'six'].map((content) => http.put(at('shared.md'), { content, expected: rev })));
     expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
@@ -78,7 +78,7 @@ describe('a workspace file over HTTP', () => {
     expect((await http.put(at('shared.md'), { content: 'three', expected: now.rev })).status).to.equal(200);
   });
 
-  it('obeys If-Match and If-None-Match, when it is written and when it is deleted', async () => {
+  it('F4 obeys If-Match and If-None-Match, when it is written and when it is deleted', async () => {
     const first = await http.expect(200, 'PUT', at('tagged.md'), { content: 'one' }, { 'if-none-match': '*' });
     const tag = first.headers.get('etag') ?? '';
     expect((await http.put(at('tagged.md'), { content: 'two' }, { 'if-none-match': '*' })).body.code).to.equal('files_precondition_failed');
@@ -121,7 +121,7 @@ describe('a workspace file over HTTP', () => {
       expect((await http.put(at(encodeURIComponent(decodeURIComponent(name))), { content: 'x' })).status, name).to.equal(200);
   });
 
-  it('is not reached through a link that leads out, to read, to write or to delete', async () => {
+  it('F1 is not reached through a link that leads out, to read, to write or to delete', async () => {
     await http.expect(200, 'PUT', at('own.txt'), { content: 'mine' });
     await mkdir(join(kernel.home, 'elsewhere'), { recursive: true });
     await writeFile(join(kernel.home, 'elsewhere', 'secret.txt'), 'not yours');

@@ -57,7 +57,9 @@ export interface CallCounters {
 export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => {
     const { provider, model, contextWindow, why, ...resolved } = await deps.resolution.resolve(choice);
-    return { provider, model, contextWindow, canThink: resolved.canThink, canSee: resolved.info?.supports_vision ?? null, why };
+    // The stand-in refuses nothing: its answer says what is missing.
+    const canSee = resolved.record.wire === 'builtin' ? null : (resolved.info?.supports_vision ?? null);
+    return { provider, model, contextWindow, canThink: resolved.canThink, canSee, why };
   },
   checkParameters: async (choice, parameters) => checkParameters(await deps.resolution.resolve(choice), parameters),
   canThink: async ({ provider, model }) => {

@@ -12,11 +12,16 @@ const MAX_PDF_BYTES = 33_554_432;
 const MAX_PDF_PAGES = 1_000;
 /** How long a PDF may take, those of others before it included. */
 const PDF_MS = 30_000;
+/** A megabyte may unpack to gigabytes, outside the memory that a thread is limited to. So much more than before it began, and its thread is ended. */
+const MAX_GROWTH_BYTES = 402_653_184;
+const LOOK_EVERY_MS = 100;
+const TOO_LONG = 'it takes too long to read';
+const TOO_MUCH = 'it takes too much memory to read';
 /** What may come of a PDF that is built to be hard, or of many at once. */
 const NOT_READ: Readonly<Record<string, string>> = {
-  workers_timeout: 'it takes too long to read',
-  workers_cancelled: 'it takes too long to read',
-  workers_out_of_memory: 'it takes too much memory to read',
+  workers_timeout: TOO_LONG,
+  workers_cancelled: TOO_LONG,
+  workers_out_of_memory: TOO_MUCH,
   workers_failed: 'it is damaged, or no PDF',
   workers_busy: 'too many documents are being read at the moment',
 };
@@ -25,6 +30,8 @@ export interface TextDeps {
   readonly workers: Workers;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
+  /** What the process takes now. */
+  memoryBytes(): number;
 }
 
 export interface Place {
@@ -45,25 +52,39 @@ export const plainText = async ({ size_bytes: sizeBytes }: UploadRow, { dir, pat
 export const pdfText = async (deps: TextDeps, upload: UploadRow, place: Place, maxChars: number): Promise<string> => {
   if (upload.size_bytes > MAX_PDF_BYTES) return note('it is too large to be read here');
   const bytes = await place.dir.read(place.path, { maxBytes: MAX_PDF_BYTES });
-  const ended = new AbortController();
-  const late = new AbortController();
-  void deps.clock.sleep(PDF_MS, ended.signal).then(
-    () => late.abort(),
-    () => undefined,
-  );
+  const watch = watchReading(deps);
   try {
-    const { text, pages, read, problem } = await deps.workers.run(PdfText, { bytes, maxPages: MAX_PDF_PAGES, maxChars }, { signal: late.signal });
+    const { text, pages, read, problem } = await deps.workers.run(PdfText, { bytes, maxPages: MAX_PDF_PAGES, maxChars }, { signal: watch.signal });
     if (problem !== undefined) return note(problem);
     if (text === '') return note(`none of its ${pages} pages has any; it may be scanned`);
     return read < pages || text.length > maxChars ? cut(text, maxChars, `of ${pages} pages, ${read} of which were read`) : text;
   } catch (error) {
-    const why = isSvcError(error) ? NOT_READ[error.code] : undefined;
+    const why = isSvcError(error) ? (watch.verdict() ?? NOT_READ[error.code]) : undefined;
     if (why === undefined) throw error;
     deps.log.warn('the text of a PDF could not be read; a note stands in its place', { upload: upload.id, cause: error });
     return note(why);
   } finally {
-    ended.abort();
+    watch.end();
   }
+};
+
+/** Aborts its signal when the reading takes too long, or too much. */
+const watchReading = ({ clock, memoryBytes }: TextDeps): { signal: AbortSignal; verdict(): string | undefined; end(): void } => {
+  const ended = new AbortController();
+  const over = new AbortController();
+  let verdict: string | undefined;
+  const look = async (): Promise<void> => {
+    const before = memoryBytes();
+    for (let ms = 0; verdict === undefined; ms += LOOK_EVERY_MS) {
+      await clock.sleep(LOOK_EVERY_MS, ended.signal);
+      if (memoryBytes() - before > MAX_GROWTH_BYTES) verdict = TOO_MUCH;
+      else if (ms >= PDF_MS) verdict = TOO_LONG;
+    }
+    over.abort();
+  };
+  // It rejects when the reading has ended.
+  void look().catch(() => undefined);
+  return { signal: over.signal, verdict: () => verdict, end: () => ended.abort() };
 };
 
 const note = (why: string): string => `[its text is not here: ${why}]`;

@@ -25,6 +25,9 @@ const Upload = Type.Object(
   { 'x-name': 'Upload' },
 );
 
+const Bytes = Type.String({ format: 'binary' });
+const UploadForm = Type.Object({ file: Type.String({ format: 'binary', description: 'The file' }) }, { 'x-name': 'UploadForm' });
+
 const viewOf = ({ id, filename, content_type, size_bytes, agent_id, created_at }: UploadRow) => ({ file_id: id, filename, content_type, size: size_bytes, agent_id, created_at });
 
 export const uploadRoutes = (agents: AgentsService, uploads: UploadStore): RouteDecl[] => [uploadFile(agents, uploads), listUploads(uploads), getUpload(uploads), deleteUpload(uploads)];
@@ -44,6 +47,7 @@ const uploadFile = (agents: AgentsService, uploads: UploadStore): RouteDecl =>
     audit: 'file_uploaded',
     params: Type.Object({ id: UuidText('Agent id') }),
     streamBody: true,
+    takes: { 'multipart/form-data': UploadForm, '*/*': Bytes },
     maxBodyBytes: LARGEST_UPLOAD_BYTES + FORM_BYTES,
     errors: [408, 413, 503],
     responses: { 200: Upload },

@@ -114,6 +114,8 @@ export interface RouteDecl {
   readonly rawBody?: boolean;
   /** `req.stream` gives the body as it comes, of any content type: uploads larger than memory. Instead of a `body` schema; `maxBodyBytes` is judged while it is read. */
   readonly streamBody?: boolean;
+  /** Of a route with `rawBody` or `streamBody`: what it takes by content type, for the document. Nothing is judged by it. */
+  readonly takes?: Readonly<Record<string, TSchema>>;
   /** What the body may hold at most; default 256 KiB. */
   readonly maxBodyBytes?: number;
   readonly responses: Readonly<Record<number, TSchema | MediaAnswer>>;

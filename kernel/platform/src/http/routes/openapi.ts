@@ -82,10 +82,13 @@ const routeOperation = (plain: Plain, decl: RouteDecl, owner: string, own: reado
   return {
     ...common(decl, owner, parameters),
     ...(decl.body ? { requestBody: { required: decl.bodyRule !== 'optional', content: { 'application/json': { schema: plain(decl.body), ...examplesOf(decl) } } } } : {}),
-    ...(decl.rawBody || decl.streamBody ? { requestBody: { content: { 'application/octet-stream': { schema: {} } } } } : {}),
+    ...(decl.rawBody || decl.streamBody ? { requestBody: { content: takenTypes(plain, decl) } } : {}),
     responses: routeAnswers(plain, decl),
   };
 };
+
+const takenTypes = (plain: Plain, { takes }: RouteDecl): Json =>
+  takes ? Object.fromEntries(Object.entries(takes).map(([type, schema]) => [type, { schema: plain(schema) }])) : { 'application/octet-stream': { schema: {} } };
 
 const examplesOf = ({ examples }: RouteDecl): Json =>
   examples ? { examples: Object.fromEntries(Object.entries(examples).map(([summary, value], index) => [`example${index + 1}`, { summary, value }])) } : {};
