@@ -2993,6 +2993,13 @@ export interface components {
             warnings?: string[];
             note?: string;
         };
+        UploadForm: {
+            /**
+             * Format: binary
+             * @description The file
+             */
+            file: string;
+        };
         Upload: {
             /**
              * Format: uuid
@@ -4044,6 +4051,7 @@ export type DecisionTrace = components['schemas']['DecisionTrace'];
 export type RunStep = components['schemas']['RunStep'];
 export type AgentUpdate = components['schemas']['AgentUpdate'];
 export type AgentUpdated = components['schemas']['AgentUpdated'];
+export type UploadForm = components['schemas']['UploadForm'];
 export type Upload = components['schemas']['Upload'];
 export type CatalogStatus = components['schemas']['CatalogStatus'];
 export type CatalogUpdate = components['schemas']['CatalogUpdate'];
@@ -5996,7 +6004,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @description Names of tools that it is granted, or patterns with `*`; empty: all that need no grant of their own */
@@ -6142,7 +6150,8 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/octet-stream": unknown;
+                "multipart/form-data": components["schemas"]["UploadForm"];
+                "*/*": string;
             };
         };
         responses: {
