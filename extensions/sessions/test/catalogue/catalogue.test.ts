@@ -208,7 +208,17 @@ describeOnEngines('the catalogue', (engine) => {
     await say(1, [said('apple')]);
     await open().catchUp(9);
     const asked: string[] = [];
-    const watched: Db = { ...db, read: (sql, args) => (asked.push(sql), db.read(sql, args)), readOne: (sql, args) => (asked.push(sql), db.readOne(sql, args)) };
+    const watched: Db = {
+      ...db,
+      read: (sql, args) => {
+        asked.push(sql);
+        return db.read(sql, args);
+      },
+      readOne: (sql, args) => {
+        asked.push(sql);
+        return db.readOne(sql, args);
+      },
+    };
     const listing = createListing({ db: watched, runs: { value: undefined } as never });
     for (const actor of [actorOf('owner'), actorOf('user:alice')]) await listing.page(actor, { limit: 10, offset: 0 });
     await listing.page(actorOf('owner'), { agentId: AGENT, limit: 10, offset: 0 });
