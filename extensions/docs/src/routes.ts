@@ -54,7 +54,7 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
     permission: 'docs.read',
     cost: 0,
     params: Type.Object({ file: OneOf(Object.keys(FILES), { description: 'Its name', examples: ['docs.js'] }) }),
-    responses: { 200: { description: 'The file', contentType: 'text/plain' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
     handler: (req) => fileReply(assets, req),
   }),
 ];
