@@ -30,6 +30,7 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'listTools: tools[].input_schema': "a JSON Schema: each tool's own",
   'followSession: [].data.input': "the arguments of a call, by the tool's own schema",
   'streamMessage: [].data.input': "the arguments of a call, by the tool's own schema",
+  'getSessionById: messages[].content[].input': "the arguments of a call, by the tool's own schema",
   'getSession: messages[].tools[].input': "the arguments of a call, by the tool's own schema",
   'getOpenapi: components.*': 'OpenAPI 3.1 describes it',
   'getOpenapi: paths.*': 'OpenAPI 3.1 describes it',
@@ -40,7 +41,11 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'getModel: id': 'a name of the catalog',
   'deleteCustomModel: id': 'a name of the catalog',
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
+  'getSessionByLabel: id': 'an agent id or a name',
 };
+
+/** Paths that the interface has as they are; the router takes the one with more fixed words. */
+const AMBIGUOUS = '`/api/agents/{id}/sessions/by-label/{label}`';
 
 /** What a place refers to, or the place itself. */
 const resolved = (document: Document, place: Document): Document =>
@@ -93,8 +98,8 @@ describe('openapi.json', () => {
       it('is clean under the recommended rules of redocly', async () => {
         const found = await lintFromString({ source: JSON.stringify(document), config: await createConfig({ extends: ['recommended'] }) });
         const told = found.map((problem) => `${problem.severity} ${problem.ruleId} ${problem.location[0]?.pointer}: ${problem.message}`);
-        // Its one wish that a local daemon cannot grant: a server that is not this machine.
-        expect(told.filter((line) => !line.includes('no-server-example.com'))).to.deep.equal([]);
+        // A wish that a local daemon cannot grant: a server that is not this machine.
+        expect(told.filter((line) => !line.includes('no-server-example.com') && !line.includes(AMBIGUOUS))).to.deep.equal([]);
       });
 
       it('names exactly what is mounted', () => {
