@@ -205,8 +205,9 @@ describe('agent manifest', () => {
     for (const section of ['model', 'capabilities', 'resources', 'autonomous']) expect(await messageOf(readJson({ [section]: 'yes' })), section).to.match(new RegExp(`${section} must be a table`));
   });
 
-  it('refuses names that are empty, reserved or hold control characters', async () => {
-    for (const name of ['', ' ', '_operator:x', 'a\nb']) expect(await messageOf(readJson({ name })), JSON.stringify(name)).to.match(/name must not/);
+  it('refuses names that are empty, reserved or hold what cannot be seen', async () => {
+    for (const name of ['', ' ', '_operator:x', 'a\nb', 'a\u202egnp.exe', 'assist\u200bant', 'x\u2028y', 'a\u009b31m', '\ud800'])
+      expect(await messageOf(readJson({ name })), JSON.stringify(name)).to.match(/name must not/);
   });
 
   it('refuses a manifest of more than 1 MiB before it parses it', async () => {

@@ -47,7 +47,7 @@ export const commandRoutes = (): RouteDecl[] => [
     path: '/api/commands/{name}',
     summary: 'One slash command',
     description: `By its name or an alias, with or without the slash, in any case. ${WHERE}`,
-    params: Type.Object({ name: Type.String({ minLength: 1, maxLength: 65, description: 'Such as `usage` or `/usage`' }) }),
+    params: Type.Object({ name: Type.String({ minLength: 1, maxLength: 65, description: 'Such as `usage` or `/usage`', examples: ['usage'] }) }),
     errors: [404],
     responses: { 200: SlashCommand },
     handler: async ({ params }) => {

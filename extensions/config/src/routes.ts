@@ -52,6 +52,7 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/config/status',
     summary: 'Where config.toml is, and whether it can be changed here',
+    description: 'Asked before a form is shown: where the file cannot be written, every change is refused. `checksum` is another one after each change, also one that was made by hand.',
     responses: { 200: ConfigStatus },
     handler: async () => {
       const { file, exists, writable, revision, modifiedAt } = await settings.file();

@@ -126,6 +126,11 @@ describe('a setting changed over HTTP', function () {
         ['extensions.disable', ['auth']],
         ['trusted_proxies', ['0.0.0.0/0']],
         ['fallback_providers', []],
+        ['exec_policy.allowed_env_vars', ['OPENAI_API_KEY']],
+        ['web', { fetch: { ssrf_allowed_hosts: ['127.0.0.1'] } }],
+        ['tool_invoke.allowlist', ['*']],
+        ['tool_invoke', { enabled: true, allowlist: ['*'] }],
+        ['vault.enabled', false],
       ] as const)
         await expectRefused(kernel, [path, value], 403, 'config_by_hand');
       expect(await textOf(kernel)).not.to.contain('hunter2');

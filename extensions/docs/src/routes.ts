@@ -53,8 +53,8 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
     auth: 'public',
     permission: 'docs.read',
     cost: 0,
-    params: Type.Object({ file: Type.String({ maxLength: 100, description: 'Its name', examples: ['docs.js'] }) }),
-    responses: { 200: { description: 'The file', contentType: 'text/plain' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
+    params: Type.Object({ file: OneOf(Object.keys(FILES), { description: 'Its name', examples: ['docs.js'] }) }),
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
     handler: (req) => fileReply(assets, req),
   }),
 ];

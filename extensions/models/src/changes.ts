@@ -115,7 +115,8 @@ const change = async ({ models, store }: ChangesDeps, judged: (names: Names) => 
   throw modelErrors.busy();
 };
 
-const wellFormedAlias = (given: string): string => {
+/** Without spaces around it, in lower case. Throws `models_bad_alias`. */
+export const wellFormedAlias = (given: string): string => {
   const alias = given.trim();
   if (alias === '') throw modelErrors.bad_alias('it is empty');
   if (!ALIAS.test(alias)) throw modelErrors.bad_alias('it holds characters that no alias has, or is too long');

@@ -56,6 +56,7 @@ describeOnEngines('names that people give to models', function () {
     ['an empty alias', ' ', 'haiku', 400, 'models_bad_alias'],
     ['an alias with a slash', 'a/b', 'haiku', 400, 'models_bad_alias'],
     ['an alias with a line break', 'a\nb', 'haiku', 400, 'models_bad_alias'],
+    ['an alias with half a character', 'a\ud800', 'haiku', 400, 'models_bad_alias'],
     ['an alias of dots and slashes', '../x', 'haiku', 400, 'models_bad_alias'],
     ['the word by which agents leave the choice', 'Default', 'haiku', 400, 'models_bad_alias'],
     ['an empty target', 'mine', '  ', 400, 'models_bad_target'],

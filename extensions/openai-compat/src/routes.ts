@@ -83,7 +83,7 @@ const getModel = ({ agents, sessions }: CompatDeps): RouteDecl =>
     summary: 'One agent as a model',
     description: MODEL_TEXT,
     cost: 2,
-    params: Type.Object({ id: Type.String({ description: 'Any form of `model` that names an agent; `:` and `@` may stand as they are' }) }),
+    params: Type.Object({ id: Type.String({ description: 'Any form of `model` that names an agent; `:` and `@` may stand as they are', examples: ['svc:librarian'] }) }),
     errors: [404, 409],
     responses: { 200: OpenAiModel },
     handler: async ({ actor, params: { id } }) => {

@@ -38,7 +38,7 @@ const Detail = Type.Object(
   { 'x-name': 'Template' },
 );
 
-const Name = Type.Object({ name: Type.String({ maxLength: 200, description: 'Letters, digits, - and _, at most 64' }) });
+const Name = Type.Object({ name: Type.String({ maxLength: 200, description: 'Letters, digits, - and _, at most 64', examples: ['researcher'] }) });
 
 const YOURS =
   'Beside the shipped templates, every file `templates/NAME.toml` in the home folder of the daemon is one; it has the format of agent.toml, and stands before a shipped one of its name. Files are looked at with each request.';

@@ -40,5 +40,6 @@ export * from './http/sse.js';
 export * from './storage.js';
 export * from './http/streams.js';
 export * from './text/toml-lines.js';
+export * from './text/unseen.js';
 export * from './text/words.js';
 export * from './tools.js';

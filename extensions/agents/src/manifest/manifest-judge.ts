@@ -6,7 +6,7 @@
  * M2  A key of another system, or of an area that is not here, is a warning. Not so under [capabilities]: whoever writes a grant there relies on it.
  * M3  The cost grows with the length of the text and no faster, whatever is in it.
  */
-import { type CapabilityDecl, type Finding, isTable, type JsonSchema, lineOfPath, misfits, nearest, type Schemas, scanToml, schemaAt, splitUnknown, type UnknownKey } from '@svc/api';
+import { type CapabilityDecl, type Finding, isTable, type JsonSchema, lineOfPath, misfits, nearest, type Schemas, scanToml, schemaAt, splitUnknown, type UnknownKey, UNSEEN } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
 import { invalidManifest, type ManifestProblem } from '../errors.js';
 import { grantFindings, withoutDeclared } from './declared-grants.js';
@@ -63,8 +63,8 @@ const nameFindings = (name: unknown): Finding[] => {
   const wrong = (message: string): Finding[] => [{ path: ['name'], message: `name ${message}`, expected: 'a name', fatal: true }];
   if (typeof name !== 'string') return [];
   if (name.trim() === '') return wrong('must not be empty');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (/[\u0000-\u001f\u007f]/.test(name)) return wrong('must not contain control characters');
+  // Two agents that look alike would be taken for each other.
+  if (UNSEEN.test(name)) return wrong('must not contain control characters, nor others that cannot be seen');
   return name.startsWith('_operator:') ? wrong('must not begin with "_operator:", which is reserved') : [];
 };
 

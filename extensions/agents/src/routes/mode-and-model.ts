@@ -29,6 +29,8 @@ const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
     cost: 10,
     audit: 'agent_changed',
     params: AgentParams,
+    // Of the gateway, when it is asked which model answers now.
+    errors: [412],
     body: Type.Object({ mode: Type.String({ minLength: 1, maxLength: 80, description: `Without case: ${MODES.join(', ')}` }) }, { ...closed, 'x-name': 'AgentModeChange' }),
     examples: { 'keep this model': { mode: 'Stable' }, 'as it began': { mode: 'Normal' }, 'no tools for now': { mode: 'observe' } },
     responses: {

@@ -27,7 +27,7 @@ export const profileRoutes = (): RouteDecl[] => [
     path: '/api/profiles/{name}',
     summary: 'One set of tools',
     description: WHAT,
-    params: Type.Object({ name: Type.String({ maxLength: 200 }) }),
+    params: Type.Object({ name: Type.String({ maxLength: 200, description: 'One of `GET /api/profiles`', examples: ['coding'] }) }),
     errors: [404],
     responses: { 200: Profile },
     handler: async ({ params }) => {

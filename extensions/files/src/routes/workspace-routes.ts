@@ -13,7 +13,7 @@ const route = routeGroup({ area: 'files', errors: [404] });
 const MAX_WRITE_BODY_BYTES = 6 * MAX_WRITE_BYTES + 65_536;
 
 const Id = UuidText('Agent id');
-const FilePath = Type.Object({ id: Id, filename: Type.String({ description: 'Path from the workspace. Folders are written with slashes, or with %2F' }) });
+const FilePath = Type.Object({ id: Id, filename: Type.String({ description: 'Path from the workspace. Folders are written with slashes, or with %2F', examples: ['notes/today.md'] }) });
 const Rev = Type.String({ description: 'Names this version: send it back as `expected`, or in quotes as If-Match' });
 
 const WorkspaceFile = Type.Object(

@@ -1,14 +1,12 @@
 /** Names of workspace files, as a request gives them: what would leave the workspace, and what no file should be called. */
 import { posix } from 'node:path';
+import { UNSEEN } from '@svc/api';
 import { fileErrors } from '../errors.js';
 
 const MAX_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 1_024;
 /** What Windows takes for a device, whatever follows the first dot. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
-/** Control characters, and those that turn the reading direction: a name with them does not look like what it is. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
 /** The router has decoded `%2F` and `%2E` by now, so this is what the disk would see. The folder handle checks links again. Throws `files_outside_workspace`. */
 export const workspacePath = (name: string): string => {

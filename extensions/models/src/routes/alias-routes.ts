@@ -1,6 +1,6 @@
 /** Other names of models. */
 import { OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
-import type { Changes } from '../changes.js';
+import { type Changes, wellFormedAlias } from '../changes.js';
 import type { ModelsControl } from '../service.js';
 
 export interface AliasRouteDeps {
@@ -68,21 +68,22 @@ const createAlias = ({ models, changes }: AliasRouteDeps): RouteDecl =>
     responses: { 201: Alias },
     handler: async (req) => {
       const { body } = req;
-      const before = (await models.names()).catalog.aliases.get(body.alias.trim().toLowerCase());
+      const alias = wellFormedAlias(body.alias);
+      const before = (await models.names()).catalog.aliases.get(alias);
       const modelId = body.model_id.trim();
       const isKnown = ['default', 'auto'].includes(modelId.toLowerCase()) || (await models.find(modelId)) !== undefined;
       const answer = reply(
         201,
         {
-          alias: body.alias.trim().toLowerCase(),
+          alias,
           model_id: modelId,
           status: 'created',
           ...(before === undefined ? {} : { replaces: before }),
           ...(isKnown ? {} : { warning: `The catalog has no model "${modelId}". It is asked for under that name, of the provider that its prefix or the agent names, else of the default one.` }),
         },
-        { location: `/api/models/${encodeURIComponent(body.alias.trim().toLowerCase())}` },
+        { location: `/api/models/${encodeURIComponent(alias)}` },
       );
-      await changes.addAlias(body.alias, body.model_id, () => req.receipt(answer));
+      await changes.addAlias(alias, body.model_id, () => req.receipt(answer));
       return answer;
     },
   });
@@ -97,7 +98,7 @@ const deleteAlias = ({ changes }: AliasRouteDeps): RouteDecl =>
       'One that people made. Agents and aliases that name it are not asked: they name something unknown from the next call on, or an alias of the catalog with the same name. `used_by` lists the aliases that led through it.',
     permission: 'models.admin',
     audit: 'model_alias_deleted',
-    params: Type.Object({ alias: Type.String({ minLength: 1, maxLength: 200 }) }),
+    params: Type.Object({ alias: Type.String({ minLength: 1, maxLength: 200, description: 'In any case', examples: ['writer'] }) }),
     errors: [404, 409],
     responses: { 200: Type.Object({ status: OneOf(['removed']), alias: Type.String(), used_by: Type.Optional(Type.Array(Type.String())) }) },
     handler: async ({ params }) => {

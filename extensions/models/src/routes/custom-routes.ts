@@ -105,7 +105,7 @@ const deleteCustom = ({ changes }: CustomRouteDeps): RouteDecl =>
       'From the next call on a model of the catalog with the same id stands in its place, if there is one. Agents that name it are not asked: their provider may still know the name, at an unknown price.',
     permission: 'models.admin',
     audit: 'custom_model_deleted',
-    params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'The id; slashes as they are, or as `%2F`' }) }),
+    params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'The id; slashes as they are, or as `%2F`', examples: ['mistralai/some-new-model'] }) }),
     query: Type.Object({ provider: Type.Optional(Type.String({ maxLength: 64, description: 'Where several providers have a custom model of this id' })) }),
     errors: [404, 409],
     responses: { 200: Type.Object({ status: OneOf(['removed']), id: Type.String(), provider: Type.String() }) },

@@ -54,7 +54,7 @@ const getModel = (deps: ModelRouteDeps): RouteDecl =>
     summary: 'One model by id, alias or display name',
     description:
       'Case does not matter, and slashes of an id may stand as they are or as `%2F`. A name is looked up as agents’ names are: custom models, aliases that people made, ids, aliases of the catalog, display names. Where several providers serve a model, the first is shown.',
-    params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'Id, alias or display name' }) }),
+    params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'Id, alias or display name', examples: ['claude-opus-4-7'] }) }),
     errors: [404],
     responses: { 200: Model },
     handler: async ({ params }) => {

@@ -26,7 +26,7 @@ export const route = routeGroup({ area: 'providers' });
 /** Of everything that changes a provider. */
 export const byAdmins = { permission: 'providers.admin' } as const;
 
-export const Name = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64, description: 'A name of GET /api/providers' }) });
+export const Name = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64, description: 'A name of GET /api/providers', examples: ['anthropic'] }) });
 
 export const Default = Type.Object(
   {

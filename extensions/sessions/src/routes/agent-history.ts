@@ -5,6 +5,9 @@ import { AgentPath, SessionQuery } from './shapes.js';
 
 export const agentHistoryRoutes = (deps: SessionRouteDeps): RouteDecl[] => [compact(deps), reset(deps), clear(deps)];
 
+/** Whoever names one session would lose another, or all of them: what is not asked for here is refused. */
+const Nothing = Type.Object({}, { additionalProperties: false });
+
 const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
   route({
     id: 'compactSession',
@@ -17,6 +20,8 @@ const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
     audit: 'session_compacted',
     params: AgentPath,
     query: SessionQuery,
+    body: Nothing,
+    bodyRule: 'optional',
     errors: [404, 409, 500],
     responses: {
       200: Type.Object({
@@ -35,7 +40,7 @@ const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
   });
 
 const ALL_GO =
-  'Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books.';
+  'Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books. A request that names one session is refused: `DELETE /api/sessions/{id}` deletes that one.';
 
 const reset = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
   route({
@@ -47,6 +52,9 @@ const reset = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
     cost: 10,
     audit: 'session_reset',
     params: AgentPath,
+    query: Nothing,
+    body: Nothing,
+    bodyRule: 'optional',
     errors: [404, 409],
     responses: { 200: Type.Object({ status: OneOf(['reset']), agent_id: Uuid, new_session_id: Uuid, sessions_deleted: Type.Integer(), message: Type.String() }) },
     handler: async ({ actor, params }) => {
@@ -66,6 +74,7 @@ const clear = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
     cost: 10,
     audit: 'history_cleared',
     params: AgentPath,
+    query: Nothing,
     errors: [404, 409],
     responses: { 200: Type.Object({ status: OneOf(['ok']), message: Type.String(), agent_id: Uuid, new_session_id: Uuid, sessions_deleted: Type.Integer() }) },
     handler: async ({ actor, params }) => {

@@ -109,6 +109,26 @@ describeOnEngines('a session that is taken away', (_engine) => {
     expect((await http.expect(200, 'DELETE', `/api/agents/${agent.id}/history`)).body).to.include({ status: 'ok', message: 'All history cleared', sessions_deleted: 1 });
   });
 
+  it('are all kept where a reset, a clearing or a compaction names one of them in a place that nobody reads', async () => {
+    await boot();
+    const { http, agent } = svc.alice;
+    const id = await svc.alice.say('one');
+    const path = `/api/agents/${agent.id}`;
+    const answers = [
+      await http.post(`${path}/session/reset`, { session_id: id }),
+      await http.post(`${path}/session/reset?session_id=${id}`),
+      await http.delete(`${path}/history?session_id=${id}`),
+      await http.post(`${path}/session/compact`, { session_id: id }),
+    ];
+    for (const answer of answers)
+      expect(answer, answer.text)
+        .to.include({ status: 400 })
+        .and.have.nested.property('body.error')
+        .that.matches(/session_id/);
+    expect((await http.expect(200, 'GET', `${path}/session`)).body).to.include({ session_id: id, message_count: 2 });
+    await http.expect(200, 'POST', `${path}/session/reset`, {});
+  });
+
   it('may be taken away by many at once, with messages in between, and the agent can be spoken to afterwards', async () => {
     await boot();
     const { http, agent } = svc.alice;

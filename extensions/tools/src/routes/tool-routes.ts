@@ -35,7 +35,7 @@ const InvokeResult = Type.Object(
   { 'x-name': 'ToolResult' },
 );
 
-const NameParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: 'Name of the tool' }) });
+const NameParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: 'Name of the tool', examples: ['file_read'] }) });
 
 export type ToolRouteDeps = DirectDeps & { readonly tools: ToolsService };
 

@@ -6,7 +6,7 @@ export const ToolInvoke = Type.Object(
     enabled: Type.Boolean({ default: false, description: 'Whether POST /api/tools/{name}/invoke calls anything' }),
     allowlist: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { default: [], maxItems: 500, description: 'Names of tools that may be called directly; `*` stands for any text' }),
   },
-  { additionalProperties: false, default: {} },
+  { additionalProperties: false, default: {}, 'x-by-hand': 'it says which tools are called without an agent whose grants would bound them' },
 );
 export type ToolInvoke = Plain<typeof ToolInvoke>;
 

@@ -49,7 +49,14 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
 const Web = Type.Object(
   {
-    fetch: Type.Object({ ssrf_allowed_hosts: strings(), max_response_bytes: bytes(10_485_760), timeout_secs: seconds(30, 3_600) }, closed),
+    fetch: Type.Object(
+      {
+        ssrf_allowed_hosts: strings([], { 'x-by-hand': 'it says which hosts of this machine and its networks all agents may reach' }),
+        max_response_bytes: bytes(10_485_760),
+        timeout_secs: seconds(30, 3_600),
+      },
+      closed,
+    ),
   },
   closed,
 );
@@ -57,7 +64,7 @@ const Web = Type.Object(
 const ExecPolicy = Type.Object(
   {
     mode: OneOf(['deny', 'allowlist'], { default: 'allowlist', description: "allowlist: the agent's [capabilities] shell list decides; deny: nobody starts a process" }),
-    allowed_env_vars: strings(),
+    allowed_env_vars: strings([], { 'x-by-hand': 'it says which variables of the daemon, secrets among them, commands of agents may read' }),
     timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description: 'No process runs longer; unset, each caller sets its own limit (30 s where it sets none)' })),
     max_output_bytes: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_073_741_824, description: 'No more of an output is kept; unset, each caller sets its own limit (100 KiB where it sets none)' }),
