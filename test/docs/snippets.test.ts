@@ -9,21 +9,26 @@ import { expect } from 'chai';
 import { CLI, DEPLOYMENT, NOT_RUN, PAGES, README, type Snippet, snippetsOf } from './pages.js';
 import { createShell, type SvcShell } from './svc-shell.js';
 
-const RUN = new Set(['sh', 'toml', 'mermaid']);
+const RUN = new Set(['sh', 'toml']);
 const fileNameOf = ({ text }: Snippet): string => /^# (?:\S*\/)?([\w.-]+\.toml)$/m.exec(text.split('\n', 1)[0] ?? '')?.[1] ?? '';
 const placeOf = ({ page, line }: Snippet): string => `${page}:${line}`;
 
 describe('the snippets of the pages', () => {
-  let shell: SvcShell;
+  let shell: SvcShell | undefined;
+  const freshShell = async (): Promise<SvcShell> => {
+    shell = await createShell();
+    return shell;
+  };
   afterEach(async () => {
     await stopTestKernels();
     await shell?.clean();
+    shell = undefined;
   });
 
   for (const page of [README, CLI]) {
     it(`of ${page} run one after the other, against a daemon in an empty home`, async function () {
       this.timeout(120_000);
-      shell = await createShell();
+      const shell = await freshShell();
       const started = await shell.run('npx svc start');
       expect(started.code, started.output).to.equal(0);
       for (const snippet of snippetsOf(page)) {
@@ -37,7 +42,7 @@ describe('the snippets of the pages', () => {
 
   it(`of ${DEPLOYMENT} run before a daemon is started`, async function () {
     this.timeout(60_000);
-    shell = await createShell();
+    const shell = await freshShell();
     for (const snippet of snippetsOf(DEPLOYMENT).filter(({ language }) => language === 'sh')) {
       const { code, output } = await shell.run(snippet.text);
       expect(code, `${placeOf(snippet)}\n${output}`).to.equal(0);
@@ -46,7 +51,7 @@ describe('the snippets of the pages', () => {
 
   it('that are settings hold, and those that are manifests make agents', async function () {
     this.timeout(60_000);
-    shell = await createShell();
+    const shell = await freshShell();
     const { http } = await bootTestKernel();
     const snippets = PAGES.flatMap(snippetsOf).filter(({ language }) => language === 'toml');
     expect(snippets).to.have.length.above(3);

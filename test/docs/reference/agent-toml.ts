@@ -1,29 +1,27 @@
 /** kernel/cli/reference/agent-toml.md, from the schema that a manifest is judged by. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isTable, type JsonSchema } from '@svc/api';
 import { table } from './markdown.js';
-import { defaultOf, typeOf } from './schema-words.js';
+import { defaultOf, type KeySchema, typeOf } from './schema-words.js';
 
 interface Key {
   /** Empty at the top, else `[model]`, `[[fallback_models]]`. */
   readonly heading: string;
   readonly key: string;
-  readonly schema: JsonSchema;
+  readonly schema: KeySchema;
 }
 
 const HEAD = ['key', 'type', 'default', 'what it does'];
 
 export const agentReference = (root: string): string => {
-  const schema: unknown = JSON.parse(readFileSync(join(root, 'schemas/agent.schema.json'), 'utf8'));
-  if (!isTable(schema)) throw new Error('schemas/agent.schema.json is no schema');
-  const keys = keysOf(schema as JsonSchema, '');
+  const schema: KeySchema = JSON.parse(readFileSync(join(root, 'schemas/agent.schema.json'), 'utf8'));
+  const keys = keysOf(schema, '');
   const kept = keys.filter(({ schema: { 'x-effect': effect } }) => effect !== 'waits' && effect !== 'refused');
   const headings = [...new Set(kept.map(({ heading }) => heading))];
   return [...headings.map((heading) => sectionText(heading, kept)), refusedText(keys), waitingText(keys)].join('\n\n');
 };
 
-const keysOf = (schema: JsonSchema, heading: string): Key[] => {
+const keysOf = (schema: KeySchema, heading: string): Key[] => {
   const entries = Object.entries(schema.properties ?? {});
   const own = entries.filter(([, part]) => insideOf(part) === undefined).map(([key, part]) => ({ heading, key, schema: part }));
   const below = entries.flatMap(([key, part]) => {
@@ -35,20 +33,23 @@ const keysOf = (schema: JsonSchema, heading: string): Key[] => {
 };
 
 /** The table with named keys that a key may be; undefined where it is a value. */
-const insideOf = (part: JsonSchema): JsonSchema | undefined => {
-  const table = [part, ...(part.oneOf ?? []), ...(part.items ? [part.items] : [])].find((one) => one.type === 'object' && Object.keys(one.properties ?? {}).length > 0);
-  return table;
+const insideOf = (part: KeySchema): KeySchema | undefined => {
+  const tables = [part, ...(part.oneOf ?? []), ...(part.items ? [part.items] : [])];
+  return tables.find((one) => one.type === 'object' && Object.keys(one.properties ?? {}).length > 0);
 };
 
-const meaningOf = ({ schema }: Key): string => `${schema.description ?? ''}${schema['x-effect'] === 'shown' ? (schema.description ? '. Kept and shown' : 'Kept and shown') : ''}`;
+const meaningOf = ({ schema }: Key): string => [schema.description, schema['x-effect'] === 'shown' ? 'Kept and shown' : undefined].filter((text) => text !== undefined).join('. ');
 
 const sectionText = (heading: string, keys: readonly Key[]): string => {
   const own = keys.filter((key) => key.heading === heading);
-  return `## ${heading === '' ? 'Top level\nBefore the first table of the file.' : heading}\n\n${table(HEAD, own.map((key) => [`\`${key.key}\``, typeOf(key.schema), defaultOf(key.schema), meaningOf(key)]))}`;
+  return `## ${heading === '' ? 'Top level\nBefore the first table of the file.' : heading}\n\n${table(
+    HEAD,
+    own.map((key) => [`\`${key.key}\``, typeOf(key.schema), defaultOf(key.schema), meaningOf(key)]),
+  )}`;
 };
 
 const pathOf = ({ heading, key }: Key): string => [heading.replaceAll(/[[\]]/g, ''), key].filter((part) => part !== '').join('.');
-const whyOf = ({ schema }: Key): string => (typeof schema['x-why'] === 'string' ? schema['x-why'] : '');
+const whyOf = ({ schema }: Key): string => schema['x-why'] ?? '';
 
 const refusedText = (keys: readonly Key[]): string => {
   const refused = keys.filter(({ schema }) => schema['x-effect'] === 'refused');
@@ -56,14 +57,21 @@ const refusedText = (keys: readonly Key[]): string => {
   return `## Refused\nThese would narrow, redirect or cap something, and nothing here keeps them. A manifest that sets one is refused, unless the value changes nothing.\n\n${table(['key', 'allowed', 'why, and what to do instead'], rows)}`;
 };
 
-const allowedOf = (schema: JsonSchema): string => {
-  const allowed: unknown = schema['x-allowed'];
-  return Array.isArray(allowed) ? allowed.filter((one) => typeof one !== 'object').map((one) => `\`${JSON.stringify(one)}\``).join(', ') : '';
-};
+const allowedOf = (schema: KeySchema): string =>
+  (schema['x-allowed'] ?? [])
+    .filter((one) => typeof one !== 'object')
+    .map((one) => `\`${JSON.stringify(one)}\``)
+    .join(', ');
 
 const waitingText = (keys: readonly Key[]): string => {
   const waiting = keys.filter(({ schema }) => schema['x-effect'] === 'waits');
   const areas = [...new Set(waiting.map(whyOf))];
-  const rows = areas.map((why) => [why, waiting.filter((key) => whyOf(key) === why).map((key) => `\`${pathOf(key)}\``).join(', ')]);
+  const rows = areas.map((why) => [
+    why,
+    waiting
+      .filter((key) => whyOf(key) === why)
+      .map((key) => `\`${pathOf(key)}\``)
+      .join(', '),
+  ]);
   return `## Kept, and without effect yet\nThey belong to areas that are not here. They are kept and shown, and whoever writes them is told.\n\n${table(['waits for', 'keys'], rows)}`;
 };

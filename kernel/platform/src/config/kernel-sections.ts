@@ -43,7 +43,10 @@ const Extensions = Type.Object(
   closed,
 );
 
-const Security = Type.Object({ required: strings([], { description: 'Areas without which nobody is served, in place of those that the preset names' }) }, { ...closed, 'x-security': true, 'x-by-hand': 'it says without which areas nobody may be served' });
+const Security = Type.Object(
+  { required: strings([], { description: 'Areas without which nobody is served, in place of those that the preset names' }) },
+  { ...closed, 'x-security': true, 'x-by-hand': 'it says without which areas nobody may be served' },
+);
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
