@@ -28,10 +28,10 @@ export type ProviderUrls = Plain<typeof ProviderUrls>;
 const FallbackProviders = Type.Array(
   Type.Object(
     {
-      provider: Type.String({ minLength: 1, maxLength: 64 }),
-      model: Type.String({ default: '', maxLength: 200 }),
-      api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$' }),
-      base_url: Type.String({ default: '', pattern: BASE_URL, maxLength: 2000 }),
+      provider: Type.String({ minLength: 1, maxLength: 64, description: 'A provider name' }),
+      model: Type.String({ default: '', maxLength: 200, description: "A model id; empty takes the provider's usual one" }),
+      api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable that holds its key, where that is not the usual one' }),
+      base_url: Type.String({ default: '', pattern: BASE_URL, maxLength: 2000, description: 'Where it is reached, where that is not the usual place' }),
     },
     closed,
   ),

@@ -50,7 +50,7 @@ export const MODEL_KEYS: Table = {
   name: acts(text(256, { description: 'Another word for model' })),
   max_tokens: acts(count(1, 10_000_000, 'Of one answer', { default: 4_096 })),
   temperature: acts(Type.Number({ minimum: 0, maximum: 2, default: 0.7, description: 'How much is left to chance' })),
-  system_prompt: acts(text(65_536)),
+  system_prompt: acts(text(65_536, { description: 'What the model is told before everything else' })),
   request_timeout_secs: acts(count(1, 86_400, 'Of one model call')),
   context_window: acts(count(1_000, 100_000_000, 'Tokens of the conversation that the model is sent at most')),
   max_output_tokens: acts(count(1, 10_000_000, 'No answer is longer, whatever max_tokens says')),

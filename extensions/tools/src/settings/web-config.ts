@@ -50,7 +50,7 @@ export const TavilySettings = defineConfig(
     {
       api_key_env: KeyEnv('TAVILY_API_KEY'),
       max_results: MaxResults,
-      search_depth: OneOf(['basic', 'advanced'], { default: 'basic' }),
+      search_depth: OneOf(['basic', 'advanced'], { default: 'basic', description: 'advanced is slower and costs more at Tavily' }),
       include_answer: Type.Boolean({ default: true, description: 'Whether its own short answer is asked for' }),
       url: Url('https://api.tavily.com', 'Where it is reached'),
     },

@@ -11,13 +11,13 @@ export type SectionClaims = Readonly<Record<string, SectionClaim>>;
 
 const closed = { additionalProperties: false };
 const strings = (values: readonly string[] = [], more: object = {}) => Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), { default: [...values], maxItems: 1_000, ...more });
-const seconds = (value: number, maximum = 86_400) => Type.Integer({ default: value, minimum: 1, maximum });
-const bytes = (value: number) => Type.Integer({ default: value, minimum: 1, maximum: 1_073_741_824 });
+const seconds = (value: number, maximum: number, description: string) => Type.Integer({ default: value, minimum: 1, maximum, description });
+const bytes = (value: number, description: string) => Type.Integer({ default: value, minimum: 1, maximum: 1_073_741_824, description });
 
 const Api = Type.Object(
   {
     listen_addr: Type.String({ default: '127.0.0.1:4545', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):\\d{1,5}$', description: 'Address and port', 'x-restart': true, 'x-alias': ['api_listen'] }),
-    cors_origins: strings([], { 'x-alias': ['cors_origin'] }),
+    cors_origins: strings([], { 'x-alias': ['cors_origin'], description: 'Origins whose pages may call this daemon from a browser, as https://chat.example; needs an api_key' }),
     max_connections: Type.Integer({ default: 10_000, minimum: 1, maximum: 1_000_000, description: 'Open connections in all; beyond it only this machine may still ask about health' }),
     max_connections_per_ip: Type.Integer({
       default: 512,
@@ -37,13 +37,16 @@ const SWITCHED = '`svc ext enable` and `svc ext disable` switch areas, and say f
 const Extensions = Type.Object(
   {
     preset: OneOf(['minimal', 'standard', 'full'], { default: 'standard', 'x-restart': true, description: 'Which areas are on, where nobody said otherwise' }),
-    enable: strings([], { 'x-by-hand': SWITCHED }),
-    disable: strings([], { 'x-by-hand': SWITCHED }),
+    enable: strings([], { 'x-by-hand': SWITCHED, description: 'Areas that are on, whatever the preset says' }),
+    disable: strings([], { 'x-by-hand': SWITCHED, description: 'Areas that are off, whatever the preset says' }),
   },
   closed,
 );
 
-const Security = Type.Object({ required: strings() }, { ...closed, 'x-security': true, 'x-by-hand': 'it says without which areas nobody may be served' });
+const Security = Type.Object(
+  { required: strings([], { description: 'Areas without which nobody is served, in place of those that the preset names' }) },
+  { ...closed, 'x-security': true, 'x-by-hand': 'it says without which areas nobody may be served' },
+);
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
@@ -51,9 +54,9 @@ const Web = Type.Object(
   {
     fetch: Type.Object(
       {
-        ssrf_allowed_hosts: strings([], { 'x-by-hand': 'it says which hosts of this machine and its networks all agents may reach' }),
-        max_response_bytes: bytes(10_485_760),
-        timeout_secs: seconds(30, 3_600),
+        ssrf_allowed_hosts: strings([], { 'x-by-hand': 'it says which hosts of this machine and its networks all agents may reach', description: 'Hosts and blocks on private networks that may be reached; addresses that serve cloud credentials stay shut' }),
+        max_response_bytes: bytes(10_485_760, 'What a tool reads of one answer'),
+        timeout_secs: seconds(30, 3_600, 'How long a tool waits for one answer'),
       },
       closed,
     ),
@@ -64,7 +67,7 @@ const Web = Type.Object(
 const ExecPolicy = Type.Object(
   {
     mode: OneOf(['deny', 'allowlist'], { default: 'allowlist', description: "allowlist: the agent's [capabilities] shell list decides; deny: nobody starts a process" }),
-    allowed_env_vars: strings([], { 'x-by-hand': 'it says which variables of the daemon, secrets among them, commands of agents may read' }),
+    allowed_env_vars: strings([], { 'x-by-hand': 'it says which variables of the daemon, secrets among them, commands of agents may read', description: 'Variables that a process of an agent may see, beside the basic ones; `X_*` takes all of that name that do not look like secrets' }),
     timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description: 'No process runs longer; unset, each caller sets its own limit (30 s where it sets none)' })),
     max_output_bytes: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_073_741_824, description: 'No more of an output is kept; unset, each caller sets its own limit (100 KiB where it sets none)' }),
@@ -101,7 +104,7 @@ const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 const sections = {
   api: Api,
   extensions: Extensions,
-  log: Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'] }) }, closed),
+  log: Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'], description: 'What is written down: this level and those above it' }) }, closed),
   security: Security,
   web: Web,
   exec_policy: ExecPolicy,
