@@ -64,7 +64,7 @@ const run = async (argv: readonly string[], entry: CommandEntry | undefined, dis
   }
 };
 
-const createProgram = (): Command =>
+export const createProgram = (): Command =>
   new Command('svc')
     .description('Hosts autonomous, LLM-driven agents: start it, talk to them, operate it.')
     .version(VERSION, '-V, --version', 'print the version')

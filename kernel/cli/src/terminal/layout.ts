@@ -112,3 +112,13 @@ export const bytesText = (count: number): string => {
   const [value, unit] = count < 1_000_000 ? [count / 1_000, 'kB'] : [count / 1_000_000, 'MB'];
   return `${value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)} ${unit}`;
 };
+
+/** When it was, as people say it: `just now`, `5 min ago`, `3 d ago`; later than a month, the day. */
+export const agoText = (iso: string, now: number): string => {
+  const seconds = (now - Date.parse(iso)) / 1000;
+  if (Number.isNaN(seconds)) return iso;
+  if (seconds < 60) return 'just now';
+  if (seconds > 30 * 86_400) return iso.slice(0, 10);
+  // The larger unit says enough.
+  return `${duration(seconds).split(' ').slice(0, 2).join(' ')} ago`;
+};
