@@ -83,5 +83,13 @@ const withText = async (failure: Failure, { name }: Agent, file: string): Promis
   const keptFile = path.join(await mkdtemp(path.join(tmpdir(), 'svc-rejected-')), `${path.basename(name).replace(/[^\w.-]/g, '_')}.toml`);
   await copyFile(file, keptFile);
   const { code, details, exit, message, requestId, status } = failure;
-  return new Failure(message, { code, details, exit, requestId, ...(status === undefined ? {} : { status }), why: `your text is in ${keptFile}`, mend: `correct it, then svc agent apply ${keptFile} --name ${name}` });
+  return new Failure(message, {
+    code,
+    details,
+    exit,
+    requestId,
+    ...(status === undefined ? {} : { status }),
+    why: `your text is in ${keptFile}`,
+    mend: `correct it, then svc agent apply ${keptFile} --name ${name}`,
+  });
 };

@@ -17,7 +17,10 @@ interface Answer {
 
 type Setter = (daemon: DaemonClient, id: string, value: string) => Promise<Answer>;
 
-const text = (key: 'name' | 'description' | 'system_prompt'): Setter => (daemon, id, value) => daemon.call('patchAgent', { id, body: { [key]: value } });
+const text =
+  (key: 'name' | 'description' | 'system_prompt'): Setter =>
+  (daemon, id, value) =>
+    daemon.call('patchAgent', { id, body: { [key]: value } });
 const look =
   (key: 'emoji' | 'avatar_url' | 'color' | 'archetype' | 'vibe' | 'greeting_style'): Setter =>
   (daemon, id, value) =>

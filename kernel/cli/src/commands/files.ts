@@ -1,9 +1,6 @@
 /** `svc files`: the workspace of an agent, and what is uploaded to it. */
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { OpenAnswer } from '@svc/client';
 import type { Command } from 'commander';
 import { findAgent } from '../daemon/agent-lookup.js';
@@ -69,7 +66,13 @@ const at = async (cli: Cli, wanted: string): Promise<{ daemon: DaemonClient; id:
 const list = async (cli: Cli, wanted: string, folder: string | undefined): Outcome => {
   const { daemon, id, name } = await at(cli, wanted);
   const all = await daemon.call('listAgentFiles', { id });
-  const prefix = folder === undefined ? '' : path.posix.normalize(folder).replace(/^(?:\.?\/)+|^\.$/g, '').replace(/\/+$/, '');
+  const prefix =
+    folder === undefined
+      ? ''
+      : path.posix
+          .normalize(folder)
+          .replace(/^(?:\.?\/)+|^\.$/g, '')
+          .replace(/\/+$/, '');
   const files = all.files.filter((file) => prefix === '' || file.name === prefix || file.name.startsWith(`${prefix}/`));
   if (cli.json) cli.out.json({ files, total: files.length, truncated: all.truncated });
   else if (files.length === 0) cli.out.line(prefix === '' ? `The workspace of ${name} is empty.` : `The workspace of ${name} has nothing at ${prefix}.`);
@@ -86,19 +89,17 @@ const list = async (cli: Cli, wanted: string, folder: string | undefined): Outco
 
 const get = async (cli: Cli, wanted: string, file: string, output: string | undefined): Outcome => {
   const { daemon, id, name } = await at(cli, wanted);
-  const opened = await daemon.client.open('getAgentFile', { id, filename: file, raw: '1' }, { headers: { accept: 'application/octet-stream' } }).catch((error: unknown) => fromDaemon(error, daemon, name));
-  try {
-    if (output !== undefined) return await save(cli, daemon, opened, { name: file, output });
-    return await print(cli, daemon, opened, file);
-  } finally {
-    opened.close();
-  }
+  const ask = async (): Promise<AsyncGenerator<Uint8Array>> => {
+    const options = { headers: { accept: 'application/octet-stream' } };
+    return bytesFrom(daemon, await daemon.client.open('getAgentFile', { id, filename: file, raw: '1' }, options).catch((error: unknown) => fromDaemon(failureOf(error, daemon.url), name)));
+  };
+  return output === undefined ? print(cli, file, await ask()) : save(cli, { name: file, output }, ask);
 };
 
-const fromDaemon = (error: unknown, daemon: DaemonClient, name: string): never => {
-  const failure = failureOf(error, daemon.url);
-  if (!(failure instanceof Failure) || failure.code !== 'files_not_found') throw failure;
-  throw new Failure(failure.message, { code: failure.code, mend: `svc files list ${name}`, requestId: failure.requestId });
+/** The daemon's hint is about its interface; here there is a command. */
+const fromDaemon = (error: unknown, name: string): never => {
+  if (!(error instanceof Failure) || !['files_not_found', 'files_not_a_file'].includes(error.code)) throw error;
+  throw new Failure(error.message, { code: error.code, mend: `svc files list ${name}`, requestId: error.requestId });
 };
 
 /** What comes keeps the connection alive. */
@@ -111,40 +112,47 @@ async function* bytesFrom(daemon: DaemonClient, answer: OpenAnswer): AsyncGenera
     }
   } catch (error) {
     throw failureOf(answer.explain(error), daemon.url);
+  } finally {
+    answer.close();
   }
 }
 
-/** Beside its place first: half a file never takes the place of a whole one. */
-const save = async (cli: Cli, daemon: DaemonClient, answer: OpenAnswer, { name, output }: { name: string; output: string }): Outcome => {
-  const part = `${output}.part-${process.pid}`;
-  let size = 0;
-  const counted = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const bytes of bytesFrom(daemon, answer)) {
-      size += bytes.byteLength;
-      yield bytes;
-    }
-  };
-  try {
-    await pipeline(Readable.from(counted()), createWriteStream(part));
-    await rename(part, output);
-  } catch (error) {
-    await rm(part, { force: true });
-    if (error instanceof Failure) throw error;
+const unwritable =
+  (output: string) =>
+  (error: unknown): never => {
     throw new Failure(`${output} cannot be written.`, { code: 'cli_file_unwritable', why: error instanceof Error ? error.message : String(error), mend: 'name another file' });
+  };
+
+/** Beside its place first: half a file never takes the place of a whole one. Nothing is asked for where nothing can be written. */
+const save = async (cli: Cli, { name, output }: { name: string; output: string }, ask: () => Promise<AsyncIterable<Uint8Array>>): Outcome => {
+  const part = `${output}.part-${process.pid}`;
+  const handle = await open(part, 'wx').catch(unwritable(output));
+  let size = 0;
+  try {
+    for await (const bytes of await ask()) {
+      await handle.appendFile(bytes).catch(unwritable(output));
+      size += bytes.byteLength;
+    }
+    await handle.close();
+    await rename(part, output).catch(unwritable(output));
+  } catch (error) {
+    await handle.close();
+    await rm(part, { force: true });
+    throw error;
   }
   if (cli.json) cli.out.json({ status: 'saved', name, file: output, size_bytes: size });
   else cli.out.line(`${cli.out.green('✓')} ${output} has ${bytesText(size)}`);
   return EXIT.ok;
 };
 
-const print = async (cli: Cli, daemon: DaemonClient, answer: OpenAnswer, name: string): Outcome => {
+const print = async (cli: Cli, name: string, pieces: AsyncIterable<Uint8Array>): Outcome => {
   // A program takes the bytes as they are and as they come.
   if (!cli.json && !cli.out.isTty) {
-    for await (const bytes of bytesFrom(daemon, answer)) if (!process.stdout.write(bytes)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+    for await (const bytes of pieces) if (!process.stdout.write(bytes)) await new Promise((resolve) => process.stdout.once('drain', resolve));
     return EXIT.ok;
   }
   const parts: Uint8Array[] = [];
-  for await (const bytes of bytesFrom(daemon, answer)) parts.push(bytes);
+  for await (const bytes of pieces) parts.push(bytes);
   const whole = Buffer.concat(parts);
   const text = asText(whole);
   if (cli.json) cli.out.json({ name, content: text ?? whole.toString('base64'), encoding: text === undefined ? 'base64' : 'utf-8', size_bytes: whole.byteLength });
@@ -167,7 +175,8 @@ const put = async (cli: Cli, wanted: string, file: string, to: string | undefine
   if (file === '-' && to === undefined) throw usageFailure('What comes from stdin has no name of its own.', `svc files put ${wanted} - PATH`);
   const { bytesOfFile } = await import('../daemon/upload-file.js');
   const { daemon, id } = await at(cli, wanted);
-  const bytes = file === '-' ? await readStdinBytes(MAX_WRITE_BYTES) : await bytesOfFile(file, MAX_WRITE_BYTES, { missing: 'name a file of this machine', tooLarge: `svc files upload ${wanted} ${file}` });
+  const bytes =
+    file === '-' ? await readStdinBytes(MAX_WRITE_BYTES) : await bytesOfFile(file, MAX_WRITE_BYTES, { missing: 'name a file of this machine', tooLarge: `svc files upload ${wanted} ${file}` });
   const text = asText(bytes);
   const body = text === undefined ? { content: bytes.toString('base64'), encoding: 'base64' as const } : { content: text };
   const written = await daemon.call('putAgentFile', { id, filename: to ?? path.basename(file), body });
@@ -179,7 +188,7 @@ const put = async (cli: Cli, wanted: string, file: string, to: string | undefine
 const remove = async (cli: Cli, wanted: string, file: string): Outcome => {
   const { daemon, id, name } = await at(cli, wanted);
   if (!(await agreesAtTerminal(cli, `Delete ${file} from the workspace of ${name}? There is no way back.`))) return EXIT.ok;
-  const answer = await daemon.call('deleteAgentFile', { id, filename: file }).catch((error: unknown) => fromDaemon(error, daemon, name));
+  const answer = await daemon.call('deleteAgentFile', { id, filename: file }).catch((error: unknown) => fromDaemon(error, name));
   if (cli.json) cli.out.json({ ...answer, status: 'deleted' });
   else cli.out.line(`${cli.out.green('✓')} ${answer.name} is deleted`);
   return EXIT.ok;

@@ -129,7 +129,8 @@ const listAliases = async (cli: Cli, { aliases, custom, total }: Aliases): Outco
   }
   const names = Object.keys(aliases).sort((a, b) => Number(custom.includes(b)) - Number(custom.includes(a)) || a.localeCompare(b));
   const rows = names.map((name) => [name, aliases[name] ?? '', custom.includes(name) ? 'yours' : 'catalog']);
-  for (const line of table([{ title: 'ALIAS' }, { title: 'MODEL' }, { title: 'FROM' }], rows, cli.out.width, (text, column, row) => (row < 0 || column === 2 ? cli.out.dim(text) : text))) cli.out.line(line);
+  for (const line of table([{ title: 'ALIAS' }, { title: 'MODEL' }, { title: 'FROM' }], rows, cli.out.width, (text, column, row) => (row < 0 || column === 2 ? cli.out.dim(text) : text)))
+    cli.out.line(line);
   return EXIT.ok;
 };
 
@@ -169,7 +170,12 @@ const removeAlias = async (cli: Cli, daemon: DaemonClient, { custom }: Aliases, 
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 404) throw error;
-    throw new Failure(error.message, { code: error.code, why: custom.length === 0 ? 'no names were given here' : `those that were given here: ${custom.join(', ')}`, mend: 'svc models alias', requestId: error.requestId });
+    throw new Failure(error.message, {
+      code: error.code,
+      why: custom.length === 0 ? 'no names were given here' : `those that were given here: ${custom.join(', ')}`,
+      mend: 'svc models alias',
+      requestId: error.requestId,
+    });
   }
 };
 
@@ -181,7 +187,11 @@ const update = async (cli: Cli): Outcome => {
     return EXIT.ok;
   }
   const { green, yellow } = cli.out;
-  cli.out.line(found.changed ? `${green('✓')} The catalog is of ${found.version} now (before: ${found.previous_version}), with ${found.models_count} models.` : `${green('✓')} Nothing is newer than the catalog of ${found.version}.`);
+  cli.out.line(
+    found.changed
+      ? `${green('✓')} The catalog is of ${found.version} now (before: ${found.previous_version}), with ${found.models_count} models.`
+      : `${green('✓')} Nothing is newer than the catalog of ${found.version}.`,
+  );
   for (const { entry, why } of found.dropped) cli.out.note(yellow(`left out: ${entry}: ${why}`));
   if (found.dropped_count > found.dropped.length) cli.out.note(yellow(`and ${found.dropped_count - found.dropped.length} more`));
   return EXIT.ok;

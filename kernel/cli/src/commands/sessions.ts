@@ -105,14 +105,22 @@ const show = async (cli: Cli, wanted: string): Outcome => {
   }
   const { bold, dim } = cli.out;
   cli.out.line(`${bold(printable(session.label ?? '(no label)'))}  ${dim(`${session.agent_name ?? 'an agent that is gone'}, begun ${session.created_at}, ${session.id}`)}`);
+  let speaker = '';
   for (const message of session.messages) {
-    const lines = linesOf(message, cli);
-    // What a tool brought in stands below the call.
-    const isResult = message.role === 'user' && typeof message.content !== 'string' && message.content.every((block) => block.type === 'tool_result');
-    if (!isResult) cli.out.line(`\n${dim(message.is_summary ? 'summary of what was said before' : message.role === 'user' ? 'you' : message.role === 'assistant' ? (session.agent_name ?? 'agent') : 'system')}`);
-    for (const line of lines) cli.out.line(line);
+    const next = speakerOf(message, session.agent_name ?? 'agent');
+    // What a tool brought in stands below its call, and the next words of an agent below that.
+    if (next !== undefined && next !== speaker) cli.out.line(`\n${dim(next)}`);
+    speaker = next ?? speaker;
+    for (const line of linesOf(message, cli)) cli.out.line(line);
   }
   return EXIT.ok;
+};
+
+/** Undefined for results of tools alone: nobody says them. */
+const speakerOf = ({ content, is_summary, role }: Message, agent: string): string | undefined => {
+  if (is_summary) return 'summary of what was said before';
+  if (typeof content !== 'string' && content.every(({ type }) => type === 'tool_result')) return undefined;
+  return role === 'user' ? 'you' : role === 'assistant' ? agent : 'system';
 };
 
 const linesOf = ({ content }: Message, { out }: Cli): string[] => {
@@ -167,7 +175,7 @@ const printHits = async (cli: Cli, { indexed_until, items, total, total_is_exact
   const now = Date.now();
   for (const hit of items) {
     cli.out.line(`${bold(printable(hit.label ?? '(no label)'))}  ${dim(`${hit.agent_name ?? 'an agent that is gone'}, ${agoText(hit.timestamp, now)}, ${hit.session_id}`)}`);
-    cli.out.line(`  ${dim(hit.role === 'user' ? 'you' : 'agent')}  ${markWords(printable(hit.snippet), words, (found) => bold(yellow(found)))}`);
+    cli.out.line(`  ${dim(hit.role === 'user' ? 'you' : (hit.agent_name ?? 'agent'))}  ${markWords(printable(hit.snippet), words, (found) => bold(yellow(found)))}`);
   }
   if (items.length === 0) cli.out.line('Nothing that was said holds all of these words.');
   else if (total > items.length) cli.out.note(dim(`${items.length} of ${total_is_exact ? '' : 'at least '}${total}; --limit shows more`));

@@ -113,7 +113,7 @@ const jsonInput = async (words: readonly string[]): Promise<Record<string, unkno
   const [first] = words;
   const isKeyed = words.length > 0 && words.every((word) => /^[\w.-]+=/.test(word));
   if (first === undefined || isKeyed) return undefined;
-  if (words.length > 1) throw usageFailure(`"${words.find((word) => !/^[\w.-]+=/.test(word))}" is not key=value.`, "one JSON object: svc tool call NAME '{\"path\": \"notes.md\"}'");
+  if (words.length > 1) throw usageFailure(`"${words.find((word) => !/^[\w.-]+=/.test(word))}" is not key=value.`, 'one JSON object: svc tool call NAME \'{"path": "notes.md"}\'');
   const text = first === '-' ? await readStdin() : first;
   let value: unknown;
   try {
@@ -121,7 +121,8 @@ const jsonInput = async (words: readonly string[]): Promise<Record<string, unkno
   } catch (error) {
     throw usageFailure(`The input is neither JSON nor key=value: ${error instanceof Error ? error.message : String(error)}.`, 'svc tool call --help');
   }
-  if (!isTable(value)) throw usageFailure(`The input is ${Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`}; an object was expected.`, "svc tool call NAME '{\"key\": \"value\"}'");
+  if (!isTable(value))
+    throw usageFailure(`The input is ${Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`}; an object was expected.`, 'svc tool call NAME \'{"key": "value"}\'');
   return { ...value };
 };
 

@@ -1,7 +1,5 @@
 /** What there is to complete: every command with its subcommands and options, read from the commands themselves. */
-import { Command } from 'commander';
-import { COMMANDS } from '../command-table.js';
-import { createProgram } from '../program.js';
+import type { Command } from 'commander';
 
 export interface OptionWord {
   /** `--name`, or `-n` where there is no long one. */
@@ -29,16 +27,19 @@ export interface CommandTree {
   readonly globals: readonly OptionWord[];
 }
 
-export const commandTree = async (): Promise<CommandTree> => {
-  const program = createProgram();
-  for (const entry of Object.values(COMMANDS)) (await entry.load()).define(program, () => async () => undefined);
+export const commandTree = (program: Command): CommandTree => {
   const globals = [...program.options.map(optionOf), { word: '--help', short: '-h', description: 'print help', takesValue: false }];
-  const tops = Object.entries(COMMANDS).map(([name, { summary }]) => ({ name, description: summary }));
+  const tops = program.commands.map((command) => ({ name: command.name(), description: command.summary() }));
   const root: CommandNode = { path: '', description: '', words: [...tops, { name: 'help', description: 'help for a command' }], options: [], argument: 'none', isRepeated: false };
   return { nodes: [root, ...program.commands.flatMap((command) => nodesOf(command, ''))], globals };
 };
 
-const optionOf = ({ description, long, required, short }: Command['options'][number]): OptionWord => ({ word: long ?? short ?? '', short: long === undefined ? undefined : short, description, takesValue: required });
+const optionOf = ({ description, long, required, short }: Command['options'][number]): OptionWord => ({
+  word: long ?? short ?? '',
+  short: long === undefined ? undefined : short,
+  description,
+  takesValue: required,
+});
 
 const nodesOf = (command: Command, above: string): CommandNode[] => {
   const path = above === '' ? command.name() : `${above} ${command.name()}`;

@@ -13,7 +13,11 @@ const withValue = (options: readonly OptionWord[]): string[] => optionWords(opti
 /** One branch of a `case` for each command and subcommand. */
 const cases = ({ nodes }: CommandTree, line: (node: CommandNode) => string): string => nodes.map((node) => `    '${node.path}') ${line(node)} ;;`).join('\n');
 
-const groupsOf = ({ nodes }: CommandTree): string => nodes.filter(({ path, words }) => path !== '' && path !== 'completion' && words.length > 0).map(({ path }) => path).join('|');
+const groupsOf = ({ nodes }: CommandTree): string =>
+  nodes
+    .filter(({ path, words }) => path !== '' && path !== 'completion' && words.length > 0)
+    .map(({ path }) => path)
+    .join('|');
 const valuesOf = ({ globals, nodes }: CommandTree): string => [...new Set(withValue([...globals, ...nodes.flatMap(({ options }) => options)]))].join('|');
 
 const bash = (tree: CommandTree): string => `# What Tab offers after svc, in bash. Made by: svc completion bash
@@ -149,4 +153,6 @@ ${[...lines, ...tree.globals.map((option) => fishOption(option, ''))].join('\n')
 };
 
 const fishOption = ({ description, short, takesValue, word }: OptionWord, here: string): string =>
-  ['complete -c svc', here, `-l ${word.replace(/^--/, '')}`, short === undefined ? '' : `-s ${short.slice(1)}`, takesValue ? '-r' : '', `-d ${fishQuoted(description)}`].filter((part) => part !== '').join(' ');
+  ['complete -c svc', here, `-l ${word.replace(/^--/, '')}`, short === undefined ? '' : `-s ${short.slice(1)}`, word === '--agent' ? "-x -a '(svc completion agents 2>/dev/null)'" : takesValue ? '-r' : '', `-d ${fishQuoted(description)}`]
+    .filter((part) => part !== '')
+    .join(' ');

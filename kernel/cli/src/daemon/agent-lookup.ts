@@ -31,7 +31,12 @@ export const agentNamed = (agents: readonly AgentRow[], wanted: string): AgentRo
   const names = agents.map(({ name }) => name);
   throw new Failure(`There is no agent "${wanted}".${didYouMean(wanted, names)}`, {
     code: 'agent_not_found',
-    why: agents.length === 0 ? 'there are no agents yet' : matches.length > 1 ? `${matches.length} ids begin like that` : `there are: ${names.slice(0, SHOWN_NAMES).join(', ')}${agents.length > SHOWN_NAMES ? ', …' : ''}`,
+    why:
+      agents.length === 0
+        ? 'there are no agents yet'
+        : matches.length > 1
+          ? `${matches.length} ids begin like that`
+          : `there are: ${names.slice(0, SHOWN_NAMES).join(', ')}${agents.length > SHOWN_NAMES ? ', …' : ''}`,
     mend: agents.length === 0 ? 'svc agent new' : 'svc agent list',
   });
 };

@@ -13,6 +13,12 @@ export const knownProvider = async (daemon: DaemonClient, name: string): Promise
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 404) throw error;
     const { providers } = await daemon.call('listProviders');
-    throw new Failure(`There is no provider "${name}".${didYouMean(name, providers.map((one) => one.name))}`, { code: 'cli_no_such_provider', mend: 'svc providers list', requestId: error.requestId });
+    throw new Failure(
+      `There is no provider "${name}".${didYouMean(
+        name,
+        providers.map((one) => one.name),
+      )}`,
+      { code: 'cli_no_such_provider', mend: 'svc providers list', requestId: error.requestId },
+    );
   }
 };

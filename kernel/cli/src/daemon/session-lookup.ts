@@ -43,7 +43,11 @@ const sessionNamed = (rows: readonly SessionRow[], wanted: string): SessionRow =
   if (first !== undefined && found.length === 1) return first;
   if (first !== undefined) {
     const some = found.slice(0, SHOWN).map(({ id, agent_name, label }) => `${id} (${[agent_name ?? 'agent is gone', ...(label === null ? [] : [label])].join(', ')})`);
-    throw new Failure(`"${wanted}" is ${found.length} sessions.`, { code: 'cli_session_ambiguous', why: `it fits ${some.join('; ')}${found.length > SHOWN ? '; …' : ''}`, mend: 'name one by its whole id' });
+    throw new Failure(`"${wanted}" is ${found.length} sessions.`, {
+      code: 'cli_session_ambiguous',
+      why: `it fits ${some.join('; ')}${found.length > SHOWN ? '; …' : ''}`,
+      mend: 'name one by its whole id',
+    });
   }
   const labels = rows.flatMap(({ label }) => (label === null ? [] : [label]));
   throw new Failure(`There is no session "${wanted}".${didYouMean(wanted, labels)}`, {

@@ -28,14 +28,16 @@ export const tryKey = async (cli: Cli, daemon: DaemonClient, name: string, model
   }
 };
 
-const found = ({ models, test }: Tried): string => [...(models === null ? [] : [`${models} ${models === 1 ? 'model' : 'models'}`]), ...(test === undefined ? [] : [`${test.latency_ms} ms`])].join(', ');
+const found = ({ models, test }: Tried): string =>
+  [...(models === null ? [] : [`${models} ${models === 1 ? 'model' : 'models'}`]), ...(test === undefined ? [] : [`${test.latency_ms} ms`])].join(', ');
 
 const isRefused = ({ test }: Tried): boolean => test?.auth_status === 'invalid_key';
 
 export const keyLines = ({ out }: Cli, name: string, tried: Tried): string[] => {
   const { test, why } = tried;
   if (test?.status === 'ok') return [`${out.green('✓')} The key of ${name} is stored, and ${name} takes it (${found(tried)}).`];
-  if (isRefused(tried)) return [`${out.red('✗')} The key of ${name} is stored, and ${name} refused it. It stays until you set another: svc providers set-key ${name}`, `  ${out.red(test?.error ?? '')}`];
+  if (isRefused(tried))
+    return [`${out.red('✗')} The key of ${name} is stored, and ${name} refused it. It stays until you set another: svc providers set-key ${name}`, `  ${out.red(test?.error ?? '')}`];
   return [`${out.green('✓')} The key of ${name} is stored.`, `  ${out.yellow(`It could not be tried: ${test?.error ?? why ?? ''}`)}`];
 };
 

@@ -36,8 +36,8 @@ const MANY_OPTIONS = 12;
 
 export const choose = async <T>(question: string, options: ReadonlyArray<{ value: T; label: string; hint?: string }>): Promise<T> => {
   const prompts = await import('@clack/prompts');
-  // The library's option type is conditional on T; ours is its object form.
-  const asked = { message: question, options: options as never };
+  // The library's option type is conditional on T; ours is its object form. The first is the usual one, also where its value is undefined.
+  const asked = { message: question, options: options as never, ...(options[0] === undefined ? {} : { initialValue: options[0].value as never }) };
   const answer = options.length > MANY_OPTIONS ? await prompts.autocomplete({ ...asked, placeholder: 'type to search', maxItems: MANY_OPTIONS }) : await prompts.select(asked);
   if (prompts.isCancel(answer)) throw interrupted();
   return answer as T;
