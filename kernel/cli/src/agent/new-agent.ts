@@ -106,7 +106,7 @@ export const listTemplates = async (cli: Cli): Outcome => {
   }
   const { bold, dim } = cli.out;
   const rows = found.templates.map(({ name, description, source, tags }) => [name, description, tags.join(', '), source === 'home' ? 'yours' : '']);
-  const columns = [{ title: 'TEMPLATE' }, { title: 'WHAT', shrinks: true }, { title: 'TAGS', shrinks: true }, { title: '' }];
+  const columns = [{ title: 'TEMPLATE' }, { title: 'WHAT', shrinks: true }, { title: 'TAGS', shrinks: true, givesWay: true }, { title: '' }];
   for (const line of table(columns, rows, cli.out.width, (text, column, row) => (row < 0 || column > 1 ? dim(text) : column === 0 ? bold(text) : text))) cli.out.line(line);
   for (const { file, error } of found.skipped) cli.out.note(cli.out.yellow(`${file} cannot be used: ${error}`));
   return EXIT.ok;

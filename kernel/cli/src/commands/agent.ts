@@ -84,7 +84,7 @@ const list = async (cli: Cli): Outcome => {
     const stateOf = ({ mode, state }: (typeof agents)[number]): string => (mode === undefined || mode === 'Normal' ? state : `${state}, ${mode}`);
     const rows = agents.map((agent) => [agent.name, stateOf(agent), `${agent.model_provider} / ${agent.model_name}`, agent.last_active ? agoText(agent.last_active, now) : 'never', agent.id]);
     const { dim, bold } = cli.out;
-    const columns = [{ title: 'NAME' }, { title: 'STATE' }, { title: 'MODEL', shrinks: true }, { title: 'LAST RUN' }, { title: 'ID' }];
+    const columns = [{ title: 'NAME' }, { title: 'STATE' }, { title: 'MODEL', shrinks: true }, { title: 'LAST RUN', givesWay: true }, { title: 'ID' }];
     for (const line of table(columns, rows, cli.out.width, (text, column, row) => (row < 0 || column >= 3 ? dim(text) : column === 0 ? bold(text) : text))) cli.out.line(line);
   }
   return EXIT.ok;

@@ -80,7 +80,9 @@ const list = async (cli: Cli, wanted: string, folder: string | undefined): Outco
     const now = Date.now();
     const { dim } = cli.out;
     const rows = files.map((file) => [printable(file.name), bytesText(file.size_bytes), agoText(file.modified_at, now), file.kind === 'identity' ? 'says who it is' : '']);
-    for (const line of table([{ title: 'FILE' }, { title: 'SIZE' }, { title: 'CHANGED' }, { title: '' }], rows, cli.out.width, (text, column, row) => (row < 0 || column > 0 ? dim(text) : text)))
+    for (const line of table([{ title: 'FILE' }, { title: 'SIZE' }, { title: 'CHANGED', givesWay: true }, { title: '' }], rows, cli.out.width, (text, column, row) =>
+      row < 0 || column > 0 ? dim(text) : text,
+    ))
       cli.out.line(line);
     if (all.truncated) cli.out.note(cli.out.yellow('There are more: a workspace is looked through up to a bound.'));
   }

@@ -62,7 +62,15 @@ const list = async (cli: Cli, flags: { provider?: string; all?: boolean }): Outc
   }
   const { dim, green } = cli.out;
   const rows = models.map((model) => [model.id, model.provider, tokensText(model.context_window), priceText(model), abilities(model), model.available ? 'yes' : 'no', model.aliases.join(', ')]);
-  const columns = [{ title: 'MODEL' }, { title: 'PROVIDER' }, { title: 'WINDOW' }, { title: 'USD PER 1M' }, { title: 'CAN', shrinks: true }, { title: 'USABLE' }, { title: 'ALIASES', shrinks: true }];
+  const columns = [
+    { title: 'MODEL' },
+    { title: 'PROVIDER' },
+    { title: 'WINDOW', givesWay: true },
+    { title: 'USD PER 1M' },
+    { title: 'CAN', shrinks: true, givesWay: true },
+    { title: 'USABLE' },
+    { title: 'ALIASES', shrinks: true, givesWay: true },
+  ];
   const paint = (text: string, column: number, row: number): string => {
     if (row < 0 || column === 2 || column === 4 || column === 6) return dim(text);
     return column === 5 ? (models[row]?.available ? green(text) : dim(text)) : text;

@@ -134,6 +134,7 @@ const removeKey = async (cli: Cli, provider: string): Outcome => {
 
 const setDefault = async (cli: Cli, provider: string, model: string | undefined): Outcome => {
   const daemon = await cli.daemon();
+  await knownProvider(daemon, provider);
   const chosen = await daemon.call('setDefaultProvider', { name: provider, body: model === undefined ? {} : { model } });
   if (cli.json) cli.out.json(chosen);
   else {

@@ -86,7 +86,7 @@ const printList = (cli: Cli, found: readonly SessionRow[]): void => {
     row.active ? 'active' : row.is_canonical ? 'current' : '',
     row.id,
   ]);
-  const columns = [{ title: 'LABEL', shrinks: true }, { title: 'AGENT' }, { title: 'MESSAGES' }, { title: 'LAST' }, { title: 'NOW' }, { title: 'ID' }];
+  const columns = [{ title: 'LABEL', shrinks: true }, { title: 'AGENT' }, { title: 'MESSAGES', givesWay: true }, { title: 'LAST', givesWay: true }, { title: 'NOW', givesWay: true }, { title: 'ID' }];
   const paint = (text: string, column: number, row: number): string => {
     if (row < 0 || column === 3 || column === 5) return dim(text);
     if (column === 0) return found[row]?.is_labelled ? bold(text) : text;

@@ -43,7 +43,7 @@ const list = async (cli: Cli, agent: string | undefined): Outcome => {
   else {
     const { dim, yellow } = cli.out;
     const rows = tools.map(({ description, name, risk, source }) => [name, risk, source, printable(description).replace(/\s+/g, ' ')]);
-    const columns = [{ title: 'TOOL' }, { title: 'RISK' }, { title: 'FROM' }, { title: 'WHAT', shrinks: true }];
+    const columns = [{ title: 'TOOL' }, { title: 'RISK' }, { title: 'FROM', givesWay: true }, { title: 'WHAT', shrinks: true }];
     const paint = (text: string, column: number, row: number): string => {
       if (row < 0 || column > 1) return dim(text);
       return column === 1 && tools[row]?.risk === 'exec' ? yellow(text) : text;

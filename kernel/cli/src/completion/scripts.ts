@@ -153,6 +153,13 @@ ${[...lines, ...tree.globals.map((option) => fishOption(option, ''))].join('\n')
 };
 
 const fishOption = ({ description, short, takesValue, word }: OptionWord, here: string): string =>
-  ['complete -c svc', here, `-l ${word.replace(/^--/, '')}`, short === undefined ? '' : `-s ${short.slice(1)}`, word === '--agent' ? "-x -a '(svc completion agents 2>/dev/null)'" : takesValue ? '-r' : '', `-d ${fishQuoted(description)}`]
+  [
+    'complete -c svc',
+    here,
+    `-l ${word.replace(/^--/, '')}`,
+    short === undefined ? '' : `-s ${short.slice(1)}`,
+    word === '--agent' ? "-x -a '(svc completion agents 2>/dev/null)'" : takesValue ? '-r' : '',
+    `-d ${fishQuoted(description)}`,
+  ]
     .filter((part) => part !== '')
     .join(' ');
