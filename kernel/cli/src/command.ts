@@ -6,6 +6,6 @@ import type { Cli, Outcome } from './cli.js';
 export type Action = <A extends unknown[]>(work: (cli: Cli, ...args: A) => Outcome) => (...args: A) => Promise<void>;
 
 export interface CommandModule {
-  /** Adds the command and its options to the program. */
-  define(program: Command, action: Action): void;
+  /** Adds the command and its options to the program. `whole` makes a program with every command, to look at. */
+  define(program: Command, action: Action, whole: () => Promise<Command>): void;
 }

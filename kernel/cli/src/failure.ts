@@ -12,6 +12,8 @@ export interface FailureInit {
   mend?: string | undefined;
   /** Leads to the daemon's log lines: `svc logs --request ID`. */
   requestId?: string | undefined;
+  /** What the daemon said beside its words, as it is. */
+  details?: unknown;
 }
 
 export class Failure extends Error {
@@ -21,6 +23,7 @@ export class Failure extends Error {
   readonly why: string | undefined;
   readonly mend: string | undefined;
   readonly requestId: string | undefined;
+  readonly details: unknown;
 
   constructor(what: string, init: FailureInit) {
     super(what);
@@ -31,6 +34,7 @@ export class Failure extends Error {
     this.why = init.why;
     this.mend = init.mend;
     this.requestId = init.requestId;
+    this.details = init.details;
   }
 }
 
@@ -48,4 +52,5 @@ export const failureJson = (failure: Failure, say: (text: string) => string): Re
   ...(failure.why === undefined ? {} : { why: say(failure.why) }),
   ...(failure.mend === undefined ? {} : { mend: say(failure.mend) }),
   ...(failure.requestId === undefined ? {} : { request_id: failure.requestId }),
+  ...(failure.details === undefined ? {} : { details: failure.details }),
 });

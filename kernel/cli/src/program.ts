@@ -53,7 +53,7 @@ const run = async (argv: readonly string[], entry: CommandEntry | undefined, dis
     async (...args) => {
       exit = await work(createCli(program.opts<GlobalFlags>(), distDir), ...args);
     };
-  if (entry !== undefined) (await entry.load()).define(program, action);
+  if (entry !== undefined) (await entry.load()).define(program, action, wholeProgram);
   else addOverview(program, argv);
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -79,6 +79,16 @@ const createProgram = (): Command =>
     // Usage errors are printed by main.ts, in one form with all others.
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
+
+/** Every command with its subcommands and options; none of them does anything. */
+const wholeProgram = async (): Promise<Command> => {
+  const program = createProgram();
+  for (const { load, summary } of Object.values(COMMANDS)) {
+    (await load()).define(program, () => async () => undefined, wholeProgram);
+    program.commands.at(-1)?.summary(summary);
+  }
+  return program;
+};
 
 /** Without a command that is known: a program that names them all, for `svc --help`, `svc` and a typing error. */
 const addOverview = (program: Command, argv: readonly string[]): void => {

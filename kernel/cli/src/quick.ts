@@ -1,8 +1,8 @@
 /** The commands that are typed most, bundled as one file (main.ts says why): what it imports, each of them loads. */
 import { type Cli, createCli, type Outcome } from './cli.js';
-import { start } from './commands/start.js';
-import { status } from './commands/status.js';
-import { stop } from './commands/stop.js';
+import { start } from './commands/daemon/start.js';
+import { status } from './commands/daemon/status.js';
+import { stop } from './commands/daemon/stop.js';
 import type { ExitCode } from './exit-codes.js';
 import type { GlobalFlags } from './settings.js';
 import { told } from './terminal/complaint.js';

@@ -1,6 +1,6 @@
 /** How it looks: on terminals of several widths, and as plain text where nobody watches. */
 import { expect } from 'chai';
-import { cut, duration, facts, table, visibleLength, wrap } from '../src/terminal/layout.js';
+import { agoText, cut, duration, facts, table, visibleLength, wrap } from '../src/terminal/layout.js';
 import { type FakeDaemon, startFakeDaemon } from './fake-daemon.js';
 import { type Bench, createBench, plain } from './program.js';
 
@@ -76,6 +76,20 @@ describe('layout', () => {
     expect(lines).to.deep.equal(['ID          TEXT', 'abcdefghij  a long text…']);
   });
 
+  it('leaves out the columns that may go before it turns rows into blocks, and a block has them all', () => {
+    const columns = [{ title: 'ID' }, { title: 'SIZE', givesWay: true }, { title: 'NAME' }, { title: 'AGE', givesWay: true }];
+    const rows = [['a'.repeat(10), '7', 'b'.repeat(10), 'old']];
+    const seen: string[] = [];
+    const note = (text: string, column: number): string => {
+      seen.push(`${column} ${text.trim()}`);
+      return text;
+    };
+    expect(table(columns, rows, 28, note)).to.deep.equal(['ID          SIZE  NAME', `${'a'.repeat(10)}  7     ${'b'.repeat(10)}`]);
+    expect(seen).to.deep.equal(['0 ID', '1 SIZE', '2 NAME', `0 ${'a'.repeat(10)}`, '1 7', `2 ${'b'.repeat(10)}`]);
+    expect(table(columns, rows, 22)).to.deep.equal(['ID          NAME', `${'a'.repeat(10)}  ${'b'.repeat(10)}`]);
+    expect(table(columns, rows, 20)).to.have.length(4);
+  });
+
   it('turns rows into blocks when even that is too wide', () => {
     expect(table([{ title: 'ID' }, { title: 'NAME' }], [['a'.repeat(20), 'b'.repeat(20)]], 30)).to.deep.equal([`  id    ${'a'.repeat(20)}`, `  name  ${'b'.repeat(20)}`]);
   });
@@ -91,6 +105,14 @@ describe('layout', () => {
         40,
       ),
     ).to.deep.equal(['  a  b', '     c']);
+  });
+
+  it('tells how long ago it was, and the day once that is more than a month', () => {
+    const now = Date.parse('2026-03-10T12:00:00.000Z');
+    const said = ['2026-03-10T11:59:30Z', '2026-03-10T11:55:00Z', '2026-03-10T09:10:00Z', '2026-03-07T07:00:00Z', '2026-01-02T00:00:00Z', '2026-03-10T12:00:05Z', 'no time'].map((iso) =>
+      agoText(iso, now),
+    );
+    expect(said).to.deep.equal(['just now', '5 min ago', '2 h ago', '3 d ago', '2026-01-02', 'just now', 'no time']);
   });
 
   it('counts letters, not bytes, and tells time in words', () => {

@@ -183,7 +183,8 @@ describe('svc without a daemon', function () {
       .filter(({ url }) => url.startsWith('file:'))
       .map(({ url }) => fileURLToPath(url));
     expect(loaded).to.include(MAIN);
-    expect(loaded.reduce((bytes, file) => bytes + statSync(file).size, 0)).to.be.below(60_000);
+    // Of it the table of operations is some 60 bytes for each that the daemon serves.
+    expect(loaded.reduce((bytes, file) => bytes + statSync(file).size, 0)).to.be.below(66_000);
   });
 
   it('is started by its launcher, which npm links as svc', () => {

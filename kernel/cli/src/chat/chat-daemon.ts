@@ -1,11 +1,8 @@
 /** What a conversation needs of the daemon. */
-import { readFile, stat } from 'node:fs/promises';
-import path from 'node:path';
-import { lookup } from 'mime-types';
 import { type AgentRow, listAgents } from '../daemon/agent-lookup.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { type RunEvent, stopRun, streamMessage } from '../daemon/run-stream.js';
-import { Failure } from '../failure.js';
+import { uploadFile } from '../daemon/upload-file.js';
 
 export interface Attachment {
   readonly file_id: string;
@@ -37,9 +34,6 @@ export interface MissingGrant {
   readonly target?: string;
 }
 
-/** Beyond it the daemon refuses as well; so much is never read into memory here. */
-const MAX_UPLOAD_BYTES = 50 * 1024 * 1024;
-
 export const createChatDaemon = (daemon: DaemonClient): ChatDaemon => ({
   agents: () => listAgents(daemon),
   commands: async () => {
@@ -52,19 +46,12 @@ export const createChatDaemon = (daemon: DaemonClient): ChatDaemon => ({
   },
   send: (agentId, message, attachments, signal) => streamMessage(daemon, agentId, { message, ...(attachments.length > 0 ? { attachments: [...attachments] } : {}) }, signal),
   stop: async (agentId) => void (await stopRun(daemon, agentId)),
-  upload: (agentId, file) => upload(daemon, agentId, file),
+  upload: async (agentId, file) => {
+    const { file_id, filename } = await uploadFile(daemon, agentId, file, 'check the name after the @');
+    return { file_id, filename };
+  },
   grant: (agentId, need) => grant(daemon, agentId, need),
 });
-
-const upload = async (daemon: DaemonClient, agentId: string, file: string): Promise<Attachment> => {
-  const found = await stat(file).catch(() => undefined);
-  if (!found?.isFile()) throw new Failure(`There is no file ${file}.`, { code: 'cli_no_file', mend: 'check the name after the @' });
-  if (found.size > MAX_UPLOAD_BYTES) throw new Failure(`${file} is too large to attach.`, { code: 'cli_file_too_large', why: `${found.size} bytes, more than ${MAX_UPLOAD_BYTES}` });
-  const filename = path.basename(file);
-  const headers = { 'content-type': lookup(filename) || 'text/plain', 'x-filename': encodeURIComponent(filename) };
-  const { file_id } = await daemon.call('uploadFile', { id: agentId, body: await readFile(file) }, { headers });
-  return { file_id, filename };
-};
 
 /** Lists are added to; what is a yes or no becomes yes. Somebody else's change meanwhile is not written over. */
 const grant = async (daemon: DaemonClient, agentId: string, { capability, target }: MissingGrant): Promise<void> => {

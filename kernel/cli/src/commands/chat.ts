@@ -37,7 +37,7 @@ const chat = async (cli: Cli, wanted: string | undefined, { cost = false }: Chat
 const pickAgent = async (cli: Cli, daemon: DaemonClient): Promise<AgentRow> => {
   const agents = await listAgents(daemon);
   const [first] = agents;
-  if (first === undefined) throw new Failure('There are no agents yet.', { code: 'cli_no_agents', mend: 'svc agent spawn MANIFEST.toml' });
+  if (first === undefined) throw new Failure('There are no agents yet.', { code: 'cli_no_agents', mend: 'svc agent new' });
   if (agents.length === 1) return first;
   if (!cli.out.canAsk) throw usageFailure(`There are ${agents.length} agents; name one.`, `svc chat ${first.name}`);
   return choose(

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { findAgent } from '../daemon/agent-lookup.js';
 import { createAnswerPrinter } from '../terminal/answer-printer.js';
+import { readStdin } from '../terminal/stdin.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
@@ -62,11 +63,4 @@ const summary = (events: readonly RunEvent[]): Record<string, unknown> => {
     tools: events.flatMap((event) => (event.type === 'tool_result' ? [event.data] : [])),
     result: result ?? null,
   };
-};
-
-const readStdin = async (): Promise<string> => {
-  let text = '';
-  process.stdin.setEncoding('utf8');
-  for await (const chunk of process.stdin) text += chunk;
-  return text;
 };

@@ -1,9 +1,10 @@
 /** `svc providers`: who can answer, and the keys they need. A key is never an argument: arguments are seen by everyone. */
 import type { Command } from 'commander';
-import { askSecret, pipedSecret } from '../terminal/asking.js';
+import { agreesAtTerminal, askSecret, pipedSecret } from '../terminal/asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { readStatus } from '../daemon/daemon-status.js';
+import { knownProvider } from '../daemon/provider-lookup.js';
 import { EXIT } from '../exit-codes.js';
 import { usageFailure } from '../failure.js';
 import { facts, table } from '../terminal/layout.js';
@@ -16,15 +17,18 @@ interface DefaultModel {
   readonly problem: string | null;
 }
 
-const READY = new Set(['configured', 'no_key_needed', 'auto_detected']);
+const READY = new Set(['configured', 'validated_key', 'no_key_needed', 'auto_detected']);
 const WORDS: Readonly<Record<string, string>> = {
   configured: 'key set',
+  validated_key: 'key works',
   no_key_needed: 'no key needed',
   auto_detected: 'found on this machine',
   missing: 'no key',
   invalid_key: 'key refused',
   local_offline: 'not running',
 };
+
+const NAME = 'its name, see `svc providers list`';
 
 export const define = (program: Command, action: Action): void => {
   const providers = program.command('providers').description('Model providers and their keys').helpCommand(false);
@@ -33,15 +37,44 @@ export const define = (program: Command, action: Action): void => {
     .description('Every provider, those that can answer first')
     .action(action((cli) => list(cli)));
   providers
+    .command('add')
+    .description('Add an OpenAI-compatible provider of your own')
+    .argument('<name>', 'what it is called from now on')
+    .argument('<url>', 'where it is reached, such as http://127.0.0.1:9000/v1')
+    .option('--key-stdin', 'read its key from stdin')
+    .action(action(async (cli, name: string, url: string, flags: { keyStdin?: boolean }) => (await import('../providers/addresses.js')).add(cli, name, url, flags.keyStdin === true)));
+  providers
+    .command('set-url')
+    .description('Reach a provider somewhere else')
+    .argument('<provider>', NAME)
+    .argument('<url>')
+    .action(action(async (cli, name: string, url: string) => (await import('../providers/addresses.js')).setUrl(cli, name, url)));
+  providers
+    .command('remove-url')
+    .description('Reach a provider at its usual address again; one of your own goes, with its key')
+    .argument('<provider>', NAME)
+    .action(action(async (cli, name: string) => (await import('../providers/addresses.js')).removeUrl(cli, name)));
+  providers
+    .command('test')
+    .description('Ask a provider whether it answers and takes its key; nothing is paid. Exit code 1 when it does not')
+    .argument('<provider>', NAME)
+    .option('--model <model>', 'and whether it has this model')
+    .action(action(async (cli, name: string, flags: { model?: string }) => (await import('../providers/key-test.js')).test(cli, name, flags.model)));
+  providers
     .command('set-key')
-    .description("Store a provider's API key in the vault; it works at once")
-    .argument('<provider>', 'its name, see `svc providers list`')
+    .description("Store a provider's API key in the vault and try it; it works at once")
+    .argument('<provider>', NAME)
     .option('--stdin', 'read the key from stdin, for scripts')
     .action(action((cli, provider: string, flags: { stdin?: boolean }) => setKey(cli, provider, flags.stdin === true)));
   providers
+    .command('remove-key')
+    .description('Forget the key of a provider')
+    .argument('<provider>', NAME)
+    .action(action((cli, provider: string) => removeKey(cli, provider)));
+  providers
     .command('default')
     .description('Let a provider answer for agents whose model is `default`; it stays until you choose again')
-    .argument('<provider>', 'its name, see `svc providers list`')
+    .argument('<provider>', NAME)
     .argument('[model]', 'one of its models; its usual one when left out')
     .action(action((cli, provider: string, model?: string) => setDefault(cli, provider, model)));
 };
@@ -71,21 +104,37 @@ const problemOf = ({ problem }: DefaultModel): Array<[string, string]> => (probl
 
 const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => {
   const daemon = await cli.daemon();
-  await daemon.call('getProvider', { name: provider }); // an unknown name is said before the key is asked for
+  await knownProvider(daemon, provider); // an unknown name is said before the key is asked for
   const key = isStdin ? await pipedSecret() : await askSecret(cli, `API key of ${provider}`);
   if (key === '') throw usageFailure('The key is empty.');
   const answer = await daemon.call('setProviderKey', { name: provider, body: { api_key: key } });
+  const { exitOfKey, keyLines, tryKey } = await import('../providers/key-test.js');
+  const tried = await tryKey(cli, daemon, provider);
   const status = await readStatus(daemon);
-  if (cli.json) cli.out.json({ ...answer, default_provider: status.default_provider ?? null, default_model: status.default_model ?? null });
+  if (cli.json) cli.out.json({ ...answer, test: tried.test ?? null, models: tried.models, default_provider: status.default_provider ?? null, default_model: status.default_model ?? null });
   else {
-    cli.out.line(`${cli.out.green('✓')} The key of ${provider} is stored.`);
+    for (const line of keyLines(cli, provider, tried)) cli.out.line(line);
     cli.out.line(`  model  ${status.default_provider} / ${status.default_model}${status.default_model_why ? `   ${cli.out.dim(typed(status.default_model_why))}` : ''}`);
+  }
+  return exitOfKey(tried);
+};
+
+const removeKey = async (cli: Cli, provider: string): Outcome => {
+  const daemon = await cli.daemon();
+  await knownProvider(daemon, provider);
+  if (!(await agreesAtTerminal(cli, `Forget the key of ${provider}? Its agents go on with their fallbacks, or fail.`))) return EXIT.ok;
+  const answer = await daemon.call('removeProviderKey', { name: provider });
+  if (cli.json) cli.out.json(answer);
+  else {
+    cli.out.line(`${cli.out.green('✓')} ${provider} has no key any more.`);
+    if (answer.suppressed) cli.out.note(cli.out.yellow(`The environment of the daemon holds a key too. It is not used any more, until you set one: svc providers set-key ${provider}`));
   }
   return EXIT.ok;
 };
 
 const setDefault = async (cli: Cli, provider: string, model: string | undefined): Outcome => {
   const daemon = await cli.daemon();
+  await knownProvider(daemon, provider);
   const chosen = await daemon.call('setDefaultProvider', { name: provider, body: model === undefined ? {} : { model } });
   if (cli.json) cli.out.json(chosen);
   else {

@@ -1,14 +1,13 @@
 /** `svc config edit`: a copy in an editor, judged as the daemon judges it, then put in the place of the file. */
-import { spawn } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { textThatIsSet } from '@svc/api';
 import { resolveHome } from '@svc/platform/config/home';
 import type { Cli, Outcome } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import { judgeLocally, type LocalConfig } from '../local-config.js';
 import { confirm } from '../terminal/asking.js';
+import { runEditor } from '../terminal/editor.js';
 import { refusedAsFailure } from './settings-source.js';
 
 export const edit = async (cli: Cli, report: (local: LocalConfig) => void): Outcome => {
@@ -41,7 +40,7 @@ export const edit = async (cli: Cli, report: (local: LocalConfig) => void): Outc
 /** What the person leaves in the copy once it holds. Throws when they give up. */
 const edited = async (cli: Cli, copy: string, report: (local: LocalConfig) => void): Promise<string> => {
   for (;;) {
-    await runEditor(cli, copy);
+    await runEditor(cli, copy, 'svc config edit');
     const text = (await readFile(copy, 'utf8')).replace(/^\uFEFF/, '');
     const local = await judgeLocally(cli.settings, cli.distDir, { text, unreadable: undefined });
     const refusal = local.problems.some(({ severity }) => severity === 'error') ? 'What you wrote does not hold.' : await startRefused(cli, local);
@@ -68,16 +67,4 @@ const refuse = async (error: unknown, copy: string, configFile: string): Promise
   const kept = `${configFile}.rejected`;
   await copyFile(copy, kept);
   throw new Failure(error.message, { code: error.code, why: `${configFile} is as it was; your text is in ${kept}`, mend: error.mend ?? `svc config edit   or correct ${kept} and put it in place` });
-};
-
-const runEditor = async (cli: Cli, file: string): Promise<void> => {
-  const editor = textThatIsSet(cli.settings.env.VISUAL) ?? textThatIsSet(cli.settings.env.EDITOR) ?? 'vi';
-  // It may have arguments, as in `code --wait`: the shell reads it as the person wrote it, and the file is not part of that text.
-  const code = await new Promise<number | null>((resolve, reject) => {
-    const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit', env: cli.settings.env });
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
-  if (code !== 0)
-    throw new Failure(`The editor "${editor}" ended with ${code ?? 'a signal'}.`, { code: 'cli_editor_failed', why: 'nothing was changed', mend: 'EDITOR=<your editor> svc config edit' });
 };

@@ -73,11 +73,12 @@ export const failureOf = (error: unknown, url: string): unknown => {
 const lost = (url: string, why: string | undefined): Failure => new Failure(`The connection to ${url} broke off.`, { code: 'cli_connection_lost', why, mend: 'svc status' });
 
 /** The daemon's own error: its words, its hint, its code and where to look. */
-const refusal = ({ code, hint, requestId, retryAfter, status, what }: SvcError): Failure =>
+const refusal = ({ code, details, hint, requestId, retryAfter, status, what }: SvcError): Failure =>
   new Failure(what, {
     code,
     exit: status === 401 || status === 403 ? EXIT.refused : EXIT.failed,
     status,
     mend: status === 401 ? KEY_HINT : status === 429 && retryAfter !== undefined ? `wait ${retryAfter} s and try again` : hint,
     requestId,
+    details,
   });

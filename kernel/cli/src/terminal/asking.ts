@@ -2,6 +2,7 @@
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';
+import { readStdin } from './stdin.js';
 
 const interrupted = (): Failure => new Failure('Nothing was changed.', { code: 'cli_interrupted', exit: EXIT.interrupted });
 
@@ -27,15 +28,32 @@ export const askSecret = async (cli: Cli, question: string): Promise<string> => 
 /** A secret from a pipe, without the blanks around it. */
 export const pipedSecret = async (): Promise<string> => {
   if (process.stdin.isTTY === true) throw new Failure('--stdin reads a pipe, and there is none.', { code: 'cli_usage', exit: EXIT.usage, mend: 'leave --stdin out: you will be asked' });
-  let text = '';
-  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
-  return text.trim();
+  return (await readStdin()).trim();
 };
+
+/** Beyond so many a list is searched by typing. */
+const MANY_OPTIONS = 12;
 
 export const choose = async <T>(question: string, options: ReadonlyArray<{ value: T; label: string; hint?: string }>): Promise<T> => {
   const prompts = await import('@clack/prompts');
-  // The library's option type is conditional on T; ours is its object form.
-  const answer = await prompts.select({ message: question, options: options as never });
+  // The library's option type is conditional on T; ours is its object form. The first is the usual one, also where its value is undefined.
+  const asked = { message: question, options: options as never, ...(options[0] === undefined ? {} : { initialValue: options[0].value as never }) };
+  const answer = options.length > MANY_OPTIONS ? await prompts.autocomplete({ ...asked, placeholder: 'type to search', maxItems: MANY_OPTIONS }) : await prompts.select(asked);
   if (prompts.isCancel(answer)) throw interrupted();
   return answer as T;
+};
+
+/** One line of text; `usual` is what Enter alone gives. */
+export const askText = async (question: string, usual: string, problemOf: (text: string) => string | undefined): Promise<string> => {
+  const prompts = await import('@clack/prompts');
+  const answer = await prompts.text({ message: question, placeholder: usual, defaultValue: usual, validate: (value) => problemOf((value ?? '').trim() || usual) });
+  if (prompts.isCancel(answer)) throw interrupted();
+  return answer.trim();
+};
+
+/** Before what cannot be taken back: asked at a terminal, taken as meant in a script. */
+export const agreesAtTerminal = async (cli: Cli, question: string): Promise<boolean> => {
+  if (!cli.out.canAsk || cli.json || (await confirm(cli, question))) return true;
+  cli.out.line('Nothing was changed.');
+  return false;
 };

@@ -10,6 +10,8 @@ export interface Column {
   readonly title: string;
   /** May be cut with `…` when the line is too long. Ids and names a person must copy are never cut. */
   readonly shrinks?: boolean;
+  /** Is left out, the last of them first, where the line is still too long. */
+  readonly givesWay?: boolean;
 }
 
 export const visibleLength = (text: string): number => [...text.replace(COLOUR_CODE, '')].length;
@@ -36,12 +38,23 @@ export const wrap = (text: string, width: number): string[] => {
 const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - visibleLength(text)));
 
 /**
- * Rows under their titles. Too wide for the terminal: the shrinking columns give way first; when that is not
- * enough each row becomes a small block of `title value` lines. `paint` colours a cell after it was measured.
+ * Rows under their titles. Too wide for the terminal: the shrinking columns give way first, then those that may be left
+ * out; when that is not enough each row becomes a small block of `title value` lines. `paint` colours a cell after it was measured.
  */
-export const table = (columns: readonly Column[], rows: ReadonlyArray<readonly string[]>, width: number, paint: (text: string, column: number, row: number) => string = (text) => text): string[] => {
+export const table = (columns: readonly Column[], rows: ReadonlyArray<readonly string[]>, width: number, paint: Paint = (text) => text): string[] =>
+  aligned(columns, rows, width, paint) ?? blocks(columns, rows, width, paint);
+
+type Paint = (text: string, column: number, row: number) => string;
+
+/** Undefined where no row fits. */
+const aligned = (columns: readonly Column[], rows: ReadonlyArray<readonly string[]>, width: number, paint: Paint): string[] | undefined => {
   const widths = columns.map((column, index) => Math.max(visibleLength(column.title), ...rows.map((row) => visibleLength(row[index] ?? ''))));
-  if (!shrink(columns, widths, width)) return blocks(columns, rows, width, paint);
+  if (!shrink(columns, widths, width)) {
+    const least = columns.findLastIndex(({ givesWay }) => givesWay === true);
+    if (least < 0) return undefined;
+    const left = rows.map((row) => row.toSpliced(least, 1));
+    return aligned(columns.toSpliced(least, 1), left, width, (text, column, row) => paint(text, column < least ? column : column + 1, row));
+  }
   const render = (cells: readonly string[], row: number): string =>
     cells
       .map((cell, index) => {
@@ -74,7 +87,7 @@ const shrink = (columns: readonly Column[], widths: number[], width: number): bo
   return true;
 };
 
-const blocks = (columns: readonly Column[], rows: ReadonlyArray<readonly string[]>, width: number, paint: (text: string, column: number, row: number) => string): string[] =>
+const blocks = (columns: readonly Column[], rows: ReadonlyArray<readonly string[]>, width: number, paint: Paint): string[] =>
   rows.flatMap((row, index) => [
     ...(index === 0 ? [] : ['']),
     ...facts(
@@ -111,4 +124,14 @@ export const bytesText = (count: number): string => {
   if (count < 1_000) return count === 1 ? '1 byte' : `${count} bytes`;
   const [value, unit] = count < 1_000_000 ? [count / 1_000, 'kB'] : [count / 1_000_000, 'MB'];
   return `${value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)} ${unit}`;
+};
+
+/** When it was, as people say it: `just now`, `5 min ago`, `3 d ago`; later than a month, the day. */
+export const agoText = (iso: string, now: number): string => {
+  const seconds = (now - Date.parse(iso)) / 1000;
+  if (Number.isNaN(seconds)) return iso;
+  if (seconds < 60) return 'just now';
+  if (seconds > 30 * 86_400) return iso.slice(0, 10);
+  // The larger unit says enough.
+  return `${duration(seconds).split(' ').slice(0, 2).join(' ')} ago`;
 };

@@ -31,3 +31,15 @@ export const progress = (out: Terminal, label: string): Progress => {
     },
   };
 };
+
+/** Shows the line for as long as the work takes. */
+export const watched = async <T>(out: Terminal, label: string, work: Promise<T>): Promise<T> => {
+  const line = progress(out, label);
+  const timer = setInterval(() => line.tick(), SHOW_AFTER_MS / 3);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    line.end();
+  }
+};

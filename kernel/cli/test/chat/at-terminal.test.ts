@@ -238,8 +238,8 @@ describe('svc chat at a terminal', function () {
   });
 
   it('offers to grant what was refused for want of it, and has the agent try again', async () => {
-    daemon.answers.set(`GET /api/agents/${AGENT_ID}`, [200, { id: AGENT_ID, capabilities: { network: ['example.org'] } }]);
-    daemon.answers.set(`PATCH /api/agents/${AGENT_ID}`, [200, { status: 'ok' }]);
+    daemon.answers.set(`GET /api/agents/${AGENT_ID}`, [200, { id: AGENT_ID, revision: 3, capabilities: { network: ['example.org'] } }]);
+    daemon.answers.set(`PUT /api/agents/${AGENT_ID}/update`, [200, { status: 'updated' }]);
     daemon.frames = [
       ['tool_use', { tool: 'web_fetch', id: 't1' }],
       [
@@ -263,7 +263,7 @@ describe('svc chat at a terminal', function () {
     answers('Now I have it.');
     terminal.type(ENTER);
     await terminal.shows('Now I have it.');
-    expect(daemon.seen.find(({ method }) => method === 'PATCH')?.body).to.deep.equal({ capabilities: { network: ['example.org', 'example.com'] } });
+    expect(daemon.seen.find(({ method }) => method === 'PUT')?.body).to.deep.equal({ capabilities: { network: ['example.org', 'example.com'] }, revision: 3 });
     expect(messages()).to.have.length(2);
     await leave(terminal);
   });

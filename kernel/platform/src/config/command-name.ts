@@ -6,7 +6,28 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Only these are commands: other sentences that begin with the word stay as they are. */
-export const COMMAND_NAMES: readonly string[] = ['start', 'stop', 'status', 'chat', 'message', 'agent', 'providers', 'ext', 'config', 'doctor', 'logs', 'key', 'vault', 'help'];
+export const COMMAND_NAMES: readonly string[] = [
+  'start',
+  'stop',
+  'status',
+  'chat',
+  'message',
+  'agent',
+  'sessions',
+  'files',
+  'tool',
+  'models',
+  'providers',
+  'ext',
+  'config',
+  'open',
+  'doctor',
+  'logs',
+  'key',
+  'vault',
+  'completion',
+  'help',
+];
 
 /** `svc` followed by a word that a command can begin with, not part of a path or another word. */
 const MENTION = /(?<![\w./@:-])(?:npx )?svc (?=[a-z]|-)/g;

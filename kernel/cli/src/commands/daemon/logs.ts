@@ -1,11 +1,11 @@
 /** `svc logs`: what the daemon wrote down. Reads the files, so it works when the daemon does not. */
 import type { Command } from 'commander';
-import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { Failure, usageFailure } from '../failure.js';
-import { allLines, followLines, lastLines, type LogLine, logFiles } from '../log-files.js';
-import { printable, type Terminal } from '../terminal/terminal.js';
+import type { Cli, Outcome } from '../../cli.js';
+import type { Action } from '../../command.js';
+import { EXIT } from '../../exit-codes.js';
+import { Failure, usageFailure } from '../../failure.js';
+import { allLines, followLines, lastLines, type LogLine, logFiles } from '../../log-files.js';
+import { printable, type Terminal } from '../../terminal/terminal.js';
 
 const MAX_VALUE_CHARS = 300;
 

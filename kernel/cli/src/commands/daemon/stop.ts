@@ -1,11 +1,11 @@
 /** `svc stop`: asks the daemon to stop in order, and waits until its process is gone. */
 import type { Command } from 'commander';
-import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { Failure } from '../failure.js';
-import { progress } from '../terminal/progress.js';
-import { isAlive } from '../settings.js';
+import type { Cli, Outcome } from '../../cli.js';
+import type { Action } from '../../command.js';
+import { EXIT } from '../../exit-codes.js';
+import { Failure } from '../../failure.js';
+import { progress } from '../../terminal/progress.js';
+import { isAlive } from '../../settings.js';
 
 /** Running tools get their time; the daemon's own limits are shorter. */
 const STOP_WAIT_MS = 90_000;

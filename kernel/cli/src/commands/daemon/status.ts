@@ -1,11 +1,11 @@
 /** `svc status`: one request, one screen. */
 import type { Command } from 'commander';
-import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import { duration, facts } from '../terminal/layout.js';
-import { type DaemonStatus, lookAtDaemon } from '../daemon/daemon-status.js';
-import type { Terminal } from '../terminal/terminal.js';
+import type { Cli, Outcome } from '../../cli.js';
+import type { Action } from '../../command.js';
+import { EXIT, type ExitCode } from '../../exit-codes.js';
+import { duration, facts } from '../../terminal/layout.js';
+import { type DaemonStatus, lookAtDaemon } from '../../daemon/daemon-status.js';
+import type { Terminal } from '../../terminal/terminal.js';
 
 export const define = (program: Command, action: Action): void => {
   program
@@ -53,13 +53,24 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   if (found.preset !== undefined) lines.push(['preset', found.preset]);
   if (found.data_dir !== undefined) lines.push(['data', found.data_dir]);
   if (found.database !== undefined) lines.push(['database', found.database]);
-  return facts([...lines, ...problems(found), ...more], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : text));
+  return facts([...lines, ...problems(found), ...more], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : label === 'mend' ? out.cyan(text) : text));
 };
 
 const problems = (found: DaemonStatus): Array<[string, string]> => {
-  const said = [...(found.status === 'closed' ? [found.why ?? ''] : []), ...(found.config_problems ?? []), ...(found.health_problems ?? [])];
+  const said = [...(found.status === 'closed' ? [found.why ?? ''] : []), ...(found.config_problems ?? [])];
   const lines = said.map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
   if (found.status === 'refused') lines.push(['mend', `${found.why} SVC_API_KEY=<the key> svc status`]);
   else if ((found.config_problems ?? []).length > 0) lines.push(['mend', 'correct config.toml; it is read again when you save it']);
-  return lines;
+  return [...lines, ...findings(found)];
+};
+
+/** The finding that stands for all that is wrong in config.toml. */
+const SETTINGS_CHECK = 'ConfigTomlSchemaCheck';
+
+/** As `svc doctor` says them; those of config.toml stand above with their lines. An older daemon has sentences alone. */
+const findings = ({ config_problems = [], health_problems = [], problems: found }: DaemonStatus): Array<[string, string]> => {
+  if (found === undefined) return health_problems.map((problem) => ['problem', problem]);
+  return found
+    .filter(({ check }) => check !== SETTINGS_CHECK || config_problems.length === 0)
+    .flatMap(({ check, fix, message }): Array<[string, string]> => [['problem', `${check}: ${message}`], ...(fix === undefined ? [] : ([['mend', fix]] satisfies Array<[string, string]>))]);
 };

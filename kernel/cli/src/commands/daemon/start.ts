@@ -8,15 +8,15 @@ import { handOver } from '@svc/platform/config/environment/own-environment';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import { hasPlainKey } from '@svc/platform/config/file/stored-key';
 import type { Command } from 'commander';
-import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command.js';
-import { createDaemonClient } from '../daemon/daemon-client.js';
-import { lookAtDaemon } from '../daemon/daemon-status.js';
-import { EXIT } from '../exit-codes.js';
-import { Failure } from '../failure.js';
-import { type Progress, progress } from '../terminal/progress.js';
-import { stayWithoutReader } from '../terminal/reader.js';
-import { isAlive } from '../settings.js';
+import type { Cli, Outcome } from '../../cli.js';
+import type { Action } from '../../command.js';
+import { createDaemonClient } from '../../daemon/daemon-client.js';
+import { lookAtDaemon } from '../../daemon/daemon-status.js';
+import { EXIT } from '../../exit-codes.js';
+import { Failure } from '../../failure.js';
+import { type Progress, progress } from '../../terminal/progress.js';
+import { stayWithoutReader } from '../../terminal/reader.js';
+import { isAlive } from '../../settings.js';
 import { exitOf, statusFacts } from './status.js';
 
 /** Of dist/daemon/main.js: resolves when the daemon is ready, and ends the process when it cannot be. */

@@ -3,16 +3,16 @@ import { access, rm } from 'node:fs/promises';
 import { databaseFileOf, identityFileOf } from '@svc/platform/config/home';
 import { closeToOthers, exposedPaths } from '@svc/platform/config/privacy';
 import type { Command } from 'commander';
-import type { Cli, Outcome } from '../cli.js';
-import type { Action } from '../command.js';
-import type { Check } from '../doctor/check.js';
-import { daemonChecks } from '../doctor/daemon-checks.js';
-import { machineChecks } from '../doctor/machine-checks.js';
-import { setupChecks } from '../doctor/setup-checks.js';
-import { EXIT } from '../exit-codes.js';
-import { Failure } from '../failure.js';
-import { wrap } from '../terminal/layout.js';
-import { typed } from '../typed-command.js';
+import type { Cli, Outcome } from '../../cli.js';
+import type { Action } from '../../command.js';
+import type { Check } from '../../doctor/check.js';
+import { daemonChecks } from '../../doctor/daemon-checks.js';
+import { machineChecks } from '../../doctor/machine-checks.js';
+import { setupChecks } from '../../doctor/setup-checks.js';
+import { EXIT } from '../../exit-codes.js';
+import { Failure } from '../../failure.js';
+import { wrap } from '../../terminal/layout.js';
+import { typed } from '../../typed-command.js';
 
 export const define = (program: Command, action: Action): void => {
   program

@@ -1,0 +1,40 @@
+/** `svc completion`: scripts for the shell, made from the commands as they are. */
+import type { Command } from 'commander';
+import type { Cli, Outcome } from '../cli.js';
+import type { Action } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { usageFailure } from '../failure.js';
+
+const HOW: Readonly<Record<string, string>> = {
+  bash: 'source <(svc completion bash)   in ~/.bashrc',
+  zsh: 'source <(svc completion zsh)   in ~/.zshrc, below compinit',
+  fish: 'svc completion fish > ~/.config/fish/completions/svc.fish',
+};
+
+export const define = (program: Command, action: Action, whole: () => Promise<Command>): void => {
+  program
+    .command('completion')
+    .description('Print what makes Tab complete commands, options and names of agents. For bash: source <(svc completion bash)')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action(action((cli, shell: string) => completion(cli, shell, whole)));
+};
+
+const completion = async (cli: Cli, shell: string, whole: () => Promise<Command>): Outcome => {
+  // What the scripts ask while a person waits: names or nothing, and no error.
+  if (shell === 'agents') {
+    const { agentNames } = await import('../completion/agent-names.js');
+    const names = await agentNames(cli);
+    if (cli.json) cli.out.json({ agents: names });
+    else for (const name of names) cli.out.line(name);
+    return EXIT.ok;
+  }
+  const { commandTree } = await import('../completion/command-tree.js');
+  const { SCRIPTS } = await import('../completion/scripts.js');
+  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+  if (script === undefined) throw usageFailure(`There is no completion for "${shell}": bash, zsh and fish have one.`, 'svc completion bash');
+  const text = script(commandTree(await whole()));
+  if (cli.json) cli.out.json({ shell, script: text });
+  else cli.out.write(text);
+  if (cli.out.isTty && !cli.json) cli.out.note(cli.out.dim(`To use it: ${HOW[shell]}`));
+  return EXIT.ok;
+};

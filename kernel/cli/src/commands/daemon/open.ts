@@ -1,0 +1,55 @@
+/** `svc open`: the page of the daemon in a browser. */
+import { spawn } from 'node:child_process';
+import { textThatIsSet } from '@svc/api';
+import type { Command } from 'commander';
+import type { Cli, Outcome } from '../../cli.js';
+import type { Action } from '../../command.js';
+import { EXIT } from '../../exit-codes.js';
+
+/** An opener that is there is back, or at work, by then. */
+const SETTLED_MS = 1_000;
+
+export const define = (program: Command, action: Action): void => {
+  program
+    .command('open')
+    .description('Open the page of the daemon in a browser, and print its address')
+    .action(action((cli) => open(cli)));
+};
+
+const open = async (cli: Cli): Outcome => {
+  const daemon = await cli.daemon();
+  await daemon.call('getReadiness');
+  const url = `${daemon.url}/`;
+  const isOpened = await opened(cli.settings.env, url);
+  if (cli.json) cli.out.json({ url, opened: isOpened });
+  else {
+    cli.out.line(url);
+    if (!isOpened) cli.out.note('No browser could be opened from here; open the address yourself.');
+  }
+  return EXIT.ok;
+};
+
+/** Without a screen the opener of Linux may begin a browser in the terminal. */
+const openersOf = (env: NodeJS.ProcessEnv): readonly string[] => {
+  if (process.platform === 'darwin') return ['open'];
+  if (textThatIsSet(env.WSL_DISTRO_NAME) !== undefined) return ['wslview', 'xdg-open'];
+  return (textThatIsSet(env.DISPLAY) ?? textThatIsSet(env.WAYLAND_DISPLAY)) === undefined ? [] : ['xdg-open'];
+};
+
+const opened = async (env: NodeJS.ProcessEnv, url: string): Promise<boolean> => {
+  for (const program of openersOf(env)) if (await isOpenedBy(program, url, env)) return true;
+  return false;
+};
+
+const isOpenedBy = (program: string, url: string, env: NodeJS.ProcessEnv): Promise<boolean> =>
+  new Promise((resolve) => {
+    const child = spawn(program, [url], { stdio: 'ignore', detached: true, env });
+    const timer = setTimeout(() => resolve(true), SETTLED_MS); // it stays while the browser is open
+    child.on('error', () => settle(false));
+    child.on('exit', (code) => settle(code === 0));
+    child.unref();
+    const settle = (isDone: boolean): void => {
+      clearTimeout(timer);
+      resolve(isDone);
+    };
+  });
