@@ -32,7 +32,6 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'streamMessage: [].data.input': "the arguments of a call, by the tool's own schema",
   'getSessionById: messages[].content[].input': "the arguments of a call, by the tool's own schema",
   'getSession: messages[].tools[].input': "the arguments of a call, by the tool's own schema",
-  'getSessionById: messages[].content[].input': "the arguments of a call, by the tool's own schema",
   'getOpenapi: components.*': 'OpenAPI 3.1 describes it',
   'getOpenapi: paths.*': 'OpenAPI 3.1 describes it',
 };
@@ -43,7 +42,6 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'deleteCustomModel: id': 'a name of the catalog',
   'getSessionByLabel: id': 'an agent id or a name',
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
-  'getSessionByLabel: id': 'an agent id or a name',
 };
 
 /** Paths that the interface has as they are; the router takes the one with more fixed words. */

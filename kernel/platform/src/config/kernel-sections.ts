@@ -54,7 +54,10 @@ const Web = Type.Object(
   {
     fetch: Type.Object(
       {
-        ssrf_allowed_hosts: strings([], { 'x-by-hand': 'it says which hosts of this machine and its networks all agents may reach', description: 'Hosts and blocks on private networks that may be reached; addresses that serve cloud credentials stay shut' }),
+        ssrf_allowed_hosts: strings([], {
+          'x-by-hand': 'it says which hosts of this machine and its networks all agents may reach',
+          description: 'Hosts and blocks on private networks that may be reached; addresses that serve cloud credentials stay shut',
+        }),
         max_response_bytes: bytes(10_485_760, 'What a tool reads of one answer'),
         timeout_secs: seconds(30, 3_600, 'How long a tool waits for one answer'),
       },
@@ -67,7 +70,10 @@ const Web = Type.Object(
 const ExecPolicy = Type.Object(
   {
     mode: OneOf(['deny', 'allowlist'], { default: 'allowlist', description: "allowlist: the agent's [capabilities] shell list decides; deny: nobody starts a process" }),
-    allowed_env_vars: strings([], { 'x-by-hand': 'it says which variables of the daemon, secrets among them, commands of agents may read', description: 'Variables that a process of an agent may see, beside the basic ones; `X_*` takes all of that name that do not look like secrets' }),
+    allowed_env_vars: strings([], {
+      'x-by-hand': 'it says which variables of the daemon, secrets among them, commands of agents may read',
+      description: 'Variables that a process of an agent may see, beside the basic ones; `X_*` takes all of that name that do not look like secrets',
+    }),
     timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description: 'No process runs longer; unset, each caller sets its own limit (30 s where it sets none)' })),
     max_output_bytes: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_073_741_824, description: 'No more of an output is kept; unset, each caller sets its own limit (100 KiB where it sets none)' }),

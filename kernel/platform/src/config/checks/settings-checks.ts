@@ -4,7 +4,7 @@ import { type DoctorFinding, isTable, textThatIsSet } from '@svc/api';
 import type { ConfigProblem } from '../evaluate.js';
 import type { SectionClaims } from '../kernel-sections.js';
 import { isLoopbackName } from '../loopback.js';
-import { settingsIn } from '../settings/setting-tree.js';
+import { schemaOfPlace, settingsIn } from '../settings/setting-tree.js';
 
 const MAX_NAMED = 20;
 /** Others need root. */
@@ -55,10 +55,11 @@ export const listenFinding = (address: { host: string; port: number } | undefine
   return { check, result: 'pass', message: `${where}${isFromEnv ? ', as SVC_PORT says' : ''}${isLocal ? ', for this machine only' : ', with a key'}.` };
 };
 
-/** Names of variables that the settings hold (`…_env`) and that nobody set. */
+/** Names of variables that somebody wrote into the settings (`…_env`) and that nobody set. What is so by default was asked for by nobody. */
 export const variablesFinding = (claims: SectionClaims, get: (section: string) => unknown, env: Readonly<Record<string, string | undefined>>): DoctorFinding => {
   const check = 'env_consistency';
   const missing = settingsIn(claims, get)
+    .filter((place) => place.value !== schemaOfPlace(place).default)
     .flatMap(({ path, value }) => namesIn(path.join('.'), value))
     .filter(({ variable }) => textThatIsSet(env[variable]) === undefined);
   if (missing.length === 0) return { check, result: 'pass', message: 'Every variable that the settings name is set.' };
