@@ -6,7 +6,7 @@
  *     page asks the person for it. The key is in the page's memory and nowhere else.
  * D2  No script or style runs but these files, and the page speaks with this daemon alone (Content-Security-Policy).
  */
-import { OneOf, type Assets, bytes, defineRoute, ErrorBody, type Reply, type Req, type RouteDecl, sendFile, servedErrors, Type } from '@svc/api';
+import { OneOf, type Assets, bytes, defineRoute, type Reply, type Req, type RouteDecl, sendFile, servedErrors, Type } from '@svc/api';
 import style from './page/docs.css' with { type: 'text' };
 import markup from './page/docs.html' with { type: 'text' };
 import script from 'page:./page/docs.client.ts';
