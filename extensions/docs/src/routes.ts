@@ -6,7 +6,7 @@
  *     page asks the person for it. The key is in the page's memory and nowhere else.
  * D2  No script or style runs but these files, and the page speaks with this daemon alone (Content-Security-Policy).
  */
-import { OneOf, type Assets, bytes, defineRoute, type Reply, type Req, type RouteDecl, sendFile, servedErrors, Type } from '@svc/api';
+import { type Assets, bytes, defineRoute, ErrorBody, type Reply, type Req, type RouteDecl, sendFile, servedErrors, Type } from '@svc/api';
 import style from './page/docs.css' with { type: 'text' };
 import markup from './page/docs.html' with { type: 'text' };
 import script from 'page:./page/docs.client.ts';
@@ -53,8 +53,8 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
     auth: 'public',
     permission: 'docs.read',
     cost: 0,
-    params: Type.Object({ file: OneOf(Object.keys(FILES), { description: 'Its name', examples: ['docs.js'] }) }),
-    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
+    params: Type.Object({ file: Type.String({ maxLength: 100, description: 'Its name', examples: ['docs.js'] }) }),
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
     handler: (req) => fileReply(assets, req),
   }),
 ];
