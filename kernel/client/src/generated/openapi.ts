@@ -274,7 +274,7 @@ export interface paths {
         post?: never;
         /**
          * Delete all conversations of an agent
-         * @description Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books. The same as `POST /api/agents/{id}/session/reset`.
+         * @description Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books. A request that names one session is refused: `DELETE /api/sessions/{id}` deletes that one. The same as `POST /api/agents/{id}/session/reset`.
          */
         delete: operations["clearHistory"];
         options?: never;
@@ -519,7 +519,7 @@ export interface paths {
         put?: never;
         /**
          * Delete all conversations of an agent and begin anew
-         * @description Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books.
+         * @description Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books. A request that names one session is refused: `DELETE /api/sessions/{id}` deletes that one.
          */
         post: operations["resetSession"];
         delete?: never;
@@ -975,7 +975,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where config.toml is, and whether it can be changed here */
+        /**
+         * Where config.toml is, and whether it can be changed here
+         * @description Asked before a form is shown: where the file cannot be written, every change is refused. `checksum` is another one after each change, also one that was made by hand.
+         */
         get: operations["getConfigStatus"];
         put?: never;
         post?: never;
@@ -4688,7 +4691,10 @@ export interface operations {
                  * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
                  */
                 id: string;
-                /** @description Path from the workspace. Folders are written with slashes, or with %2F */
+                /**
+                 * @description Path from the workspace. Folders are written with slashes, or with %2F
+                 * @example notes/today.md
+                 */
                 filename: string;
             };
             cookie?: never;
@@ -4737,7 +4743,10 @@ export interface operations {
                  * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
                  */
                 id: string;
-                /** @description Path from the workspace. Folders are written with slashes, or with %2F */
+                /**
+                 * @description Path from the workspace. Folders are written with slashes, or with %2F
+                 * @example notes/today.md
+                 */
                 filename: string;
             };
             cookie?: never;
@@ -4783,7 +4792,10 @@ export interface operations {
                  * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
                  */
                 id: string;
-                /** @description Path from the workspace. Folders are written with slashes, or with %2F */
+                /**
+                 * @description Path from the workspace. Folders are written with slashes, or with %2F
+                 * @example notes/today.md
+                 */
                 filename: string;
             };
             cookie?: never;
@@ -5239,6 +5251,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -5401,7 +5414,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
         responses: {
             /** @description Success */
             200: {
@@ -5427,7 +5444,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5485,7 +5505,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
         responses: {
             /** @description Success */
             200: {
@@ -5517,7 +5541,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5628,9 +5655,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Agent id or name */
+                /**
+                 * @description Agent id or name
+                 * @example librarian
+                 */
                 id: string;
-                /** @description Letters of any script, digits, spaces, hyphens and underscores */
+                /**
+                 * @description Letters of any script, digits, spaces, hyphens and underscores
+                 * @example Holiday plans
+                 */
                 label: string;
             };
             cookie?: never;
@@ -6327,7 +6360,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Such as `usage` or `/usage` */
+                /**
+                 * @description Such as `usage` or `/usage`
+                 * @example usage
+                 */
                 name: string;
             };
             cookie?: never;
@@ -7189,6 +7225,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description In any case
+                 * @example writer
+                 */
                 alias: string;
             };
             cookie?: never;
@@ -7309,7 +7349,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id; slashes as they are, or as `%2F` */
+                /**
+                 * @description The id; slashes as they are, or as `%2F`
+                 * @example mistralai/some-new-model
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7347,7 +7390,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id, alias or display name */
+                /**
+                 * @description Id, alias or display name
+                 * @example claude-opus-4-7
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7447,6 +7493,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description One of `GET /api/profiles`
+                 * @example coding
+                 */
                 name: string;
             };
             cookie?: never;
@@ -7549,7 +7599,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A name of GET /api/providers */
+                /**
+                 * @description A name of GET /api/providers
+                 * @example anthropic
+                 */
                 name: string;
             };
             cookie?: never;
@@ -7640,7 +7693,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A name of GET /api/providers */
+                /**
+                 * @description A name of GET /api/providers
+                 * @example anthropic
+                 */
                 name: string;
             };
             cookie?: never;
@@ -7683,7 +7739,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A name of GET /api/providers */
+                /**
+                 * @description A name of GET /api/providers
+                 * @example anthropic
+                 */
                 name: string;
             };
             cookie?: never;
@@ -7723,7 +7782,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description A name of GET /api/providers */
+                /**
+                 * @description A name of GET /api/providers
+                 * @example anthropic
+                 */
                 name: string;
             };
             cookie?: never;
@@ -7782,7 +7844,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A name of GET /api/providers */
+                /**
+                 * @description A name of GET /api/providers
+                 * @example anthropic
+                 */
                 name: string;
             };
             cookie?: never;
@@ -7820,7 +7885,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A name of GET /api/providers */
+                /**
+                 * @description A name of GET /api/providers
+                 * @example anthropic
+                 */
                 name: string;
             };
             cookie?: never;
@@ -7862,7 +7930,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A name of GET /api/providers */
+                /**
+                 * @description A name of GET /api/providers
+                 * @example anthropic
+                 */
                 name: string;
             };
             cookie?: never;
@@ -7923,7 +7994,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A name of GET /api/providers */
+                /**
+                 * @description A name of GET /api/providers
+                 * @example anthropic
+                 */
                 name: string;
             };
             cookie?: never;
@@ -8374,7 +8448,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Letters, digits, - and _, at most 64 */
+                /**
+                 * @description Letters, digits, - and _, at most 64
+                 * @example researcher
+                 */
                 name: string;
             };
             cookie?: never;
@@ -8408,7 +8485,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Letters, digits, - and _, at most 64 */
+                /**
+                 * @description Letters, digits, - and _, at most 64
+                 * @example researcher
+                 */
                 name: string;
             };
             cookie?: never;
@@ -8472,7 +8552,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the tool */
+                /**
+                 * @description Name of the tool
+                 * @example file_read
+                 */
                 name: string;
             };
             cookie?: never;
@@ -8507,7 +8590,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the tool */
+                /**
+                 * @description Name of the tool
+                 * @example file_read
+                 */
                 name: string;
             };
             cookie?: never;
@@ -8852,7 +8938,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/plain": string;
+                    "text/*": string;
                 };
             };
             /** @description It is still what If-None-Match names */
@@ -8964,7 +9050,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Any form of `model` that names an agent; `:` and `@` may stand as they are */
+                /**
+                 * @description Any form of `model` that names an agent; `:` and `@` may stand as they are
+                 * @example svc:librarian
+                 */
                 id: string;
             };
             cookie?: never;
