@@ -99,6 +99,14 @@ describe('a setting changed over HTTP', function () {
       expect((await kernel.http.post('/api/config/set', { path: 'log.level' })).status).to.equal(400);
     });
 
+    it('with 400 where it is so many lines that changing them one by one would hold everybody up', async () => {
+      const kernel = await bootTestKernel({ config });
+      const of = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`tool_${n}`, 5]));
+      await expectRefused(kernel, ['tool_timeouts', of(10_000)], 400, 'config_too_many_changes', /10000 lines/);
+      expect((await set(kernel, 'tool_timeouts', of(100))).status).to.equal(200);
+      await expectRefused(kernel, ['tool_timeouts', { ...of(100), ...Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`more_${n}`, 5])) }], 400, 'config_too_many_changes', /101 lines/);
+    });
+
     it('with 400 where the next start would fail: an address that others reach, without a key', async () => {
       const kernel = await bootTestKernel({ config });
       await expectRefused(kernel, ['api.listen_addr', '0.0.0.0:4545'], 400, 'config_start_refused', /reached from other machines/);

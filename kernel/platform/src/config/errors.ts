@@ -21,6 +21,12 @@ export const configErrors = defineErrors('config', {
     message: (path: string, names: number) => `"${path}" has ${names} names; a setting's path has three at most.`,
     hint: 'Give the setting above it as a whole, or edit config.toml by hand.',
   },
+  too_many_changes: {
+    status: 400,
+    retry: false,
+    message: (path: string, lines: number, limit: number) => `${path} would change ${lines} lines of config.toml; at most ${limit} are changed at once.`,
+    hint: 'Nothing was written. Send it in parts, or edit the file: `svc config edit`.',
+  },
   setting_unknown: { status: 400, retry: false, message: (path: string, near: string) => `${path} is not a setting.${near}`, hint: '`svc config show` and GET /api/config/schema name all.' },
   setting_waits: {
     status: 400,

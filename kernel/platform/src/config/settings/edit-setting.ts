@@ -19,6 +19,8 @@ import { whyByHand, whyByHandInside } from './secrecy.js';
 import { schemasAt } from './setting-tree.js';
 
 export const MAX_NAMES = 3;
+/** Each change of a line is proven on the whole file, so what they take together grows with both. */
+const MAX_EDITS = 100;
 
 export interface EditInput {
   readonly text: string;
@@ -59,6 +61,7 @@ export const editSetting = async (input: EditInput, path: string, value: unknown
   if (schemas === undefined && (value !== null || former === undefined)) throw unknownSetting(work, target);
   refuseHeld(work, target, schemas?.at(-1));
   const edits = editsOf(target, former, value === null ? undefined : value);
+  if (edits.length > MAX_EDITS) throw configErrors.too_many_changes(target.join('.'), edits.length, MAX_EDITS);
   for (const edit of edits) refuseValue(work, edit);
   const edited = edits.reduce((text, edit) => editToml(text, spelling(work, edit.path), edit.value, parse), input.text);
   if (edited !== input.text) await refuseWorse(work, target, edited);
