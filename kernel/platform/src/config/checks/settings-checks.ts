@@ -4,7 +4,7 @@ import { type DoctorFinding, isTable, textThatIsSet } from '@svc/api';
 import type { ConfigProblem } from '../evaluate.js';
 import type { SectionClaims } from '../kernel-sections.js';
 import { isLoopbackName } from '../loopback.js';
-import { settingsIn } from '../settings/setting-tree.js';
+import { schemaOfPlace, settingsIn } from '../settings/setting-tree.js';
 
 const MAX_NAMED = 20;
 /** Others need root. */
@@ -59,6 +59,8 @@ export const listenFinding = (address: { host: string; port: number } | undefine
 export const variablesFinding = (claims: SectionClaims, get: (section: string) => unknown, env: Readonly<Record<string, string | undefined>>): DoctorFinding => {
   const check = 'env_consistency';
   const missing = settingsIn(claims, get)
+    // A name that nobody wrote is where a key would be looked for, not a mistake.
+    .filter((place) => place.value !== schemaOfPlace(place).default)
     .flatMap(({ path, value }) => namesIn(path.join('.'), value))
     .filter(({ variable }) => textThatIsSet(env[variable]) === undefined);
   if (missing.length === 0) return { check, result: 'pass', message: 'Every variable that the settings name is set.' };
