@@ -8934,7 +8934,7 @@ export interface operations {
                  * @description Its name
                  * @example docs.js
                  */
-                file: never;
+                file: string;
             };
             cookie?: never;
         };
