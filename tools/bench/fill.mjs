@@ -78,7 +78,11 @@ export const fillRuns = async (home, agentId, { agents, sessions }) => {
   await copyAgents(db, agent, agents);
   await copyRow(db, 'sessions__sessions', session, { count: sessions, replacing: idsFor(`i * ${EXCHANGES_OF_SESSION}`) });
   for (const [index, entry] of entries.entries())
-    await copyRow(db, 'sessions__entries', entry, { count: sessions * EXCHANGES_OF_SESSION, replacing: idsFor('i'), own: { seq: `i % ${EXCHANGES_OF_SESSION} * ${entries.length} + ${index + 1}`, pending: '0' } });
+    await copyRow(db, 'sessions__entries', entry, {
+      count: sessions * EXCHANGES_OF_SESSION,
+      replacing: idsFor('i'),
+      own: { seq: `i % ${EXCHANGES_OF_SESSION} * ${entries.length} + ${index + 1}`, pending: '0' },
+    });
   await copyRow(db, 'journal__runs', run, { ...kept, own: { position: `${atMs} * 1000 + i % 1000`, created_at: at, updated_at: at } });
   for (const step of await ofRun('journal__steps', 'seq')) await copyRow(db, 'journal__steps', step, { ...kept, own: { started_at: at, ended_at: at } });
   for (const [index, usage] of (await ofRun('llm__usage', 'at')).entries()) await copyRow(db, 'llm__usage', usage, { ...kept, own: { id: idOf(10 + index, 'i'), at } });

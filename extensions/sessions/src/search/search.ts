@@ -45,7 +45,7 @@ const RANKED = 100;
 /** Batches of messages that a search reads before it begins: 2,000. */
 const BATCHES_FIRST = 10;
 /** Spans that are looked through at once: the newest alone, then ever more. */
-const MAX_SPANS_AT_ONCE = 16;
+const MAX_SPANS_AT_ONCE = 64;
 const MAX_SESSIONS_OF_LABEL = 20;
 /** A query of an index holds so many groups of words at most. */
 const MAX_GROUPS = 320;
