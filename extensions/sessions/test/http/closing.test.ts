@@ -1,8 +1,10 @@
 /** Sessions that are taken away while something goes on in them: nothing comes back, nobody hangs, nothing stays behind. */
-import { stopTestKernels } from '@svc/testing';
+import { virtualClock } from '@svc/platform/clock/clock';
+import { bootTestKernel, OPEN_RATE, OWNER, stopTestKernels } from '@svc/testing';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import { createClosingStore } from '../../src/closing/closing-store.js';
 import { bootPeople, type People, refusalOf, UNKNOWN } from './people.js';
 
 const TABLES = ['sessions', 'entries', 'said', 'closed'];
@@ -160,5 +162,28 @@ describeOnEngines('a session that is taken away', (_engine) => {
     await db().commit([db().update('sessions', ['id'], [{ id: kept, created_at: '2020-01-01T00:00:00.000Z', last_at: '2020-01-01T00:00:00.000Z' }])]);
     expect((await svc.owner.expect(200, 'POST', '/api/sessions/cleanup')).body).to.deep.equal({ sessions_deleted: 0, orphaned: 0, expired: 0, surplus: 0 });
     expect((await rowsOf(kept))[0]).to.equal(1);
+  });
+
+  it('is cleaned up by itself once in each interval, and its id is forgotten when nobody can still mean it', async () => {
+    const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
+    const kernel = await bootTestKernel({ clock, config: `${OPEN_RATE}[session]\nretention_days = 1\ncleanup_interval_hours = 1\n` });
+    const tables = kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: TABLES });
+    const [agent] = (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents;
+    const old = (await kernel.http.expect(200, 'POST', `/api/agents/${agent.id}/sessions`, {})).body.session_id;
+    const turns = async () => (await kernel.daemon.parts.journal.list({ actor: OWNER, kind: 'session-cleanup' })).map(({ status }) => status);
+    await tables.commit([tables.update('sessions', ['id'], [{ id: old, created_at: '2025-12-01T00:00:00.000Z' }])]);
+    await clock.advance(60_000);
+    await until(async () => (await tables.count('sessions', { id: old })) === 0 && (await turns()).join() === 'done');
+    await clock.advance(50 * 60_000);
+    expect(await turns()).to.deep.equal(['done']);
+    await clock.advance(20 * 60_000);
+    await until(async () => (await turns()).join() === 'done,done');
+    expect((await kernel.http.post(`/api/agents/${agent.id}/sessions`, { session_id: old })).body.code).to.equal('sessions_session_closed');
+    await until(async () => (await tables.count('closed', { erased: 0 })) === 0);
+    const closed = createClosingStore(tables);
+    await closed.forgetClosed('2026-01-01T00:00:00.000Z');
+    expect(await tables.count('closed', { id: old })).to.equal(1);
+    await closed.forgetClosed('2026-02-01T00:00:00.000Z');
+    expect(await tables.count('closed', { id: old })).to.equal(0);
   });
 });
