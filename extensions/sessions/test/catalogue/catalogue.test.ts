@@ -203,6 +203,17 @@ describeOnEngines('the catalogue', (engine) => {
     expect(hits.slice(100).map(({ seq, rank }) => [seq, rank])).to.deep.equal(Array.from({ length: 30 }, (_, n) => [30 - n, 0]));
   });
 
+  it('tells agents and sessions apart whose ids end alike', async () => {
+    const twin = AGENT.replace(/^1+/, '22222222');
+    await say(1, [said('apple of one')]);
+    const place = { ...ref(2), agentId: twin };
+    await db.commit([sessions.insertSession({ ...place, label: 'two', at: '2026-01-01T00:00:00.000Z' }), ...sessions.insertEntries(place, [said('apple of two')], '2026-01-01T00:00:00.000Z')]);
+    const shown = async (more: object) => (await find('apple', more)).map(({ snippet }) => snippet);
+    expect(await shown({ agentId: AGENT })).to.deep.equal(['apple of one']);
+    expect(await shown({ agentId: twin })).to.deep.equal(['apple of two']);
+    expect(await shown({ label: 'two' })).to.deep.equal(['apple of two']);
+  });
+
   it('is read by indexes alone: lists, labels, searches and what waits', async () => {
     if (engine.name !== 'SQLite') return;
     await say(1, [said('apple')]);
