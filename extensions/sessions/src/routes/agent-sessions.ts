@@ -143,7 +143,7 @@ const byLabel = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
     summary: 'Find a session by its label',
     description: 'The newest with exactly this label; the agent may be named instead of given by id. What a list shows of a session without a label is not one.',
     cost: 2,
-    params: Type.Object({ id: Type.String({ description: 'Agent id or name', maxLength: 256 }), label: LabelText }),
+    params: Type.Object({ id: Type.String({ description: 'Agent id or name' }), label: LabelText }),
     errors: [404],
     responses: { 200: Type.Object({ session_id: Uuid, agent_id: Uuid, label: Type.String(), message_count: Type.Integer() }) },
     handler: async ({ actor, params }) => {
