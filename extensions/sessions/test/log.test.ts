@@ -12,6 +12,7 @@ import { expect } from 'chai';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
 import { catalogue } from '../migrations/0003_catalogue.js';
+import { createClosingStore } from '../src/closing/closing-store.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore, type SessionStore } from '../src/store.js';
 
@@ -184,6 +185,26 @@ describe('the log of a session', () => {
     expect(await store.entries(gone.id, 0, 10)).to.deep.equal([]);
     expect(words(await service.entries(alice, kept.id))).to.deep.equal(['1:two']);
     expect((await service.project(alice, await service.ensure(alice, AGENT, gone.id), { budgetTokens: 1_000 })).messages).to.deep.equal([]);
+  });
+
+  it('S10 is not begun again once it was taken away, whoever still means to write to it', async () => {
+    const [mine, other] = [open(), open()];
+    const spoken = await begin(mine, said('one'));
+    const unspoken = await mine.ensure(alice, AGENT, ids.uuid());
+    const closing = createClosingStore(db);
+    await db.commit([db.insert('said', [{ id: 1, session_id: spoken.id, seq: 1, role: 'user', at: clock.iso(), text: 'one', words: 'one' }])]);
+    await db.commit(closing.close([spoken.id, unspoken.id], clock.iso()));
+    expect(await db.count('said')).to.equal(0);
+    await closing.removeRows(spoken.id);
+    for (const service of [mine, other]) {
+      expect(await codeOf(service.ensure(alice, AGENT, spoken.id, { again: true }))).to.equal('sessions_session_not_found');
+      for (const ref of [spoken, unspoken]) {
+        expect(await codeOf(add(service, ref, said('late')))).to.equal('storage_conflict');
+        expect(await codeOf(service.setThinking(alice, ref, true).then((writes) => db.commit(writes)))).to.equal('storage_conflict');
+      }
+    }
+    expect(await codeOf(db.commit([closing.isOpen(unspoken.id)]))).to.equal('storage_conflict');
+    expect([await db.count('sessions'), await db.count('entries')]).to.deep.equal([0, 0]);
   });
 
   it('that holds a row nobody can read says which', async () => {

@@ -9,6 +9,9 @@ import { type CleanupDeps, cleanUp } from './cleanup.js';
 const LOOK_MS = 600_000;
 const FIRST_LOOK_MS = 60_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** An id of a closed session is remembered for as long as somebody could still name it. */
+const CLOSED_DAYS = 30;
 const ACTOR = systemActor('sessions');
 
 export const cleanRegularly = (ctx: ExtensionContext, deps: CleanupDeps): void => {
@@ -27,6 +30,7 @@ export const cleanRegularly = (ctx: ExtensionContext, deps: CleanupDeps): void =
     const { leased } = await ctx.journal.open({ kind: Cleanup.name, actor: ACTOR, key: `${hours}h:${turn}`, lane: Cleanup.name, input: { turn } });
     if (leased) await worker.take(leased);
   };
+  ctx.timers.every('forget-closed-ids', DAY_MS, () => deps.store.forgetClosed(new Date(ctx.clock.now() - CLOSED_DAYS * DAY_MS).toISOString()));
   ctx.timers.after('first-cleanup', FIRST_LOOK_MS, look);
   ctx.timers.every('regular-cleanup', LOOK_MS, look);
 };

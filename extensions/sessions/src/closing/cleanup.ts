@@ -29,15 +29,12 @@ export interface Cleaned {
 
 const PAGE = 500;
 const DAY_MS = 86_400_000;
-/** An id of a closed session is remembered for as long as a run could still name it. */
-const CLOSED_DAYS = 30;
 
 export const cleanUp = async (deps: CleanupDeps): Promise<Cleaned> => {
   const active = await deps.listing.active(SYSTEM);
   const orphaned = await cleanOrphans(deps);
   const expired = await cleanExpired(deps, active);
   const surplus = await cleanSurplus(deps, active);
-  await deps.store.forgetClosed(before(deps, CLOSED_DAYS));
   return { deleted: orphaned + expired + surplus, orphaned, expired, surplus };
 };
 

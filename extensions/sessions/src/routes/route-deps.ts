@@ -26,5 +26,5 @@ export const route = routeGroup({ area: 'sessions' });
 
 /** Entries that one answer shows at most, the newest. */
 export const MAX_SHOWN_ENTRIES = 5_000;
-/** Batches of what was said that a list has read first: 1,000 entries. */
-export const BATCHES_FIRST = 5;
+/** Batches of entries that a list has read first, 600. */
+export const BATCHES_FIRST = 3;

@@ -55,7 +55,7 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
       'Finds messages of people and answers of models that hold every word of `q`, in your own sessions, or in those of the agent that you name. Case and accents make no difference; parts of Chinese, Japanese, Korean and Thai text are found at any length; there are no operators. The hundred newest that fit come first, ordered by how well; then the others by their time. What tools returned is not searched.',
     cost: 5,
     query: Type.Object({
-      q: Type.String({ maxLength: 1_000, description: 'Words that a message must all hold; 32 at most' }),
+      q: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words that a message must all hold, one at least and 32 at most' })),
       limit: Paging.limit,
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, default: 0, description: 'How many to leave out' })),
       agent_id: Type.Optional(UuidText('Only sessions of this agent')),
@@ -75,7 +75,7 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
       }),
     },
     handler: async ({ actor, query }) => {
-      const { q, limit = 50, offset = 0, agent_id: of, label: asked } = query;
+      const { q = '', limit = 50, offset = 0, agent_id: of, label: asked } = query;
       const agent = of === undefined ? undefined : await agents.get(actor, of);
       const found = await searchSaid(store, catalogue, {
         ownerId: agent?.ownerId ?? actor.ownerId,

@@ -42,8 +42,8 @@ export interface SearchResult {
 
 const MAX_ASKED_WORDS = 32;
 const RANKED = 100;
-/** Batches of messages that a search reads before it begins: 2,000. */
-const BATCHES_FIRST = 10;
+/** Batches of entries that a search reads before it begins, 600. */
+const BATCHES_FIRST = 3;
 /** Spans that are looked through at once: the newest alone, then ever more. */
 const MAX_SPANS_AT_ONCE = 64;
 const MAX_SESSIONS_OF_LABEL = 20;

@@ -203,22 +203,27 @@ describeOnEngines('the catalogue', (engine) => {
     expect(hits.slice(100).map(({ seq, rank }) => [seq, rank])).to.deep.equal(Array.from({ length: 30 }, (_, n) => [30 - n, 0]));
   });
 
+  it('tells agents and sessions apart whose ids end alike', async () => {
+    const twin = AGENT.replace(/^1+/, '22222222');
+    await say(1, [said('apple of one')]);
+    const place = { ...ref(2), agentId: twin };
+    await db.commit([sessions.insertSession({ ...place, label: 'two', at: '2026-01-01T00:00:00.000Z' }), ...sessions.insertEntries(place, [said('apple of two')], '2026-01-01T00:00:00.000Z')]);
+    const shown = async (more: object) => (await find('apple', more)).map(({ snippet }) => snippet);
+    expect(await shown({ agentId: AGENT })).to.deep.equal(['apple of one']);
+    expect(await shown({ agentId: twin })).to.deep.equal(['apple of two']);
+    expect(await shown({ label: 'two' })).to.deep.equal(['apple of two']);
+  });
+
   it('is read by indexes alone: lists, labels, searches and what waits', async () => {
     if (engine.name !== 'SQLite') return;
     await say(1, [said('apple')]);
     await open().catchUp(9);
     const asked: string[] = [];
-    const watched: Db = {
-      ...db,
-      read: (sql, args) => {
-        asked.push(sql);
-        return db.read(sql, args);
-      },
-      readOne: (sql, args) => {
-        asked.push(sql);
-        return db.readOne(sql, args);
-      },
+    const note = (sql: string): string => {
+      asked.push(sql);
+      return sql;
     };
+    const watched: Db = { ...db, read: (sql, args) => db.read(note(sql), args), readOne: (sql, args) => db.readOne(note(sql), args) };
     const listing = createListing({ db: watched, runs: { value: undefined } as never });
     for (const actor of [actorOf('owner'), actorOf('user:alice')]) await listing.page(actor, { limit: 10, offset: 0 });
     await listing.page(actorOf('owner'), { agentId: AGENT, limit: 10, offset: 0 });

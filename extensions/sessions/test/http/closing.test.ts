@@ -1,8 +1,10 @@
 /** Sessions that are taken away while something goes on in them: nothing comes back, nobody hangs, nothing stays behind. */
-import { stopTestKernels } from '@svc/testing';
+import { virtualClock } from '@svc/platform/clock/clock';
+import { bootTestKernel, OPEN_RATE, OWNER, stopTestKernels } from '@svc/testing';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import { createClosingStore } from '../../src/closing/closing-store.js';
 import { bootPeople, type People, refusalOf, UNKNOWN } from './people.js';
 
 const TABLES = ['sessions', 'entries', 'said', 'closed'];
@@ -86,6 +88,21 @@ describeOnEngines('a session that is taken away', (_engine) => {
     expect(await rowsOf(gone)).to.deep.equal([0, 0, 0]);
     expect((await svc.alice.http.expect(200, 'GET', '/api/sessions/search?q=runs')).body.items).to.deep.equal([]);
     expect(await svc.alice.say('anew')).not.to.equal(gone);
+  });
+
+  it('by another daemon ends the run that is going on in it, which says why and leaves nothing', async () => {
+    await boot();
+    const gone = await svc.alice.say('before');
+    hold();
+    const running = send('while it runs');
+    await asked(2);
+    const elsewhere = createClosingStore(db());
+    await db().commit(elsewhere.close([gone], new Date().toISOString()));
+    await elsewhere.removeRows(gone);
+    answerAll();
+    expect(refusalOf(await running)).to.deep.equal([404, 'sessions_session_not_found']);
+    expect(await rowsOf(gone)).to.deep.equal([0, 0, 0]);
+    await until(async () => (await svc.kernel.daemon.parts.journal.list({ actor: OWNER, kind: 'agent', status: ['running'] })).length === 0);
   });
 
   it('may be reset under a run, which ends, and the new one is empty and stays so', async () => {
@@ -180,5 +197,35 @@ describeOnEngines('a session that is taken away', (_engine) => {
     await db().commit([db().update('sessions', ['id'], [{ id: kept, created_at: '2020-01-01T00:00:00.000Z', last_at: '2020-01-01T00:00:00.000Z' }])]);
     expect((await svc.owner.expect(200, 'POST', '/api/sessions/cleanup')).body).to.deep.equal({ sessions_deleted: 0, orphaned: 0, expired: 0, surplus: 0 });
     expect((await rowsOf(kept))[0]).to.equal(1);
+  });
+
+  it('is cleaned up by itself once in each interval, and its id is forgotten when nobody can still mean it', async () => {
+    const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
+    const kernel = await bootTestKernel({ clock, config: `${OPEN_RATE}[session]\nretention_days = 1\ncleanup_interval_hours = 1\n` });
+    const tables = kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: TABLES });
+    const [agent] = (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents;
+    const old = (await kernel.http.expect(200, 'POST', `/api/agents/${agent.id}/sessions`, {})).body.session_id;
+    const turns = async () => (await kernel.daemon.parts.journal.list({ actor: OWNER, kind: 'session-cleanup' })).map(({ status }) => status);
+    await tables.commit([tables.update('sessions', ['id'], [{ id: old, created_at: '2025-12-01T00:00:00.000Z' }])]);
+    /** Time goes on while it is waited for: what is begun by a timer may set another. */
+    const passing = (ready: () => Promise<boolean>, stepMs = 50) =>
+      until(async () => {
+        await clock.advance(stepMs);
+        return ready();
+      });
+    await clock.advance(60_000);
+    await passing(async () => (await tables.count('sessions', { id: old })) === 0 && (await turns()).join() === 'done', 1_000);
+    await clock.advance(50 * 60_000);
+    expect(await turns()).to.deep.equal(['done']);
+    await clock.advance(20 * 60_000);
+    // A beat is left out while the one before it is still at work.
+    await passing(async () => (await turns()).join() === 'done,done', 60_000);
+    expect((await kernel.http.post(`/api/agents/${agent.id}/sessions`, { session_id: old })).body.code).to.equal('sessions_session_closed');
+    await passing(async () => (await tables.count('closed', { erased: 0 })) === 0);
+    const closed = createClosingStore(tables);
+    await closed.forgetClosed('2026-01-01T00:00:00.000Z');
+    expect(await tables.count('closed', { id: old })).to.equal(1);
+    await closed.forgetClosed('2026-02-01T00:00:00.000Z');
+    expect(await tables.count('closed', { id: old })).to.equal(0);
   });
 });

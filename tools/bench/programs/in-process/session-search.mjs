@@ -3,13 +3,13 @@
  * prints {messages, indexMs, floor, searches, found}: milliseconds by kind of search, and how many were found.
  */
 import { sharedCluster } from '@svc/testing/postgres/cluster';
-import { catalogue as catalogueTables } from '../../../../extensions/sessions/migrations/0003_catalogue.ts';
-import { init } from '../../../../extensions/sessions/migrations/0001_init.ts';
-import { thinking } from '../../../../extensions/sessions/migrations/0002_thinking.ts';
-import { createCatalogue } from '../../../../extensions/sessions/src/catalogue/catalogue.ts';
-import { createCatalogueStore } from '../../../../extensions/sessions/src/catalogue/catalogue-store.ts';
-import { searchSaid } from '../../../../extensions/sessions/src/search/search.ts';
-import { createSearchStore } from '../../../../extensions/sessions/src/search/search-store.ts';
+import { catalogue as catalogueTables } from '../../../../extensions/sessions/migrations/0003_catalogue.js';
+import { init } from '../../../../extensions/sessions/migrations/0001_init.js';
+import { thinking } from '../../../../extensions/sessions/migrations/0002_thinking.js';
+import { createCatalogue } from '../../../../extensions/sessions/src/catalogue/catalogue.js';
+import { createCatalogueStore } from '../../../../extensions/sessions/src/catalogue/catalogue-store.js';
+import { searchSaid } from '../../../../extensions/sessions/src/search/search.js';
+import { createSearchStore } from '../../../../extensions/sessions/src/search/search-store.js';
 import { openBenchStorage } from './open-storage.mjs';
 
 const { engine, messages, rounds } = JSON.parse(process.argv[2]);
