@@ -78,11 +78,8 @@ describe('a conversation longer than the window of its model', () => {
     for (const letter of 'abcdef') await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: letter.repeat(100_000) });
 
     const { messages } = server.requests.filter((request) => !isSummaryAsked(request)).at(-1)?.body ?? {};
-    const asked = (messages as Array<{ role: string; content: string }>).filter(({ role }) => role === 'user').map(({ content }) => content);
-    // Where the talk was summarised meanwhile, the summary stands for the older ones.
-    expect(asked.at(-1)).to.match(/f{100000}$/);
-    expect(asked.join('').length / 4).to.be.below(128_000);
-    expect(asked.join('')).to.not.contain('aaa');
+    const asked = (messages as Array<{ role: string; content: string }>).filter(({ role }) => role === 'user').map(({ content }) => content[0]);
+    expect(asked.join('')).to.equal('cdef');
     const { body } = await kernel.http.expect(200, 'GET', `/api/agents/${agent}/session`);
     expect(body.messages.filter(({ role }: { role: string }) => role === 'User')).to.have.length(6);
     await kernel.stop();

@@ -3,7 +3,8 @@ import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@s
 import { Pressure } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
 import { History, historyOf } from './history.js';
-import { BATCHES_FIRST, MAX_SHOWN_ENTRIES, route, type SessionRouteDeps } from './route-deps.js';
+import { newestEntries } from './newest-entries.js';
+import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
 import { AgentPath, checkedId, checkedLabel, LabelText, Paging, SessionList, SessionQuery, summaryOf } from './shapes.js';
 
 export const agentSessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), context(deps), list(deps), create(deps), switchTo(deps), byLabel(deps)];
@@ -15,7 +16,7 @@ const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteD
     path: '/api/agents/{id}/session',
     summary: "The agent's current conversation",
     description:
-      'What was said, as people read it: the calls of tools stand with the message that made them. `compacted_summary` is what a model reads in place of the older messages; these are shown all the same. Of a very long conversation the newest 5,000 entries are shown, and `message_count` counts all. A session in which nothing was said yet is empty.',
+      'What was said, as people read it: the calls of tools stand with the message that made them. `compacted_summary` is what a model reads in place of the older messages; these are shown all the same. Of a very long conversation the newest 5,000 entries are shown, and no more of them than 8 MiB; `message_count` counts all. A session in which nothing was said yet is empty.',
     cost: 2,
     params: AgentPath,
     query: SessionQuery,
@@ -24,9 +25,11 @@ const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteD
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const ref = await sessions.named(req.actor, agent, req.query.session_id ?? agent.sessionId);
-      const [session, entries] = await Promise.all([listing.one(req.actor, ref.id), ref.seq === 0 ? [] : store.entries(ref.id, Math.max(0, ref.seq - MAX_SHOWN_ENTRIES), MAX_SHOWN_ENTRIES)]);
-      const shown = historyOf({ id: ref.id, agentId: agent.id, label: session?.label ?? null }, entries);
-      return reply(200, { ...shown, message_count: ref.seq > MAX_SHOWN_ENTRIES ? Math.max(session?.messages ?? 0, shown.message_count) : shown.message_count });
+      const [session, { entries, isWhole }] = await Promise.all([listing.one(req.actor, ref.id), newestEntries(store, ref.id, ref.seq)]);
+      // What a model reads in place of the older messages may stand before those that are shown.
+      const summary = isWhole || entries.some(({ kind }) => kind === 'summary') ? undefined : await store.lastSummary(ref.id);
+      const shown = historyOf({ id: ref.id, agentId: agent.id, label: session?.label ?? null }, summary ? [summary, ...entries] : entries);
+      return reply(200, { ...shown, message_count: isWhole ? shown.message_count : Math.max(session?.messages ?? 0, shown.message_count) });
     },
   });
 

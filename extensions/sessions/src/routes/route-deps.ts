@@ -24,7 +24,5 @@ export interface SessionRouteDeps {
 
 export const route = routeGroup({ area: 'sessions' });
 
-/** Entries that one answer shows at most, the newest. */
-export const MAX_SHOWN_ENTRIES = 5_000;
 /** Batches of entries that a list has read first, 600. */
 export const BATCHES_FIRST = 3;

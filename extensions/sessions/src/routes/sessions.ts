@@ -4,7 +4,8 @@ import { sessionsErrors } from '../errors.js';
 import { shownLabel, type ListedSession } from '../listing.js';
 import { searchSaid } from '../search/search.js';
 import { RawMessage, rawMessages } from './raw-messages.js';
-import { BATCHES_FIRST, MAX_SHOWN_ENTRIES, route, type SessionRouteDeps } from './route-deps.js';
+import { newestEntries } from './newest-entries.js';
+import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
 import { checkedId, checkedLabel, LabelText, Paging, SessionList, SessionPath, SessionSummary, summaryOf } from './shapes.js';
 
 export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [list(deps), search(deps), cleanup(deps), get(deps), remove(deps), label(deps)];
@@ -149,7 +150,8 @@ const get = ({ agents, listing, catalogue, store }: SessionRouteDeps): RouteDecl
     method: 'GET',
     path: '/api/sessions/{id}',
     summary: 'One session with its log',
-    description: 'Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000. What a page of a chat shows is `GET /api/agents/{id}/session`.',
+    description:
+      'Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000, and no more of them than 8 MiB. What a page of a chat shows is `GET /api/agents/{id}/session`.',
     cost: 2,
     params: SessionPath,
     errors: [404],
@@ -162,7 +164,7 @@ const get = ({ agents, listing, catalogue, store }: SessionRouteDeps): RouteDecl
         listing.active(actor, session.agentId),
         store.find(actor, session.id).then((row) => row ?? { seq: 0 }),
       ]);
-      const entries = seq === 0 ? [] : await store.entries(session.id, Math.max(0, seq - MAX_SHOWN_ENTRIES), MAX_SHOWN_ENTRIES);
+      const { entries } = await newestEntries(store, session.id, seq);
       return reply(200, { ...summaryOf(session, briefs[session.agentId], active), model_override: null, messages: rawMessages(entries) });
     },
   });

@@ -457,7 +457,7 @@ export interface paths {
         };
         /**
          * The agent's current conversation
-         * @description What was said, as people read it: the calls of tools stand with the message that made them. `compacted_summary` is what a model reads in place of the older messages; these are shown all the same. Of a very long conversation the newest 5,000 entries are shown, and `message_count` counts all. A session in which nothing was said yet is empty.
+         * @description What was said, as people read it: the calls of tools stand with the message that made them. `compacted_summary` is what a model reads in place of the older messages; these are shown all the same. Of a very long conversation the newest 5,000 entries are shown, and no more of them than 8 MiB; `message_count` counts all. A session in which nothing was said yet is empty.
          */
         get: operations["getSession"];
         put?: never;
@@ -1721,7 +1721,7 @@ export interface paths {
         };
         /**
          * One session with its log
-         * @description Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000. What a page of a chat shows is `GET /api/agents/{id}/session`.
+         * @description Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000, and no more of them than 8 MiB. What a page of a chat shows is `GET /api/agents/{id}/session`.
          */
         get: operations["getSessionById"];
         put?: never;
