@@ -8178,9 +8178,9 @@ export interface operations {
     };
     searchSessions: {
         parameters: {
-            query: {
-                /** @description Words that a message must all hold; 32 at most */
-                q: string;
+            query?: {
+                /** @description Words that a message must all hold, one at least and 32 at most */
+                q?: string;
                 /** @description How many at most */
                 limit?: number;
                 /** @description How many to leave out */
