@@ -32,7 +32,6 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'streamMessage: [].data.input': "the arguments of a call, by the tool's own schema",
   'getSessionById: messages[].content[].input': "the arguments of a call, by the tool's own schema",
   'getSession: messages[].tools[].input': "the arguments of a call, by the tool's own schema",
-  'getSessionById: messages[].content[].input': "the arguments of a call, by the tool's own schema",
   'getOpenapi: components.*': 'OpenAPI 3.1 describes it',
   'getOpenapi: paths.*': 'OpenAPI 3.1 describes it',
 };
