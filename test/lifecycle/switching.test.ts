@@ -23,7 +23,7 @@ describeOnEngines('switching an area', () => {
     expect(
       Object.keys(before.paths)
         .filter((path) => !(path in after.paths))
-        .every((path) => path.includes('/files')),
+        .every((path) => /\/(files|uploads?)\b/.test(path)),
     ).to.equal(true);
     await kernel.http.expect(200, 'POST', '/api/extensions/files/enable');
     expect((await kernel.http.expect(200, 'GET', '/api/openapi.json')).body.paths).to.have.property('/api/agents/{id}/files');
@@ -86,7 +86,7 @@ describeOnEngines('switching an area', () => {
 
       for (const { method, path, auth, repairs } of kernel.daemon.parts.http.routes.active().map((row) => row.value)) {
         // Whoever has a key may repair, where somebody is there who knows keys: locked-out.test.ts.
-        const { status } = await kernel.as(repairs ? 'no-such-key' : 'secret-key-1').send(method, path.replaceAll(/\{[^}]+\}/g, 'x'), method === 'GET' ? undefined : {});
+        const { status } = await kernel.as(repairs ? 'no-such-key' : 'secret-key-1').send(method, path.replace('{file}', 'docs.js').replaceAll(/\{[^}]+\}/g, 'x'), method === 'GET' ? undefined : {});
         if (auth === 'public') expect(status, path).to.be.oneOf([200, 503]);
         else expect(status, `${method} ${path}`).to.equal(repairs && owner !== 'auth' ? 401 : 503);
       }
