@@ -100,8 +100,8 @@ const knownTool = async (daemon: DaemonClient, name: string): Promise<Tool> => {
 const switchedOff = (failure: Failure, name: string): Failure => {
   const { code, exit, message, requestId, status } = failure;
   const mends: Readonly<Record<string, string>> = {
-    tools_invoke_disabled: `svc config set tool_invoke.enabled true   and svc config set tool_invoke.allowlist '["${name}"]'`,
-    tools_invoke_not_allowed: `svc config get tool_invoke.allowlist   shows who may; svc config set tool_invoke.allowlist '["${name}", …]' names it too`,
+    tools_invoke_disabled: `svc config edit   and under [tool_invoke] enabled = true, allowlist = ["${name}"]`,
+    tools_invoke_not_allowed: `svc config get tool_invoke.allowlist   shows who may; svc config edit names ${name} too`,
     tools_needs_agent: `svc tool call ${name} … --agent AGENT`,
   };
   const mend = mends[code];

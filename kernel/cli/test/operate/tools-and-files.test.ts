@@ -1,5 +1,5 @@
 /** `svc tool` and `svc files` with the real daemon. */
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../free-port.js';
@@ -38,13 +38,14 @@ describe('svc tool and files with the real daemon', function () {
     it('call that is switched off ends with 4 and says how to switch it on', async () => {
       const ran = await tool(['call', 'system_time']);
       expect(ran.code).to.equal(4);
-      expect(ran.stderr).to.contain('svc config set tool_invoke.enabled true').and.contain(`svc config set tool_invoke.allowlist '["system_time"]'`);
+      expect(ran.stderr).to.contain('svc config edit').and.contain('allowlist = ["system_time"]');
     });
 
     describe('that is switched on', () => {
       before(async () => {
-        await bench.run(['config', 'set', 'tool_invoke.enabled', 'true']);
-        await bench.run(['config', 'set', 'tool_invoke.allowlist', '["file_*"]']);
+        // What decides about access is written by a person.
+        appendFileSync(path.join(bench.home, 'config.toml'), '\n[tool_invoke]\nenabled = true\nallowlist = ["file_*"]\n');
+        expect((await bench.run(['config', 'reload'])).code).to.equal(0);
       });
 
       it('prints what it says; input is key=value, JSON, or JSON from stdin', async () => {
