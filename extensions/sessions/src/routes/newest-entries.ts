@@ -15,11 +15,13 @@ export interface NewestEntries {
   readonly isWhole: boolean;
 }
 
-/** `seq`: of the newest entry. */
+/** `seq`: of an entry near the end, as this process knows it: another daemon may have written more. */
 export const newestEntries = async (store: Pick<SessionStore, 'entries'>, sessionId: string, seq: number): Promise<NewestEntries> => {
   const found: Entry[] = [];
   let chars = 0;
-  for (let upTo = seq; upTo > 0; upTo -= BATCH) {
+  let newest = seq;
+  for (let more = await store.entries(sessionId, newest, BATCH); more.length > 0; more = await store.entries(sessionId, newest, BATCH)) newest = more.at(-1)?.seq ?? newest;
+  for (let upTo = newest; upTo > 0; upTo -= BATCH) {
     const after = Math.max(0, upTo - BATCH);
     const batch = (await store.entries(sessionId, after, upTo - after)).filter((entry) => entry.seq <= upTo);
     for (const entry of batch.reverse()) {
