@@ -13,6 +13,7 @@ const httpMetrics = ({ http }: Parts): Metric[] => {
   const stats = http.stats();
   return [
     counter('svc_http_requests_total', 'HTTP requests that came since the start, upgrades to WebSocket left out', stats.requests),
+    ...Object.entries(stats.answers).map(([kind, value]) => counter('svc_http_responses_total', 'HTTP answers by the kind of their status', value, { status: kind })),
     gauge('svc_http_in_flight', 'HTTP requests that are not answered to the end yet, streams among them', stats.inFlight),
     { name: 'svc_http_request_duration_seconds', help: 'How long answers took from the request to their last byte; a stream ends when its run does', type: 'histogram', ...stats.durations },
     gauge('svc_http_connections_open', 'TCP connections that clients hold now', stats.connections),
@@ -41,7 +42,3 @@ const storageMetrics = ({ storage }: Parts): Metric[] => {
     gauge('svc_storage_queue_depth', 'Commits that wait for the writer now', stats.queueDepth),
   ];
 };
-
-/** Answers by the kind of their status, on a line of each. */
-export const answerMetrics = ({ http }: Parts): Metric[] =>
-  Object.entries(http.stats().answers).map(([kind, value]) => counter('svc_http_responses_total', 'HTTP answers by the kind of their status', value, { status: kind }));

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { AnyTool, KernelView, SettingsView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import { withConsequences } from './choices/consequences.js';
-import { answerMetrics, kernelMetrics } from './kernel-metrics.js';
+import { kernelMetrics } from './kernel-metrics.js';
 import type { PlatformParts } from './platform-parts.js';
 
 export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'log' | 'storage' | 'streams'> {
@@ -50,7 +50,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   tools: () => parts.tools.active().map(({ owner, value }) => ({ owner: owner.id, bundled: parts.installed.get(owner.id)?.bundled ?? false, tool: value })),
   configProblems: () => parts.config.problems().map(({ file, line, key, message, severity }) => ({ file, line, key, message, severity })),
   facts: () => factsOf(parts),
-  metrics: () => [...kernelMetrics(parts), ...answerMetrics(parts)],
+  metrics: () => kernelMetrics(parts),
   log: { recent: (count) => parts.log.recent(count), follow: (fn) => parts.log.follow(fn) },
   settings: parts.settings,
   shutdown: parts.shutdown,
@@ -87,6 +87,6 @@ function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
     arch: process.arch,
     pid: process.pid,
     rss_bytes: process.memoryUsage.rss(),
-    ...Object.fromEntries(kernelMetrics(parts).flatMap((metric) => ('value' in metric ? [[metric.name, metric.value]] : []))),
+    ...Object.fromEntries(kernelMetrics(parts).flatMap((metric) => ('value' in metric && !metric.labels ? [[metric.name, metric.value]] : []))),
   };
 }
