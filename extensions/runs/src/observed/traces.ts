@@ -1,6 +1,7 @@
 /** What the steps of one run did: the journal has when and how each ended, the session what was said. */
 import { type Actor, isSvcError, type Journal, type JournalRun, type JournalStep, Nullable, type Static, Type, Uuid } from '@svc/api';
 import type { Entry, SessionsService } from '@svc/ext-sessions/contract';
+import { isOver } from '../loop/endings.js';
 import { inputOf, modelIntentOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
 
 const SUMMARY_CHARS = 200;
@@ -68,9 +69,7 @@ export const traceOf = async (deps: TraceDeps, actor: Actor, run: JournalRun) =>
   return { run: shownRun(run), traces: tracesOf(steps, entries), steps: steps.map(shownStep) };
 };
 
-const OVER: ReadonlySet<string> = new Set(['done', 'failed', 'cancelled']);
-
-export const endOf = (run: JournalRun): string | null => (OVER.has(run.status) ? run.updatedAt : null);
+export const endOf = (run: JournalRun): string | null => (isOver(run) ? run.updatedAt : null);
 
 const shownRun = (run: JournalRun): Static<typeof TracedRun> => {
   const { sessionId, beside, door } = inputOf(run);
