@@ -1,7 +1,7 @@
 /** A tool call in one line, as a person would tell it: `Write notes.txt · 5 bytes · 3 ms`. */
 import { isTable } from '@svc/api';
 import { bytesText, duration } from '../terminal/layout.js';
-import { printable } from '../terminal/terminal.js';
+import { oneLine, printable } from '../terminal/terminal.js';
 
 export interface ToolCall {
   readonly tool: string;
@@ -42,7 +42,7 @@ export const toolLine = (call: ToolCall): string => [title(call), amount(call), 
 const title = ({ tool, input }: ToolCall): string => {
   const said = SAID[tool];
   const args = isTable(input) ? input : {};
-  const subject = oneLine((said?.of ?? Object.keys(args)).flatMap((name) => (args[name] === undefined ? [] : [textOf(args[name])])).join(' '));
+  const subject = oneLine((said?.of ?? Object.keys(args)).flatMap((name) => (args[name] === undefined ? [] : [textOf(args[name])])).join(' '), MAX_SUBJECT_CHARS);
   if (tool === 'apply_patch') return `Patch ${patchedFiles(args.patch)}`;
   return `${said?.verb ?? printable(tool)}${subject === '' ? '' : ` ${subject}`}`;
 };
@@ -50,11 +50,11 @@ const title = ({ tool, input }: ToolCall): string => {
 /** Files that a patch names, in the order it names them. */
 const patchedFiles = (patch: unknown): string => {
   const names = [...String(patch ?? '').matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(([, name]) => (name ?? '').trim());
-  return oneLine(names.join(', ')) || 'files';
+  return oneLine(names.join(', '), MAX_SUBJECT_CHARS) || 'files';
 };
 
 const amount = ({ tool, input, result, isError }: ToolCall): string | undefined => {
-  if (isError) return oneLine(result ?? 'failed');
+  if (isError) return oneLine(result ?? 'failed', MAX_SUBJECT_CHARS);
   const args = isTable(input) ? input : {};
   if (tool === 'file_write' && typeof args.content === 'string') return bytesText(Buffer.byteLength(args.content));
   if (result === undefined || result === '') return undefined;
@@ -66,8 +66,3 @@ const amount = ({ tool, input, result, isError }: ToolCall): string | undefined 
 const timeText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : duration(ms / 1_000));
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
-
-const oneLine = (text: string): string => {
-  const flat = printable(text).replace(/\s+/g, ' ').trim();
-  return flat.length > MAX_SUBJECT_CHARS ? `${flat.slice(0, MAX_SUBJECT_CHARS)}…` : flat;
-};

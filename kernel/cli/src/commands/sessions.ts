@@ -9,7 +9,7 @@ import { EXIT } from '../exit-codes.js';
 import { usageFailure } from '../failure.js';
 import { agreesAtTerminal } from '../terminal/asking.js';
 import { agoText, table } from '../terminal/layout.js';
-import { printable } from '../terminal/terminal.js';
+import { oneLine, printable } from '../terminal/terminal.js';
 
 type Message = OutputOf<'getSessionById'>['messages'][number];
 
@@ -128,14 +128,9 @@ const linesOf = ({ content }: Message, { out }: Cli): string[] => {
   return content.map((block) => {
     if (block.type === 'text') return printable(block.text);
     if (block.type === 'image') return out.dim(`  [picture, ${printable(block.media_type)}]`);
-    if (block.type === 'tool_use') return out.dim(`  › ${printable(block.name)} ${oneLine(JSON.stringify(block.input))}`);
-    return `  ${block.is_error ? out.red('✗') : out.green('✓')} ${out.dim(oneLine(block.content))}`;
+    if (block.type === 'tool_use') return out.dim(`  › ${printable(block.name)} ${oneLine(JSON.stringify(block.input), MAX_TOOL_CHARS)}`);
+    return `  ${block.is_error ? out.red('✗') : out.green('✓')} ${out.dim(oneLine(block.content, MAX_TOOL_CHARS))}`;
   });
-};
-
-const oneLine = (text: string): string => {
-  const flat = printable(text).replace(/\s+/g, ' ').trim();
-  return flat.length > MAX_TOOL_CHARS ? `${flat.slice(0, MAX_TOOL_CHARS)}…` : flat;
 };
 
 const rename = async (cli: Cli, wanted: string, label: string): Outcome => {

@@ -1,5 +1,5 @@
 /** Shows a run as it happens: the answer's text on stdout, everything about it on stderr. */
-import { printable, type Terminal } from './terminal.js';
+import { oneLine, printable, type Terminal } from './terminal.js';
 import type { RunEvent } from '../daemon/run-stream.js';
 
 const MAX_INPUT_CHARS = 120;
@@ -48,9 +48,4 @@ const showPhase = (data: { phase: string; detail?: string }, aside: (text: strin
   if (data.phase === 'queued') aside(out.dim('  … waiting for the run before this one'));
   else if (data.phase === 'waiting') aside(out.yellow(`  … waits for an approval${data.detail === undefined ? '' : `: ${printable(data.detail)}`}`));
   else if (data.phase === 'restarted') aside(out.dim('  … the daemon restarted; this step begins anew'));
-};
-
-const oneLine = (text: string, max: number): string => {
-  const flat = printable(text).replace(/\s+/g, ' ').trim();
-  return flat.length > max ? `${flat.slice(0, max)}…` : flat;
 };

@@ -54,3 +54,9 @@ export const createTerminal = (noColor: boolean): Terminal => {
 export const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
   text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]{0,500}(?:\u0007|\u001b\\)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+
+/** Printable, on one line, and no longer than `max` characters and a mark that there was more. */
+export const oneLine = (text: string, max: number): string => {
+  const flat = printable(text).replace(/\s+/g, ' ').trim();
+  return flat.length > max ? `${flat.slice(0, max)}…` : flat;
+};
