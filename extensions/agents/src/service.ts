@@ -4,14 +4,13 @@
  * A5  An agent of somebody else looks like one that does not exist.
  * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
  */
-import { type Actor, type Events, type Logger, type ServiceMethods, type Write, isSvcError, seesAll } from '@svc/api';
+import { type Actor, type Events, type Logger, type ServiceMethods, type Write, isSvcError, seesAll, isUuid } from '@svc/api';
 import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService } from './contract.js';
 import { agentErrors } from './errors.js';
 import { patchOf } from './changing/change.js';
 import { commitChange, type EditDeps, editAgent } from './changing/edit-agent.js';
 import { readText, spawnAgent, type Spawned } from './spawning.js';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const MAX_LISTED = 1_000;
 const MAX_RACES = 8;
 
@@ -66,12 +65,12 @@ const absent = (id: string): never => {
 
 /** Throws `invalid_agent_id`. */
 export const checkedId = (agentId: string): string => {
-  if (!UUID.test(agentId)) throw agentErrors.invalid_agent_id(agentId);
+  if (!isUuid(agentId)) throw agentErrors.invalid_agent_id(agentId);
   return agentId.toLowerCase();
 };
 
 const findAgent = async (deps: AgentsDeps, actor: Actor, idOrName: string): Promise<Agent | undefined> => {
-  const byId = UUID.test(idOrName) ? await deps.store.get(actor, idOrName.toLowerCase()) : undefined;
+  const byId = isUuid(idOrName) ? await deps.store.get(actor, idOrName.toLowerCase()) : undefined;
   return byId ?? deps.store.byName(actor, idOrName);
 };
 

@@ -6,7 +6,7 @@
  * S7  A session that a caller names is there; only the agent's current one may be empty.
  * S10 An id that was taken away is not used again: whoever still writes to it conflicts, and is told that it is gone.
  */
-import { type Actor, type Clock, type Ids, keepRows, readOneKept, seesAll } from '@svc/api';
+import { type Actor, type Clock, type Ids, keepRows, readOneKept, seesAll, isUuid } from '@svc/api';
 import type { Compacted, Entry, EntryDraft, SessionCount, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import type { Fill } from './compaction/compaction.js';
@@ -25,7 +25,6 @@ export interface SessionsDeps {
   compactNow(ref: SessionRef): Promise<Compacted>;
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Entries read for one projection; older ones are beyond any model's window. */
 const MAX_PROJECTED_ENTRIES = 4_000;
 const NO_SESSIONS: SessionCount = { all: 0, recent: 0 };
@@ -101,7 +100,7 @@ async function ensure(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId:
 }
 
 async function look(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: string, sessionId: string, isAgain: boolean): Promise<SessionRef & { readonly isNew: boolean }> {
-  if (!UUID.test(sessionId)) throw sessionsErrors.invalid_session_id(sessionId);
+  if (!isUuid(sessionId)) throw sessionsErrors.invalid_session_id(sessionId);
   const place = isAgain ? undefined : logs.place(sessionId);
   // One of somebody else is looked for like any other, and not found.
   if (place && place.agentId === agentId && (seesAll(actor) || actor.ownerId === place.ownerId)) return { ...toRef({ ...place, id: sessionId }), isNew: false };
@@ -114,7 +113,7 @@ async function look(deps: SessionsDeps, logs: LogCache, actor: Actor, agentId: s
 }
 
 async function find(deps: SessionsDeps, actor: Actor, sessionId: string): Promise<SessionRow> {
-  if (!UUID.test(sessionId)) throw sessionsErrors.invalid_session_id(sessionId);
+  if (!isUuid(sessionId)) throw sessionsErrors.invalid_session_id(sessionId);
   const row = await deps.store.find(actor, sessionId);
   if (!row) throw sessionsErrors.session_not_found(sessionId);
   return row;

@@ -41,5 +41,6 @@ export * from './storage.js';
 export * from './http/streams.js';
 export * from './text/toml-lines.js';
 export * from './text/unseen.js';
+export * from './text/uuid.js';
 export * from './text/words.js';
 export * from './tools.js';

@@ -1,5 +1,5 @@
 /** Uploads over HTTP: send a file, get it back, see what there is, delete it. */
-import { PageQuery, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, pageOf } from '@svc/api';
+import { PageQuery, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, pageOf, isUuid } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { LARGEST_UPLOAD_BYTES } from '../config.js';
 import { uploadErrors } from '../errors.js';
@@ -135,9 +135,7 @@ const deleteUpload = (uploads: UploadStore): RouteDecl =>
     },
   });
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 const checkedId = (id: string): string => {
-  if (!UUID.test(id)) throw uploadErrors.invalid_id(id);
+  if (!isUuid(id)) throw uploadErrors.invalid_id(id);
   return id;
 };

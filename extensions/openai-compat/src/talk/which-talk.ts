@@ -6,7 +6,7 @@
  * W3  Else whoever `user` names has one of their own, the same each time, begun with their first message.
  * W4  Messages of one conversation take turns. A stateless request has none, and waits for nobody.
  */
-import type { Actor } from '@svc/api';
+import { isUuid, type Actor } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { compatErrors } from '../errors.js';
@@ -15,7 +15,6 @@ import type { People } from './people.js';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const SESSION = 'x-svc-session';
 
 /** W1. Throws `session_conflict`, `bad_header`. */
@@ -44,7 +43,7 @@ const saysStateless = (value: string | undefined): boolean => {
 
 /** W2. Throws `sessions_session_not_found`, `session_not_found`, `session_ambiguous`. */
 export async function sessionNamed(sessions: SessionsService, actor: Actor, agent: Agent, name: string): Promise<string> {
-  if (UUID.test(name)) return (await sessions.named(actor, agent, name.toLowerCase())).id;
+  if (isUuid(name)) return (await sessions.named(actor, agent, name.toLowerCase())).id;
   const [found, another] = await sessions.labelled(actor, agent.id, name);
   if (!found) throw compatErrors.session_not_found(name);
   if (another) throw compatErrors.session_ambiguous(name);

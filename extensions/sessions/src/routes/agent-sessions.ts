@@ -3,7 +3,7 @@ import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@s
 import { Pressure } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
 import { History, historyOf } from './history.js';
-import { newestEntries } from './newest-entries.js';
+import { newestOf } from './newest-entries.js';
 import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
 import { AgentPath, checkedId, checkedLabel, LabelText, Paging, SessionList, SessionQuery, summaryOf } from './shapes.js';
 
@@ -25,7 +25,7 @@ const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteD
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const ref = await sessions.named(req.actor, agent, req.query.session_id ?? agent.sessionId);
-      const [session, { entries, isWhole }] = await Promise.all([listing.one(req.actor, ref.id), newestEntries(store, ref.id, ref.seq)]);
+      const [session, { entries, isWhole }] = await Promise.all([listing.one(req.actor, ref.id), newestOf(store, req.actor, ref.id)]);
       // What a model reads in place of the older messages may stand before those that are shown.
       const summary = isWhole || entries.some(({ kind }) => kind === 'summary') ? undefined : await store.lastSummary(ref.id);
       const shown = historyOf({ id: ref.id, agentId: agent.id, label: session?.label ?? null }, summary ? [summary, ...entries] : entries);

@@ -1,4 +1,5 @@
 /** The end of a conversation, as much of it as one answer may hold: neither very many entries nor very long ones hold others up. */
+import type { Actor } from '@svc/api';
 import type { Entry } from '../contract.js';
 import type { SessionStore } from '../store.js';
 
@@ -15,13 +16,15 @@ export interface NewestEntries {
   readonly isWhole: boolean;
 }
 
-/** `seq`: of an entry near the end, as this process knows it: another daemon may have written more. */
+/** As the database has it: what this process knows may be older, where another daemon writes. Of a session without a row, nothing. */
+export const newestOf = async (store: Pick<SessionStore, 'find' | 'entries'>, actor: Actor, sessionId: string): Promise<NewestEntries> =>
+  newestEntries(store, sessionId, (await store.find(actor, sessionId))?.seq ?? 0);
+
+/** `seq`: of the newest entry. */
 export const newestEntries = async (store: Pick<SessionStore, 'entries'>, sessionId: string, seq: number): Promise<NewestEntries> => {
   const found: Entry[] = [];
   let chars = 0;
-  let newest = seq;
-  for (let more = await store.entries(sessionId, newest, BATCH); more.length > 0; more = await store.entries(sessionId, newest, BATCH)) newest = more.at(-1)?.seq ?? newest;
-  for (let upTo = newest; upTo > 0; upTo -= BATCH) {
+  for (let upTo = seq; upTo > 0; upTo -= BATCH) {
     const after = Math.max(0, upTo - BATCH);
     const batch = (await store.entries(sessionId, after, upTo - after)).filter((entry) => entry.seq <= upTo);
     for (const entry of batch.reverse()) {

@@ -4,7 +4,7 @@ import { sessionsErrors } from '../errors.js';
 import { shownLabel, type ListedSession } from '../listing.js';
 import { searchSaid } from '../search/search.js';
 import { RawMessage, rawMessages } from './raw-messages.js';
-import { newestEntries } from './newest-entries.js';
+import { newestOf } from './newest-entries.js';
 import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
 import { checkedId, checkedLabel, LabelText, Paging, SessionList, SessionPath, SessionSummary, summaryOf } from './shapes.js';
 
@@ -159,12 +159,7 @@ const get = ({ agents, listing, catalogue, store }: SessionRouteDeps): RouteDecl
     handler: async ({ actor, params }) => {
       await catalogue.catchUp(BATCHES_FIRST);
       const session = await visible(listing, actor, params.id);
-      const [briefs, active, { seq }] = await Promise.all([
-        agents.briefs(actor, [session.agentId]),
-        listing.active(actor, session.agentId),
-        store.find(actor, session.id).then((row) => row ?? { seq: 0 }),
-      ]);
-      const { entries } = await newestEntries(store, session.id, seq);
+      const [briefs, active, { entries }] = await Promise.all([agents.briefs(actor, [session.agentId]), listing.active(actor, session.agentId), newestOf(store, actor, session.id)]);
       return reply(200, { ...summaryOf(session, briefs[session.agentId], active), model_override: null, messages: rawMessages(entries) });
     },
   });

@@ -1,5 +1,5 @@
 /** What several operations of sessions answer or take. */
-import { Nullable, Type, Uuid, UuidText } from '@svc/api';
+import { Nullable, Type, Uuid, UuidText, isUuid } from '@svc/api';
 import type { AgentBrief } from '@svc/ext-agents/contract';
 import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { sessionsErrors } from '../errors.js';
@@ -49,11 +49,9 @@ export const checkedLabel = (label: string): string => {
   return label.trim();
 };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 /** As ids are kept. Throws `sessions_invalid_session_id`. */
 export const checkedId = (sessionId: string): string => {
-  if (!UUID.test(sessionId)) throw sessionsErrors.invalid_session_id(sessionId.slice(0, 80));
+  if (!isUuid(sessionId)) throw sessionsErrors.invalid_session_id(sessionId.slice(0, 80));
   return sessionId.toLowerCase();
 };
 

@@ -1,12 +1,11 @@
 /** Which session a person means: by id, by the beginning of its id, or by its label. */
-import { didYouMean } from '@svc/api';
+import { didYouMean, isUuid } from '@svc/api';
 import type { OutputOf } from '@svc/client';
 import type { DaemonClient } from './daemon-client.js';
 import { Failure } from '../failure.js';
 
 export type SessionRow = OutputOf<'listSessions'>['sessions'][number];
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const MIN_PREFIX = 4;
 const PAGE = 500;
 /** Sessions that are looked through for a label or the beginning of an id, the newest first. */
@@ -26,12 +25,12 @@ export async function* eachSession(daemon: DaemonClient, of: { readonly agent_id
 /** Its id. Throws a failure that names the nearest, or those that fit as well. */
 export const findSessions = async (daemon: DaemonClient, wanted: readonly string[]): Promise<string[]> => {
   const rows: SessionRow[] = [];
-  if (wanted.some((one) => !UUID.test(one)))
+  if (wanted.some((one) => !isUuid(one)))
     for await (const row of eachSession(daemon, {})) {
       rows.push(row);
       if (rows.length >= MAX_LOOKED_AT) break;
     }
-  return [...new Set(wanted.map((one) => (UUID.test(one) ? one.toLowerCase() : sessionNamed(rows, one).id)))];
+  return [...new Set(wanted.map((one) => (isUuid(one) ? one.toLowerCase() : sessionNamed(rows, one).id)))];
 };
 
 const sessionNamed = (rows: readonly SessionRow[], wanted: string): SessionRow => {
