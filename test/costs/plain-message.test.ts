@@ -25,7 +25,7 @@ const COSTS = {
   /** The body, and what the model said. */
   parsed: 5,
   serialised: 15,
-  promises: 306,
+  promises: 321,
 } satisfies Partial<Counts>;
 
 const freePort = (): Promise<number> =>

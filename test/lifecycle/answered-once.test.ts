@@ -116,9 +116,13 @@ describeOnEngines('messages while areas are reloaded', () => {
     };
     // The first rounds fill what is bounded: prepared statements, validators, log rings.
     await reload(areas.length * 4);
-    const before = await heapBytes(gc);
-    await reload(100);
-    expect((await heapBytes(gc)) - before).to.be.below(MAX_GROWTH_BYTES);
+    const growth = async (): Promise<number> => {
+      const before = await heapBytes(gc);
+      await reload(100);
+      return (await heapBytes(gc)) - before;
+    };
+    // What is kept for each reload is kept for the next hundred too; compiled code is not.
+    expect(Math.min(await growth(), await growth())).to.be.below(MAX_GROWTH_BYTES);
     expect(await remains(svc)).to.deep.equal([]);
   });
 });

@@ -9,12 +9,10 @@ import { type Actor, type Dir, type Logger, isSvcError } from '@svc/api';
 import { createHash } from 'node:crypto';
 import type { Agent } from './contract.js';
 import { agentErrors } from './errors.js';
+import { IDENTITY_FILES, identityPaths, MAX_IDENTITY_BYTES } from './identity-files.js';
 import { writtenManifest } from './manifest/manifest-written.js';
 import { type Kept, SPAWN_KIND, type SpawnDeps, type Spawned, spawnOnce } from './spawning.js';
 
-/** Files that say who an agent is, in `.identity/` or at the top. */
-const IDENTITY_FILES = ['SOUL.md', 'IDENTITY.md', 'USER.md', 'TOOLS.md', 'MEMORY.md', 'AGENTS.md', 'BOOTSTRAP.md', 'HEARTBEAT.md'];
-const MAX_FILE_BYTES = 32 * 1024;
 const MAX_NAME = 256;
 const MAX_COPIES = 100;
 /** Others that may take the name which was free a moment ago. */
@@ -97,7 +95,7 @@ const freeName = async ({ store }: CloneDeps, { ownerId }: Actor, name: string):
 const copyIdentity = async ({ workspaces }: CloneDeps, from: string, to: string): Promise<string[]> => {
   if (!(await workspaces.stat(from))) return [];
   const skipped: string[] = [];
-  for (const path of IDENTITY_FILES.flatMap((name) => [`.identity/${name}`, name])) {
+  for (const path of IDENTITY_FILES.flatMap(identityPaths)) {
     const why = await copyFile(workspaces, path, from, to);
     if (why !== undefined) skipped.push(`${path} was not copied: ${why}`);
   }
@@ -109,8 +107,8 @@ const copyFile = async (workspaces: Dir, path: string, from: string, to: string)
   try {
     const found = await workspaces.dir(from).stat(path);
     if (found?.kind !== 'file') return undefined;
-    if (found.sizeBytes > MAX_FILE_BYTES) return `it has ${found.sizeBytes} bytes, and identity files have at most ${MAX_FILE_BYTES}.`;
-    await workspaces.dir(to).write(path, await workspaces.dir(from).read(path, { maxBytes: MAX_FILE_BYTES }));
+    if (found.sizeBytes > MAX_IDENTITY_BYTES) return `it has ${found.sizeBytes} bytes, and identity files have at most ${MAX_IDENTITY_BYTES}.`;
+    await workspaces.dir(to).write(path, await workspaces.dir(from).read(path, { maxBytes: MAX_IDENTITY_BYTES }));
     return undefined;
   } catch (error) {
     // A link that leads out of the workspace, say: the agent may have put it there.

@@ -1,4 +1,5 @@
 import { Agents, type AgentsService } from '@svc/ext-agents/contract';
+import { RunContext } from '@svc/ext-runs/contract';
 import { type PurgeSubject, StoragePurge, defineExtension, systemActor } from '@svc/api';
 import { uploads as uploadTables } from '../migrations/0001_uploads.js';
 import { createAttachments, removePlaced } from './attachments/attachments.js';
@@ -10,6 +11,7 @@ import { uploadRoutes } from './routes/upload-routes.js';
 import { workspaceRoutes } from './routes/workspace-routes.js';
 import { BlobRows, StrayRows, UploadRows } from './tables.js';
 import { createUploads } from './uploads/service.js';
+import { createIdentityTexts } from './workspace/identity-texts.js';
 import { createFilesService } from './workspace/service.js';
 
 const SWEEP_EVERY_MS = 600_000;
@@ -28,7 +30,18 @@ export default defineExtension({
     const agents = ctx.services.require(Agents);
     const uploads = createUploads({ db: ctx.db, root: ctx.files.root('uploads'), ids: ctx.ids, clock: ctx.clock, log: ctx.log, config: ctx.config });
     ctx.services.provide(Uploads, createAttachments({ uploads, workspaces, workers: ctx.workers, clock: ctx.clock, log: ctx.log, memoryBytes: () => process.memoryUsage.rss() }));
-    ctx.routes.add(...workspaceRoutes(agents, createFilesService(workspaces)), ...uploadRoutes(agents, uploads));
+    const identity = createIdentityTexts({ workspaces, clock: ctx.clock, log: ctx.log });
+    ctx.hooks.tap(RunContext, (system, { agent }) => {
+      const said = identity.of(agent.id);
+      return typeof said === 'string' ? joined(system, said) : said.then((text) => joined(system, text));
+    });
+    ctx.routes.add(
+      ...workspaceRoutes(
+        agents,
+        createFilesService(workspaces, (agentId) => identity.forget(agentId)),
+      ),
+      ...uploadRoutes(agents, uploads),
+    );
     ctx.hooks.tap(StoragePurge, async (subject) => {
       for (const agentId of await agentsOf(agents, subject)) await removePlaced(workspaces, agentId);
       await uploads.letGoUnnamed();
@@ -37,6 +50,8 @@ export default defineExtension({
     ctx.timers.every('sweep-uploads', SWEEP_EVERY_MS, () => uploads.sweep(SWEPT_AT_ONCE));
   },
 });
+
+const joined = (system: string, text: string): string => [system, text].filter((part) => part !== '').join('\n\n');
 
 /** Whose workspaces an erasure is about: what belongs to it goes, before the agents themselves do. */
 const agentsOf = async (agents: AgentsService, { agentId, ownerId }: PurgeSubject): Promise<string[]> => {

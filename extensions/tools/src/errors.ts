@@ -79,6 +79,12 @@ export const toolErrors = defineErrors('tools', {
     message: (path: string) => `Path traversal denied: "${path.slice(0, 200)}" leads out of the workspace.`,
     hint: 'Paths are relative to the workspace and hold no "..".',
   },
+  identity_file: {
+    status: 403,
+    retry: false,
+    message: (path: string) => `${path.slice(0, 200)} says who you are: people write it, and no tool does.`,
+    hint: 'Tell the person what should stand there. Notes of your own go to another file.',
+  },
   no_file: { status: 404, retry: false, message: (path: string) => `The workspace has no file "${path.slice(0, 200)}".`, hint: 'file_list shows what is there.' },
   not_a_folder: { status: 400, retry: false, message: (path: string) => `"${path.slice(0, 200)}" is not a folder.`, hint: 'file_read reads a file.' },
   file_too_large: { status: 413, retry: false, message: (path: string, bytes: number, limit: number) => `"${path.slice(0, 200)}" has ${bytes} bytes; at most ${limit} can be worked on.` },

@@ -163,7 +163,7 @@ export const TOP_KEYS: Table = {
   reconcile_orphans: waits(TRIGGERS),
   assignee_wake: waits('the task board'),
   async_tasks: waits('background tasks'),
-  generate_identity_files: waits('identity files'),
+  generate_identity_files: waits('identity files that are written at the spawn'),
   cache_context: waits('context.md'),
   context_engine: waits('context engines'),
   allowed_plugins: waits('context engines'),

@@ -21,7 +21,7 @@ const WorkspaceFile = Type.Object(
     name: Type.String({ description: 'Path from the workspace' }),
     exists: Type.Boolean(),
     size_bytes: Type.Integer(),
-    kind: OneOf(['workspace', 'identity'], { description: '`identity`: says who the agent is (SOUL.md, USER.md, …)' }),
+    kind: OneOf(['workspace', 'identity'], { description: '`identity`: says who the agent is (SOUL.md, USER.md, …), and is read by its model' }),
     modified_at: Type.String(),
     rev: Rev,
   },
@@ -107,7 +107,7 @@ const putFile = (agents: AgentsService, files: FilesService): RouteDecl =>
     path: '/api/agents/{id}/files/{*filename}',
     summary: "Write a file of an agent's workspace",
     description:
-      'Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is (`SOUL.md`, `USER.md`, …). Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.',
+      'Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; tools of the agent do not write them. Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.',
     audit: 'agent_file_written',
     params: FilePath,
     body: FileWrite,

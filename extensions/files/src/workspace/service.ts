@@ -7,6 +7,7 @@
  * F4  A file is written whole or not at all. Of two who change the same version, one is told that it has changed.
  */
 import { type Dir, type DirEntry, fileRev } from '@svc/api';
+import { MAX_IDENTITY_BYTES, saysWhoTheAgentIs } from '@svc/ext-agents/contract';
 import { fileErrors } from '../errors.js';
 import { workspacePath, writablePath } from './names.js';
 import { createTurns } from './turns.js';
@@ -14,11 +15,6 @@ import { createTurns } from './turns.js';
 export const MAX_FILES = 1_000;
 const MAX_SHOWN_BYTES = 4 * 1_024 * 1_024;
 export const MAX_WRITE_BYTES = 1_024 * 1_024;
-/** Files that say who an agent is are meant to be read by a model, over and over. */
-const MAX_IDENTITY_BYTES = 32_768;
-
-/** Files that say who an agent is, in `.identity/` or at the top. */
-const IDENTITY_NAMES = new Set(['SOUL.md', 'IDENTITY.md', 'USER.md', 'TOOLS.md', 'MEMORY.md', 'AGENTS.md', 'BOOTSTRAP.md', 'HEARTBEAT.md']);
 
 export interface WorkspaceFile {
   /** Path from the workspace, with slashes. */
@@ -63,7 +59,8 @@ export interface FilesService {
   remove(agentId: string, name: string, expects: Expects): Promise<{ status: 'ok'; name: string }>;
 }
 
-export const createFilesService = (workspaces: Dir): FilesService => {
+/** `changed`: told of each workspace that was written to. */
+export const createFilesService = (workspaces: Dir, changed: (agentId: string) => void = () => undefined): FilesService => {
   const inTurn = createTurns();
   return {
     list: (agentId) => list(workspaces, agentId),
@@ -77,11 +74,11 @@ export const createFilesService = (workspaces: Dir): FilesService => {
       const path = writablePath(name);
       const limit = kindOf(path) === 'identity' ? MAX_IDENTITY_BYTES : MAX_WRITE_BYTES;
       if (data.byteLength > limit) throw fileErrors.too_large_to_write(path, data.byteLength, limit);
-      return inTurn(`${agentId}/${path}`, () => write(workspaces, agentId, path, data, expects));
+      return inTurn(`${agentId}/${path}`, () => write(workspaces, agentId, path, data, expects)).finally(() => changed(agentId));
     },
     remove: async (agentId, name, expects) => {
       const path = workspacePath(name);
-      return inTurn(`${agentId}/${path}`, () => remove(workspaces, agentId, path, expects));
+      return inTurn(`${agentId}/${path}`, () => remove(workspaces, agentId, path, expects)).finally(() => changed(agentId));
     },
   };
 };
@@ -96,7 +93,7 @@ const list = async (workspaces: Dir, agentId: string): Promise<{ files: Workspac
   return { files: files.slice(0, MAX_FILES), truncated: entries.length > MAX_FILES };
 };
 
-const kindOf = (name: string): WorkspaceFile['kind'] => (name.startsWith('.identity/') || IDENTITY_NAMES.has(name) ? 'identity' : 'workspace');
+const kindOf = (name: string): WorkspaceFile['kind'] => (saysWhoTheAgentIs(name) ? 'identity' : 'workspace');
 
 const found = async (workspaces: Dir, agentId: string, path: string): Promise<DirEntry | undefined> => ((await workspaces.stat(agentId)) ? workspaces.dir(agentId).stat(path) : undefined);
 

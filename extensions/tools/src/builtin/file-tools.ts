@@ -1,6 +1,6 @@
 import { type AnyTool, defineTool, Type } from '@svc/api';
 import { toolErrors } from '../errors.js';
-import { pathIn, readText, type Workspaces } from './workspace.js';
+import { pathIn, readText, type Workspaces, writablePath } from './workspace.js';
 
 const MAX_LISTED = 1_000;
 const MAX_WRITE_CHARS = 4_000_000;
@@ -46,8 +46,7 @@ const writeTool = (workspaces: Workspaces): AnyTool =>
     parallel: false,
     run: async ({ path, content }, call) => {
       const dir = workspaces.of(call);
-      const target = pathIn(dir, path);
-      if (target === '.' || target.endsWith('/')) throw toolErrors.path_denied(path);
+      const target = writablePath(dir, path);
       await dir.write(target, content);
       return `Wrote ${new TextEncoder().encode(content).length} bytes to ${target}.`;
     },

@@ -10,7 +10,7 @@ import { toolErrors } from '../errors.js';
 import { type Budget, SEARCH_STEPS } from './line-search.js';
 import type { PatchSection } from './patch-format.js';
 import { applyHunks } from './patch-hunks.js';
-import { pathIn, readText } from './workspace.js';
+import { readText, writablePath } from './workspace.js';
 
 /** What a file becomes; null removes it. `before` is what it was, null when it was not there. */
 export interface Change {
@@ -39,7 +39,7 @@ type Current = (path: string) => Promise<string | null>;
 type SetText = (path: string, after: string | null) => Promise<void>;
 
 const planSection = async (dir: Dir, section: PatchSection, current: Current, set: SetText, budget: Budget): Promise<void> => {
-  const path = filePath(dir, section.path);
+  const path = writablePath(dir, section.path);
   const before = await current(path);
   if (section.kind === 'add') {
     if (before !== null) throw toolErrors.patch_conflict(path, 'it exists already; update it instead of adding it');
@@ -49,18 +49,12 @@ const planSection = async (dir: Dir, section: PatchSection, current: Current, se
   if (section.kind === 'delete') return set(path, null);
   const patched = applyHunks(before, section.hunks, budget);
   if ('problem' in patched) throw toolErrors.patch_conflict(path, patched.problem);
-  const target = section.moveTo === null ? path : filePath(dir, section.moveTo);
+  const target = section.moveTo === null ? path : writablePath(dir, section.moveTo);
   if (target !== path) {
     if ((await current(target)) !== null) throw toolErrors.patch_conflict(target, 'a file is there already, and the patch would move another onto it');
     await set(path, null);
   }
   return set(target, patched.text);
-};
-
-const filePath = (dir: Dir, path: string): string => {
-  const inside = pathIn(dir, path);
-  if (inside === '.' || inside.endsWith('/')) throw toolErrors.path_denied(path);
-  return inside;
 };
 
 /** Carries the plan out. What was changed before a failure is put back; the failure is thrown on. */

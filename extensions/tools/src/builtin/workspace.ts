@@ -1,6 +1,7 @@
 /** The folder of each agent, as its file tools see it. */
 import { posix } from 'node:path';
 import { type Dir, isSvcError, type ToolCall } from '@svc/api';
+import { saysWhoTheAgentIs } from '@svc/ext-agents/contract';
 import { toolErrors } from '../errors.js';
 
 /** What a file tool works on at most. */
@@ -33,6 +34,15 @@ export const pathIn = (dir: Pick<Dir, 'path'>, path: string): string => {
   const parts = inside.split(/[/\\]/);
   if (inside.includes('\0') || parts.includes('..') || posix.isAbsolute(inside) || inside.startsWith('\\') || /^[a-z]:/i.test(inside)) throw toolErrors.path_denied(path);
   return posix.normalize(inside === '' ? '.' : inside);
+};
+
+/** As `pathIn`, for a file that a tool makes, changes or takes away: not those that say who the agent is. Throws `tools_identity_file` too. */
+export const writablePath = (dir: Pick<Dir, 'path'>, path: string): string => {
+  const inside = pathIn(dir, path);
+  if (inside === '.' || inside.endsWith('/')) throw toolErrors.path_denied(path);
+  // What a page or a document talked an agent into would otherwise be its instructions from then on.
+  if (saysWhoTheAgentIs(inside)) throw toolErrors.identity_file(inside);
+  return inside;
 };
 
 /** The text of a file, or undefined when there is none. Throws `tools_file_too_large`, `tools_not_text`. */

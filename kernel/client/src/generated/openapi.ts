@@ -248,7 +248,7 @@ export interface paths {
         get: operations["getAgentFile"];
         /**
          * Write a file of an agent's workspace
-         * @description Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is (`SOUL.md`, `USER.md`, …). Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.
+         * @description Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; tools of the agent do not write them. Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.
          */
         put: operations["putAgentFile"];
         post?: never;
@@ -2569,7 +2569,7 @@ export interface components {
             exists: boolean;
             size_bytes: number;
             /**
-             * @description `identity`: says who the agent is (SOUL.md, USER.md, …)
+             * @description `identity`: says who the agent is (SOUL.md, USER.md, …), and is read by its model
              * @enum {string}
              */
             kind: "workspace" | "identity";
