@@ -31,7 +31,9 @@ describe('the first week', () => {
     this.timeout(120_000);
     // The first day: a daemon, its stand-in, then a model.
     expect(await run('npx svc start')).to.contain('npx svc chat');
-    expect(await run('npx svc message assistant "write hello to notes.txt then read it"')).to.contain('hello').and.contain('stand-in');
+    expect(await run('npx svc message assistant "write hello to notes.txt then read it"'))
+      .to.contain('hello')
+      .and.contain('stand-in');
     await run(`npx svc providers set-url openai ${model.url}/v1\necho sk-first-week-0001 | npx svc providers set-key openai --stdin\nnpx svc providers default openai gpt-5-mini`);
     expect(await run('npx svc message assistant "who are you?"')).to.contain('[gpt-5-mini] read');
     expect(await run('grep -rl sk-first-week-0001 home || true')).to.equal('');
@@ -44,7 +46,7 @@ describe('the first week', () => {
     expect(await run('npx svc files get researcher docs/plan.md')).to.equal('The lamp is lit at dusk.\n');
     await run('npx svc message researcher "the first word"');
     expect(asked().messages[0]?.content).to.contain('You read before you answer.').and.contain('You like lighthouses.');
-    expect(await run('npx svc agent list')).to.match(/assistant[^]*researcher/);
+    expect(await run('npx svc agent list')).to.match(/assistant[\s\S]*researcher/);
 
     // A long talk is summarised, and is still there to be read and found.
     await run(`for n in $(seq ${CHATTER}); do npx svc message researcher "message number $n" > /dev/null; done`);
@@ -54,7 +56,9 @@ describe('the first week', () => {
     expect(await run('npx svc sessions search "first word"')).to.contain('researcher');
 
     // Another model, from the next message on; a name that there is none of is not taken.
-    expect((await shell.run('npx svc agent set researcher model gpt-77')).output).to.contain('gpt-77').and.match(/did you mean/i);
+    expect((await shell.run('npx svc agent set researcher model gpt-77')).output)
+      .to.contain('gpt-77')
+      .and.match(/did you mean/i);
     await run('npx svc agent set researcher model gpt-5.5');
     expect(await run('npx svc message researcher "and now?"')).to.contain('[gpt-5.5] read');
 
