@@ -5,12 +5,9 @@
  * I2  However many files there are and however long, what reaches the model is bounded, and says what was left out.
  * I3  A file that cannot be read takes nothing from the others.
  */
-import { type Clock, type Dir, isSvcError, type Logger } from '@svc/api';
+import { type Clock, type Dir, isSvcError, keepRows, type Logger } from '@svc/api';
 import { IDENTITY_FILES, identityPaths, MAX_IDENTITY_BYTES } from '@svc/ext-agents/contract';
 
-/** A database of thousands of agents is not read again and again, nor kept whole. */
-const KEPT_MS = 2_000;
-const MAX_KEPT = 2_000;
 const MAX_CHARS = 65_536;
 /** HEARTBEAT.md says when an agent wakes by itself; a message is no waking. */
 const READ = IDENTITY_FILES.filter((name) => name !== 'HEARTBEAT.md');
@@ -28,33 +25,11 @@ export interface IdentityTextsDeps {
   readonly log: Logger;
 }
 
-interface Kept {
-  text: string | Promise<string>;
-  readonly until: number;
-}
-
 export const createIdentityTexts = (deps: IdentityTextsDeps): IdentityTexts => {
-  const kept = new Map<string, Kept>();
+  const kept = keepRows<string>(deps.clock);
   return {
-    of: (agentId) => {
-      const now = deps.clock.mono();
-      const known = kept.get(agentId);
-      if (known && known.until > now) return known.text;
-      kept.delete(agentId);
-      if (kept.size >= MAX_KEPT) for (const oldest of kept.keys()) if (kept.delete(oldest)) break;
-      const text = textOf(deps, agentId);
-      const read: Kept = { text, until: now + KEPT_MS };
-      kept.set(agentId, read);
-      text.then(
-        (said) => {
-          read.text = said;
-        },
-        // Whoever waits for it is told; the next looks anew.
-        () => void kept.delete(agentId),
-      );
-      return text;
-    },
-    forget: (agentId) => void kept.delete(agentId),
+    of: (agentId) => kept.read(agentId, () => textOf(deps, agentId)),
+    forget: (agentId) => kept.changed(agentId),
   };
 };
 
