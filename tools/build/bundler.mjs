@@ -5,6 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { writeAssets } from './assets.mjs';
+import { bundlePage, bundlePanels } from './browser.mjs';
 import { pageScripts } from './page-scripts.mjs';
 import { fromRoot, inRoot, ROOT } from './paths.mjs';
 
@@ -199,7 +200,7 @@ export const workerSources = (target, manifest) =>
 export const bundleExtension = async (target, manifest) => {
   const workers = [...new Set(Object.values(workerSources(target, manifest)))];
   const pages = pageScripts();
-  const parts = await Promise.all([run(extensionOptions(target, manifest, pages)), ...(workers.length ? [run(workerOptions(target, workers))] : []), writeAssets(target)]);
+  const parts = await Promise.all([run(extensionOptions(target, manifest, pages)), ...(workers.length ? [run(workerOptions(target, workers))] : []), writeAssets(target), bundlePage(target), bundlePanels(target, manifest)]);
   return joined([...parts, { inputs: pages.inputs, outputs: [] }]);
 };
 

@@ -73,7 +73,10 @@ const buildOne = (target, bundler, tools) => {
   return target.kind === 'test' ? bundler.bundleTests(target) : bundler.bundleProgram(target);
 };
 
-const assetsOf = (target) => Object.keys(createRequire(import.meta.url)(inRoot(target.dir, 'package.json')).assets ?? {});
+const assetsOf = (target) => {
+  const { assets, page } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
+  return Object.keys({ ...assets, ...page });
+};
 
 const productsOf = (target) => {
   if (target.kind === 'extension') return [`${target.outdir}/index.js`, ...assetsOf(target).map((name) => `${target.outdir}/assets/${name}`)];

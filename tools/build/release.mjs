@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { panelFiles } from './browser.mjs';
 import { workerSources } from './bundler.mjs';
 import { writeIfChanged } from './contributions.mjs';
 import { DIST, inRoot } from './paths.mjs';
@@ -20,7 +21,8 @@ const entryOf = (target, namesOf) => {
   const { version, description } = readJson(`${target.dir}/package.json`);
   const workers = Object.entries(workerSources(target, manifest)).map(([name, source]) => [name, `ext/${target.id}/workers/${path.basename(source, '.ts')}.js`]);
   const contributions = namesOf(readJson(`${target.dir}/contributions.json`));
-  return { id: target.id, version, description, bundle: `ext/${target.id}/index.js`, workers: Object.fromEntries(workers), manifest, contributions };
+  const panels = manifest.panels ? { panels: panelFiles(target) } : {};
+  return { id: target.id, version, description, bundle: `ext/${target.id}/index.js`, workers: Object.fromEntries(workers), manifest, contributions, ...panels };
 };
 
 const contractFiles = (extensions) => {
@@ -41,6 +43,7 @@ export const releaseInputs = (extensions) => [
   'package.json',
   ...presetFiles().map((file) => `schemas/presets/${file}`),
   ...extensions.flatMap((target) => ['extension.json', 'package.json', 'contributions.json'].map((file) => `${target.dir}/${file}`)),
+  ...extensions.map((target) => `${target.outdir}/panels/index.json`).filter((file) => existsSync(inRoot(file))),
 ];
 
 export const writeRelease = (extensions, installer) => {

@@ -22,6 +22,7 @@ const MAY_IMPORT = {
   'kernel/platform': ['@svc/core', '@svc/installer', '@svc/api'],
   // Pages are made from it too.
   'kernel/client': [],
+  'kernel/kit': ['@svc/client'],
   'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/api'],
   // Where the home is and what its config.toml says must be one answer for daemon and command line.
   'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
@@ -41,18 +42,18 @@ const dependenciesOf = (dir) => {
 const relative = (source, entry) => {
   // A plain module that is bundled names the source itself: what it is compiled to has another place.
   const isPlain = source.file.endsWith('.mjs');
-  if ((/\.ts$/.test(entry.to) && !isPlain) || path.posix.extname(entry.to) === '') return `"${entry.to}" must end in .js`;
+  if ((/\.tsx?$/.test(entry.to) && !isPlain) || path.posix.extname(entry.to) === '') return `"${entry.to}" must end in .js`;
   const target = path.posix.join(path.posix.dirname(source.file), entry.to);
   if (!isFree(source) && !target.startsWith(`${source.package}/`)) return `"${entry.to}" leaves ${source.package}; import the package by its name`;
   return undefined;
 };
 
-/** A script of a page runs in a browser, and speaks with the daemon as others do. */
-const isPage = (source) => /\.client\.(ts|js)$/.test(source.file);
+/** What runs in a browser speaks with the daemon as others do. */
+const OF_PAGES = ['@svc/client', '@svc/kit'];
 
 const workspace = (source, entry) => {
   const name = packageName(entry.to);
-  if (isFree(source) || (isPage(source) && name === '@svc/client')) return undefined;
+  if (isFree(source) || (source.isPage && OF_PAGES.includes(name))) return undefined;
   if (/^(extensions|fixtures\/areas)\//.test(source.package)) {
     if (name === '@svc/api') return undefined;
     if (name.startsWith('@svc/ext-') && entry.to === `${name}/contract`) return undefined;

@@ -6,11 +6,8 @@ const HTTP = new Set(['http', 'https', 'http2', 'undici', 'ws', 'eventsource-par
 /** Calls of `fetch` and `new WebSocket`, and not a member or a declaration of that name. */
 const CALLS = /(?<![.\w$])(fetch\(|new WebSocket\(|new EventSource\()/g;
 
-/** The page is rewritten onto the client next; until then its own requests stand. */
-const NOT_YET = ['extensions/webchat/'];
-
 /** Programs and pages that a person uses. What runs inside the daemon has its own doors. */
-const isOutside = ({ file, isTest }) => !isTest && (file.startsWith('kernel/cli/src/') || /\.client\.(ts|js)$/.test(file)) && !NOT_YET.some((room) => file.startsWith(room));
+const isOutside = ({ file, isPage, isTest }) => !isTest && (file.startsWith('kernel/cli/src/') || isPage);
 
 export const checkDaemonCalls = (sources) =>
   sources.filter(isOutside).flatMap((source) => [

@@ -41,7 +41,7 @@ const ALLOWED = [
 
 const allowedFor = (source) => {
   // What runs in a browser has the browser's own walls.
-  if (source.isTest || /\.client\.(ts|js)$/.test(source.file)) return ALL;
+  if (source.isTest || source.isPage) return ALL;
   const rows = ALLOWED.filter(([prefix]) => source.file.startsWith(prefix));
   return rows.sort((a, b) => b[0].length - a[0].length)[0]?.[1] ?? [];
 };

@@ -4,7 +4,7 @@ import { lineAt } from './sources.mjs';
 const MAX_LINES = 500;
 const SAYS_NOTHING = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'lib', 'misc', 'types', 'shared']);
 /** Migrations have their number before the name: `0001_init.ts`. */
-const KEBAB = /^(\d{4}_)?[a-z0-9]+([-.][a-z0-9]+)*\.(ts|mjs|js)$/;
+const KEBAB = /^(\d{4}_)?[a-z0-9]+([-.][a-z0-9]+)*\.(tsx?|mjs|js)$/;
 const LEFT_FOR_LATER = /\b(TODO|FIXME|XXX)\b/g;
 const SILENCED = /@ts-(ignore|nocheck|expect-error)\b/g;
 const NARROWED = /\b(describe|it|suite|test)\.only\(/g;

@@ -17,6 +17,9 @@ const filesBelow = (dir) => {
   }
 };
 
+/** What runs in a browser: the page, its kit, the panels of areas, scripts of other pages. */
+const isPage = (file) => /\.client\.(ts|js)$/.test(file) || /^(kernel\/kit\/src|extensions\/[^/]+\/(page|panels))\//.test(file);
+
 const isTest = (file) => /(^|\/)test\//.test(file);
 
 /** The folder that holds the package.json: `kernel/core`, `extensions/runs`, `fixtures/areas/notes`, `test`. */
@@ -29,12 +32,12 @@ const packageOf = (file) => {
 /** One file as the checks see it: `code` has no comments, `bare` has neither comments nor the insides of strings. */
 export const readSource = (file, text) => {
   const { code, bare } = blankOut(text);
-  return { file, text, code, bare, package: packageOf(file), isTest: isTest(file), imports: importsOf(code, bare) };
+  return { file, text, code, bare, package: packageOf(file), isTest: isTest(file), isPage: isPage(file), imports: importsOf(code, bare) };
 };
 
 export const readSources = () =>
   ROOMS.flatMap((room) => filesBelow(inRoot(room)))
-    .filter((entry) => entry.isFile() && /\.(ts|mjs|js)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(tsx?|mjs|js)$/.test(entry.name))
     .map((entry) => fromRoot(path.join(entry.parentPath, entry.name)))
     .filter((file) => !NOT_OURS.test(file))
     .sort()

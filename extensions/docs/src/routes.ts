@@ -6,7 +6,7 @@
  *     page asks the person for it. The key is in the page's memory and nowhere else.
  * D2  No script or style runs but these files, and the page speaks with this daemon alone (Content-Security-Policy).
  */
-import { type Assets, bytes, defineRoute, ErrorBody, type Reply, type Req, type RouteDecl, sendFile, servedErrors, Type } from '@svc/api';
+import { type Assets, bytes, defineRoute, ErrorBody, type Reply, type Req, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
 import style from './page/docs.css' with { type: 'text' };
 import markup from './page/docs.html' with { type: 'text' };
 import script from 'page:./page/docs.client.ts';
@@ -64,21 +64,5 @@ async function fileReply(assets: Assets, req: Req<{ file: string }>): Promise<Re
   if (!known) throw servedErrors.file_missing(req.params.file);
   const { text, type } = known;
   if (text !== undefined) return bytes(200, type, text, KEPT);
-  const coding = codingFor(req.headers['accept-encoding']);
-  // No ranges: a part of one coding would be put together with a part of another.
-  const { range: _range, ...headers } = req.headers;
-  return sendFile({ headers }, assets, `${req.params.file}${CODINGS[coding] ?? ''}`, type, {
-    ...KEPT,
-    vary: 'accept-encoding',
-    'accept-ranges': 'none',
-    ...(coding === '' ? {} : { 'content-encoding': coding }),
-  });
-}
-
-const CODINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
-
-/** The best that the caller takes: a coding that it names without refusing it (`gzip;q=0`). */
-function codingFor(accepted = ''): string {
-  const named = accepted.split(',').map((one) => one.trim().toLowerCase());
-  return Object.keys(CODINGS).find((coding) => named.some((one) => one === coding || (one.startsWith(`${coding};`) && !/;\s*q=0(\.0*)?$/.test(one)))) ?? '';
+  return sendAsset(req, assets, req.params.file, type, KEPT);
 }

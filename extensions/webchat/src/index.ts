@@ -1,23 +1,16 @@
-/** The page at `/`: one answer, no assets beside it, nothing kept. */
-import { bytes, defineExtension, defineRoute } from '@svc/api';
-import { assemblePage } from './page.js';
+/** The page at `/`, its kit, and the panels that areas add to it. */
+import { HttpAuthorize, defineExtension } from '@svc/api';
+import { webchatRoutes } from './routes.js';
 
 export default defineExtension({
   activate(ctx) {
-    const page = assemblePage();
-    const headers = { 'content-security-policy': page.policy, 'cache-control': 'no-cache', 'referrer-policy': 'no-referrer' };
+    const authorize = ctx.hooks.use(HttpAuthorize);
     ctx.routes.add(
-      defineRoute({
-        id: 'getWebchat',
-        method: 'GET',
-        path: '/',
-        summary: 'The web page: talk with an agent',
-        description: 'One HTML document that speaks with this API. It needs no key itself: the page asks for it where the daemon has one, and keeps it in its tab.',
-        auth: 'public',
-        permission: 'webchat.read',
-        cost: 0,
-        responses: { 200: { description: 'An HTML page that uses this API', contentType: 'text/html' } },
-        handler: async () => bytes(200, 'text/html; charset=utf-8', page.html, headers),
+      ...webchatRoutes({
+        assets: ctx.files.assets,
+        panels: () => ctx.kernel.panels(),
+        panelFiles: (extension) => ctx.kernel.panelFiles(extension),
+        mayDo: async (actor, permission) => authorize.isEmpty() || (await authorize.call({ actor, method: 'GET', routeId: 'listPanels', permission })) === undefined,
       }),
     );
   },

@@ -2,7 +2,7 @@
 import type { Disposable } from './disposable.js';
 import type { ChildHandle, SpawnOptions } from './doors/child.js';
 import type { Tcp } from './doors/tcp.js';
-import type { Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
 import type { CapabilityDecl } from './declare/capability.js';
 import type { Events } from './declare/event.js';
 import type { Hooks } from './declare/hook.js';
@@ -20,6 +20,7 @@ import type { Purged, PurgeSubject } from './purge.js';
 import type { Streams } from './http/streams.js';
 import type { AnyTool } from './tools.js';
 import type { SettingsView } from './settings.js';
+import type { PanelView } from './manifest/panel.js';
 
 export interface ConfigHandle {
   /** The section as validated, with defaults filled; frozen. Ask each time: it may have changed. Only sections that this extension claims. */
@@ -108,6 +109,10 @@ export interface KernelView extends ToolsView {
   disable(id: string, options?: { force?: boolean }): Promise<ExtensionStatus>;
   reset(id: string): Promise<ExtensionStatus>;
   reload(id: string): Promise<ExtensionStatus>;
+  /** Of active extensions that came with the daemon. Also with the grant `kernel:panels` alone, as `panelFiles`. */
+  panels(): readonly PanelView[];
+  /** The files that the panels of one extension are made of; undefined where it has none, or is not active. */
+  panelFiles(extension: string): Assets | undefined;
   graph(): ReadonlyArray<{ readonly id: string; readonly state: string; readonly needs: readonly string[]; readonly uses: readonly string[]; readonly waitsFor: readonly string[] }>;
   openapi(): { readonly etag: string; readonly document: unknown };
   /** Active routes and sockets, for metrics and the conformance oracle. */

@@ -24,6 +24,7 @@ export const GRANT_KINDS = {
   kernel: { form: 'kernel', what: 'shows and changes the state of every extension, and ends the daemon', pattern: 'kernel' },
   'kernel:tools': { form: 'kernel:tools', what: 'lists the tools that extensions contribute, to judge and run them', pattern: 'kernel:tools' },
   'kernel:settings': { form: 'kernel:settings', what: 'reads the settings of every area, secrets apart, and changes those that programs may change', pattern: 'kernel:settings' },
+  'kernel:panels': { form: 'kernel:panels', what: 'lists the panels of all extensions and reads their files, to show them', pattern: 'kernel:panels' },
   actors: { form: 'actors', what: 'acts on behalf of whom it names, beyond those whose requests and calls it was handed', pattern: 'actors' },
   calls: { form: 'calls:<hook>', what: 'calls this hook of somebody else', pattern: 'calls:([a-z][a-z0-9._-]{0,99})' },
   env: { form: 'env:<NAME>', what: 'reads this environment variable', pattern: 'env:([A-Za-z_][A-Za-z0-9_]{0,127})' },

@@ -1,6 +1,7 @@
 /** extension.json: what the daemon needs to know before it runs a line of an extension. Identity stands in package.json. */
 import { CAPABILITY_NAME, type CapabilityDecl } from '../declare/capability.js';
 import { GRANT_KINDS, GRANT_PATTERN } from './grants.js';
+import { Panel } from './panel.js';
 import { type Static, Type } from '../schema/schema.js';
 
 /**
@@ -58,6 +59,7 @@ export const Manifest = Type.Object(
       ),
     ),
     cli: Type.Optional(Type.Array(Type.Object({ command: Type.String(), summary: Type.String(), entry: Type.String() }, closed))),
+    panels: Type.Optional(Type.Array(Panel, { description: 'What it adds to the page' })),
     grants: Type.Optional(Type.Array(Type.Object({ grant: GrantText, why: Type.String(), optional: Type.Optional(Type.Boolean()) }, closed))),
     hostDependencies: Type.Optional(Type.Array(Type.String())),
     doctor: Type.Optional(Type.Array(Type.String())),

@@ -1,17 +1,18 @@
-/** `kernel`: all of it with the grant `kernel`; with `kernel:tools` or `kernel:settings` that member alone. */
-import type { KernelView } from '@svc/api';
+/** `kernel`: all of it with the grant `kernel`; with a narrow grant the members that it opens. */
+import type { GrantName, KernelView } from '@svc/api';
 import { daemonErrors } from '../errors.js';
 import type { Grants } from './grants-judge.js';
 
 /** What a narrow grant opens. */
-const MEMBERS = { 'kernel:tools': 'tools', 'kernel:settings': 'settings' } as const;
+const MEMBERS = { 'kernel:tools': ['tools'], 'kernel:settings': ['settings'], 'kernel:panels': ['panels', 'panelFiles'] } as const satisfies Partial<Record<GrantName, ReadonlyArray<keyof KernelView>>>;
+const NARROW = ['kernel:tools', 'kernel:settings', 'kernel:panels'] as const;
 
 export const kernelMember = (view: () => KernelView, id: string, grants: Grants): KernelView => {
   if (grants.has('kernel')) return Object.freeze(view());
   const refuse = (): never => {
     throw daemonErrors.not_granted(id, 'kernel');
   };
-  const open = (['kernel:tools', 'kernel:settings'] as const).filter((grant) => grants.has(grant)).map((grant) => MEMBERS[grant]);
+  const open = NARROW.filter((grant) => grants.has(grant)).flatMap((grant) => [...MEMBERS[grant]]);
   return open.length === 0 ? refuse() : only(view(), open, refuse);
 };
 

@@ -1,7 +1,7 @@
 /** What was shipped: the extensions of dist/release.json, judged by the build, loaded on demand. */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Contributions, Manifest } from '@svc/api';
+import type { Contributions, Manifest, PanelView } from '@svc/api';
 import { type CodeCache, type Installed, type LoaderOptions, loadDefinition } from '@svc/core';
 import { daemonErrors } from '../errors.js';
 
@@ -16,7 +16,11 @@ export interface InstalledFiles extends Installed {
   readonly workers: Readonly<Record<string, string>>;
   /** Absolute path of the folder of its static files, which need not be there. */
   readonly assets?: string;
+  /** What its panels are made of: the folder, and in it the files of each by its id. */
+  readonly panels?: { readonly folder: string; readonly files: PanelFiles };
 }
+
+type PanelFiles = Readonly<Record<string, Pick<PanelView, 'script' | 'style'>>>;
 
 export interface Release {
   readonly version: string;
@@ -32,6 +36,7 @@ interface ReleaseEntry {
   readonly workers: Readonly<Record<string, string>>;
   readonly manifest: Manifest;
   readonly contributions: Contributions;
+  readonly panels?: PanelFiles;
 }
 
 interface ReleaseFile {
@@ -83,5 +88,6 @@ const toInstalled = (root: string, entry: ReleaseEntry, build: string, host: Pic
   contributions: entry.contributions,
   workers: Object.fromEntries(Object.entries(entry.workers).map(([name, path]) => [name, join(root, path)])),
   assets: join(root, dirname(entry.bundle), 'assets'),
+  ...(entry.panels ? { panels: { folder: join(root, dirname(entry.bundle), 'panels'), files: entry.panels } } : {}),
   load: () => loadDefinition(join(root, entry.bundle), { ...host, hostDependencies: entry.manifest.hostDependencies ?? [] }),
 });

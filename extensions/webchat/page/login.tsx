@@ -1,0 +1,38 @@
+/** Asks for the key where the daemon wants one. The key goes to the daemon once, and nowhere else. */
+import { Button, daemon, Failure, loadCaller, TextField, CheckField, useState } from '@svc/kit';
+import { t } from './shell-words.js';
+
+export const Login = () => {
+  const [key, setKey] = useState('');
+  const [remember, setRemember] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await daemon.call('createLogin', { body: { key: key.trim(), remember } }, { retries: 0 });
+      setKey('');
+      setError(undefined);
+      await loadCaller();
+    } catch (refusal) {
+      setError(refusal);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <main class="login">
+      <form class="card" onSubmit={submit}>
+        <h1>{t('login_title')}</h1>
+        <p class="muted">{t('login_text')}</p>
+        <TextField label={t('key')} type="password" value={key} onValue={setKey} autocomplete="current-password" required autofocus />
+        <CheckField label={t('remember')} value={remember} onValue={setRemember} />
+        {error !== undefined && <Failure error={error} title="" />}
+        <Button kind="primary" type="submit" icon="key" disabled={isBusy || key.trim() === ''}>
+          {t('log_in')}
+        </Button>
+      </form>
+    </main>
+  );
+};

@@ -1,0 +1,73 @@
+/** Where the open panel is drawn. What throws in one is shown there; the page around it goes on. */
+import { address, Button, Component, type ComponentChildren, Empty, Failure, Loading, type PanelDefinition, type PanelProps, useEffect, useState } from '@svc/kit';
+import { loadPanel, type Panel, panels, panelsError, loadPanels } from './panels.js';
+import { t } from './shell-words.js';
+
+class Boundary extends Component<{ children: ComponentChildren }, { error?: unknown }> {
+  static override getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error };
+  }
+
+  override render(): ComponentChildren {
+    if (this.state.error === undefined) return this.props.children;
+    return (
+      <div class="panel-body">
+        <Failure title={t('broken_title')} error={this.state.error} onRetry={() => this.setState({ error: undefined })} />
+      </div>
+    );
+  }
+}
+
+const Opened = ({ panel, path }: PanelProps & { panel: Panel }) => {
+  const [state, setState] = useState<{ definition?: PanelDefinition; error?: unknown }>({});
+  const load = (): void => {
+    setState({});
+    loadPanel(panel).then(
+      (definition) => setState({ definition }),
+      (error: unknown) => setState({ error }),
+    );
+  };
+  useEffect(load, [panel.script]);
+  if (state.error !== undefined)
+    return (
+      <div class="panel-body">
+        <Failure title={t('broken_title')} error={state.error} onRetry={load} />
+      </div>
+    );
+  if (!state.definition)
+    return (
+      <div class="panel-body">
+        <Loading label={t('panel_loading')} />
+      </div>
+    );
+  const View = state.definition.view;
+  return <View path={path} />;
+};
+
+/** The panel that the address names, else the first there is. */
+export const openPanel = (): Panel | undefined => {
+  const { panel } = address.value;
+  return panel === '' ? panels.value?.[0] : panels.value?.find(({ id }) => id === panel);
+};
+
+export const Outlet = () => {
+  const panel = openPanel();
+  if (panels.value === undefined) {
+    return <div class="panel-body">{panelsError.value === undefined ? <Loading /> : <Failure error={panelsError.value} onRetry={() => void loadPanels()} />}</div>;
+  }
+  if (!panel)
+    return (
+      <Empty icon="unplug" title={panels.value.length === 0 ? t('not_for_you') : t('gone_title')}>
+        {panels.value.length > 0 && <p>{t('gone_text')}</p>}
+        <Button icon="refresh-cw" onPress={loadPanels}>
+          {t('load_again')}
+        </Button>
+      </Empty>
+    );
+  // Another build of a panel begins anew.
+  return (
+    <Boundary key={`${panel.id} ${panel.script}`}>
+      <Opened panel={panel} path={address.value.path} />
+    </Boundary>
+  );
+};

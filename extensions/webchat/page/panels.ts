@@ -1,0 +1,61 @@
+/**
+ * The panels that areas bring, and the code of the one that is open.
+ *
+ * S1  What is offered is what the daemon lists now: switching an area off or on changes it, without a reload of the page.
+ * S2  Code is loaded when its panel is opened. A reload of an area has other names for its files, so its panel is drawn anew.
+ * S3  Panels of the daemon's own areas run here. Those of strangers are not listed: they get a frame of their own.
+ */
+import { batch, caller, daemon, type OutputOf, type PanelDefinition, signal } from '@svc/kit';
+
+export type Panel = OutputOf<'listPanels'>['panels'][number];
+
+/** Undefined until they were listed once. */
+export const panels = signal<readonly Panel[] | undefined>(undefined);
+export const panelsError = signal<unknown>(undefined);
+
+export const PLACES = ['talk', 'watch', 'build', 'run'] as const;
+export type PlaceOfPanels = (typeof PLACES)[number];
+
+export const loadPanels = async (): Promise<void> => {
+  if (!caller.peek()?.isKnown) return;
+  try {
+    const answer = await daemon.call('listPanels');
+    batch(() => {
+      panels.value = answer.panels;
+      panelsError.value = undefined;
+    });
+  } catch (error) {
+    panelsError.value = error;
+  }
+};
+
+export const hrefOf = (panel: Panel, file: string): string => `/ui/panels/${encodeURIComponent(panel.extension)}/${encodeURIComponent(file)}`;
+
+const loaded = new Map<string, Promise<PanelDefinition>>();
+
+const styleOf = (href: string): Promise<void> =>
+  new Promise((resolve) => {
+    if (document.querySelector(`link[href="${CSS.escape(href)}"]`)) return resolve();
+    const link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = href;
+    // A panel without its style is better than none.
+    link.onload = link.onerror = () => resolve();
+    document.head.append(link);
+  });
+
+/** The code of a panel; asked for again after a failure. */
+export const loadPanel = (panel: Panel): Promise<PanelDefinition> => {
+  const href = hrefOf(panel, panel.script);
+  const known = loaded.get(href);
+  if (known) return known;
+  const style = panel.style === undefined ? undefined : styleOf(hrefOf(panel, panel.style));
+  const script: Promise<{ panel?: PanelDefinition }> = import(href);
+  const coming = Promise.all([script, style]).then(([{ panel: definition }]) => {
+    if (!definition) throw new Error(`${href} exports no panel.`);
+    return definition;
+  });
+  loaded.set(href, coming);
+  coming.catch(() => loaded.delete(href));
+  return coming;
+};

@@ -1,0 +1,3 @@
+import { definePanel, PanelHead } from '@svc/kit';
+
+export const panel = definePanel({ view: () => <PanelHead title="…" /> });

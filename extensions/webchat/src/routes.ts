@@ -1,0 +1,134 @@
+/// <reference path="./page-files.d.ts" />
+/**
+ * The page, what it is made of, and the panels that areas bring.
+ *
+ * W1  None of its files holds data of this daemon, so none asks for a key. What the page shows it asks of the API, as whoever looks at it.
+ * W2  No script or style runs but files of this daemon, and the page speaks with this daemon alone (Content-Security-Policy).
+ * W3  A panel is offered to those who have its permission, while its area is on. Files of an area that is off are not served.
+ */
+import { type Actor, type Assets, bytes, defineRoute, ErrorBody, json, PANEL_PLACES, type PanelView, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
+import icon from '../page/icon.svg' with { type: 'text' };
+import markup from '../page/page.html' with { type: 'text' };
+import { pageErrors } from './errors.js';
+
+export interface PageDeps {
+  readonly assets: Assets;
+  panels(): readonly PanelView[];
+  panelFiles(extension: string): Assets | undefined;
+  /** Whether the caller has this permission. */
+  mayDo(actor: Actor, permission: string): Promise<boolean>;
+}
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  // Pictures that were just chosen, and those of the workspaces, are shown before or without an address of their own.
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** May be kept, but is asked for again: an answer of 304 costs less than a page and a script of two versions. */
+const CHECKED = { 'cache-control': 'no-cache', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' };
+/** Its name says which version it is. */
+const FOR_EVER = { ...CHECKED, 'cache-control': 'public, max-age=31536000, immutable' };
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+const ICON = 'icon.svg';
+const DEFAULT_ORDER = 500;
+
+const FileName = Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*\\.(js|css|svg)$', description: 'Its name', examples: ['shell.js'] });
+
+const PanelShown = Type.Object({
+  id: Type.String({ description: 'Its address is `#/<id>`' }),
+  extension: Type.String({ description: 'Whose it is' }),
+  title: Type.Object({ en: Type.String(), zh: Type.String() }),
+  icon: Type.String(),
+  place: Type.Union(PANEL_PLACES.map((place) => Type.Literal(place))),
+  script: Type.String({ description: 'A module below `/ui/panels/<extension>/`; another build has another name' }),
+  style: Type.Optional(Type.String({ description: 'A style sheet beside it' })),
+});
+
+const typeOf = (file: string): string => (file.endsWith('.css') ? STYLE : SCRIPT);
+
+const byPlace = (one: PanelView, other: PanelView): number =>
+  PANEL_PLACES.indexOf(one.place) - PANEL_PLACES.indexOf(other.place) || (one.order ?? DEFAULT_ORDER) - (other.order ?? DEFAULT_ORDER) || (one.id < other.id ? -1 : 1);
+
+/** Of two with one id the first one stays. */
+const onlyFirst = (all: readonly PanelView[]): PanelView[] => all.filter((panel, index) => all.findIndex(({ id }) => id === panel.id) === index);
+
+const pageRoutes = ({ assets, panelFiles }: PageDeps): RouteDecl[] => [
+  defineRoute({
+    id: 'getWebchat',
+    method: 'GET',
+    path: '/',
+    summary: 'The web page',
+    description: 'Talk with agents, see what they do and what it costs, and mend what is wrong. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it.',
+    auth: 'public',
+    permission: 'webchat.read',
+    cost: 0,
+    responses: { 200: { description: 'An HTML page that uses this API', contentType: 'text/html' } },
+    handler: async () => bytes(200, 'text/html; charset=utf-8', markup, { ...CHECKED, 'content-security-policy': POLICY }),
+  }),
+  defineRoute({
+    id: 'getPageFile',
+    method: 'GET',
+    path: '/ui/{file}',
+    summary: 'A script, style or picture of the page',
+    description: 'What the page at `/` is made of. Compressed where the caller takes it, with an `ETag`.',
+    auth: 'public',
+    permission: 'webchat.read',
+    cost: 0,
+    params: Type.Object({ file: FileName }),
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
+    handler: async (req) => {
+      const { file } = req.params;
+      if (file === ICON) return bytes(200, 'image/svg+xml', icon, CHECKED);
+      if (file.endsWith('.svg')) throw servedErrors.file_missing(file);
+      return sendAsset(req, assets, file, typeOf(file), file.startsWith('chunk-') ? FOR_EVER : CHECKED);
+    },
+  }),
+  defineRoute({
+    id: 'getPanelFile',
+    method: 'GET',
+    path: '/ui/panels/{extension}/{file}',
+    summary: 'A script or style of a panel',
+    description: 'What a panel of the page is made of, while its area is on. Its name changes with each build, so it may be kept for ever.',
+    auth: 'public',
+    permission: 'webchat.read',
+    cost: 0,
+    params: Type.Object({ extension: Type.String({ maxLength: 60, description: 'The id of the extension', examples: ['webchat'] }), file: FileName }),
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
+    handler: async (req) => {
+      const { extension, file } = req.params;
+      const files = panelFiles(extension);
+      if (!files) throw pageErrors.panel_missing(extension);
+      return sendAsset(req, files, file, typeOf(file), FOR_EVER);
+    },
+  }),
+];
+
+export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
+  ...pageRoutes(deps),
+  defineRoute({
+    id: 'listPanels',
+    method: 'GET',
+    path: '/api/panels',
+    summary: 'The panels of the page',
+    description: 'What the areas that are on add to the page, in the order of its navigation, as far as the caller may use it.',
+    permission: 'webchat.read',
+    cost: 1,
+    responses: { 200: Type.Object({ panels: Type.Array(PanelShown) }) },
+    handler: async ({ actor }) => {
+      const all = onlyFirst([...deps.panels()].sort(byPlace));
+      const allowed = await Promise.all(all.map(({ permission }) => deps.mayDo(actor, permission)));
+      const panels = all.filter((_, index) => allowed[index]).map(({ id, extension, title, icon, place, script, style }) => ({ id, extension, title, icon, place, script, ...(style === undefined ? {} : { style }) }));
+      return json(200, { panels });
+    },
+  }),
+];

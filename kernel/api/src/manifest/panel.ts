@@ -1,0 +1,35 @@
+/**
+ * Panels: what an extension adds to the page. Declared in extension.json, so that the page can offer one before any of its code
+ * is loaded; its code is `panels/<id>.panel.tsx` of the extension, built to a chunk of its own that the page loads when it is opened.
+ */
+import { type Static, Type } from '../schema/schema.js';
+
+/** The groups of the page's navigation, in their order. */
+export const PANEL_PLACES = ['talk', 'watch', 'build', 'run'] as const;
+
+const closed = { additionalProperties: false };
+const Words = Type.String({ minLength: 1, maxLength: 40 });
+
+export const Panel = Type.Object(
+  {
+    id: Type.String({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$', maxLength: 40, description: 'Also the end of its address, and the name of its file in panels/. One id, one panel, of whichever extension' }),
+    title: Type.Object({ en: Words, zh: Words }, { ...closed, description: 'As the navigation calls it' }),
+    icon: Type.String({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$', maxLength: 40, description: 'The name of an icon of the kit' }),
+    place: Type.Union(
+      PANEL_PLACES.map((place) => Type.Literal(place)),
+      { description: 'talk: conversations; watch: what goes on; build: what agents are made of; run: the daemon itself' },
+    ),
+    order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000, description: 'Among those of its place; default 500' })),
+    permission: Type.String({ pattern: '^[a-z][a-z0-9_]*\\.(read|send|write|admin)$', description: 'Who lacks it is not offered the panel. What it asks of the daemon is judged by itself' }),
+  },
+  closed,
+);
+export type Panel = Static<typeof Panel>;
+
+/** A panel of an extension that is active. */
+export interface PanelView extends Panel {
+  readonly extension: string;
+  /** Names of its files; with another build they have other names. */
+  readonly script: string;
+  readonly style?: string;
+}

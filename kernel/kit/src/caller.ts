@@ -1,0 +1,36 @@
+/** Who looks at this page, and what they may do. The daemon judges each call again; this only keeps buttons from promising more. */
+import { signal } from '@preact/signals';
+import { daemon } from './daemon.js';
+
+export interface Caller {
+  readonly isKnown: boolean;
+  readonly name: string;
+  readonly role: string;
+  /** Whether they came in with a key, and can leave. */
+  readonly hasSession: boolean;
+}
+
+const NOBODY: Caller = { isKnown: false, name: '', role: 'public', hasSession: false };
+
+/** Undefined until the daemon has said who it is. */
+export const caller = signal<Caller | undefined>(undefined);
+
+/** Set when the daemon no longer knows the caller: the page asks for the key, and keeps what it shows behind that. */
+export const mustLogIn = signal(false);
+
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  owner: ['read', 'send', 'write', 'admin'],
+  system: ['read', 'send', 'write', 'admin'],
+  admin: ['read', 'send', 'write', 'admin'],
+  user: ['read', 'send', 'write'],
+  viewer: ['read'],
+};
+
+/** Whether the caller's role has this verb: `agents.write`. */
+export const may = (permission: string): boolean => (ALLOWED[caller.value?.role ?? ''] ?? []).includes(permission.slice(permission.lastIndexOf('.') + 1));
+
+export const loadCaller = async (): Promise<void> => {
+  const answer = await daemon.call('getCaller');
+  caller.value = answer.authenticated ? { isKnown: true, name: answer.name ?? '', role: answer.role ?? 'viewer', hasSession: answer.via === 'cookie' } : NOBODY;
+  mustLogIn.value = !answer.authenticated;
+};

@@ -1,0 +1,71 @@
+/** What asks before anything goes on. The browser's own dialog: the focus stays in it, Escape closes it, and it comes back to where it was. */
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { kitWords } from '../kit-words.js';
+import { Button, IconButton } from './button.js';
+
+export const Dialog = ({ title, onClose, children, actions, wide = false }: { title: string; onClose: () => void; children: ComponentChildren; actions?: ComponentChildren; wide?: boolean }) => {
+  const own = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    own.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={own} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={id} onClose={onClose} onCancel={onClose}>
+      <header class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <IconButton icon="x" label={kitWords('close')} onPress={onClose} />
+      </header>
+      <div class="dialog-body">{children}</div>
+      {actions && <footer class="dialog-actions">{actions}</footer>}
+    </dialog>
+  );
+};
+
+interface Question {
+  readonly title: string;
+  readonly text: ComponentChildren;
+  readonly action: string;
+  readonly isDangerous?: boolean;
+}
+
+const asked = signal<(Question & { readonly answer: (yes: boolean) => void }) | undefined>(undefined);
+
+/** Asks, and resolves with whether the person said yes. */
+export const confirmed = (question: Question): Promise<boolean> =>
+  new Promise((resolve) => {
+    asked.peek()?.answer(false);
+    const answer = (yes: boolean): void => {
+      asked.value = undefined;
+      resolve(yes);
+    };
+    asked.value = { ...question, answer };
+  });
+
+/** Where questions appear; the page has one. */
+export const Questions = () => {
+  const question = asked.value;
+  if (!question) return null;
+  const { title, text, action, isDangerous, answer } = question;
+  return (
+    <Dialog
+      title={title}
+      onClose={() => answer(false)}
+      actions={
+        <>
+          <Button onPress={() => answer(false)}>{kitWords('cancel')}</Button>
+          <Button kind={isDangerous ? 'danger' : 'primary'} onPress={() => answer(true)}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {typeof text === 'string' ? <p>{text}</p> : text}
+    </Dialog>
+  );
+};

@@ -1,0 +1,115 @@
+/** What is filled in. Each field has its label, and says what is wrong with it where it stands. */
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { kitWords } from '../kit-words.js';
+import { Icon } from './icon.js';
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly error?: string | undefined;
+  /** Its name is heard and not seen. */
+  readonly bare?: boolean;
+}
+
+const Field = ({ label, hint, error, bare = false, id, children }: FieldProps & { id: string; children: ComponentChildren }) => (
+  <div class={error ? 'field wrong' : 'field'}>
+    <label for={id} class={bare ? 'off-screen' : undefined}>
+      {label}
+    </label>
+    {children}
+    {error ? (
+      <p class="wrong-text" id={`${id}-says`} role="alert">
+        {error}
+      </p>
+    ) : (
+      hint && (
+        <p class="muted small-text" id={`${id}-says`}>
+          {hint}
+        </p>
+      )
+    )}
+  </div>
+);
+
+const told = (id: string, { hint, error }: FieldProps) => ({ id, 'aria-invalid': error ? true : undefined, 'aria-describedby': hint || error ? `${id}-says` : undefined });
+
+interface InputProps {
+  readonly type?: 'text' | 'password' | 'url' | 'number' | 'email';
+  readonly placeholder?: string;
+  readonly required?: boolean;
+  readonly disabled?: boolean;
+  readonly readOnly?: boolean;
+  readonly autofocus?: boolean;
+  readonly autocomplete?: string;
+  readonly name?: string;
+  readonly maxLength?: number;
+  /** The id of a <datalist>. */
+  readonly list?: string;
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
+}
+
+export const TextField = ({ value, onValue, label, hint, error, bare, ...rest }: FieldProps & InputProps & { value: string; onValue: (value: string) => void }) => {
+  const id = useId();
+  const field = { label, hint, error, ...(bare ? { bare } : {}) };
+  return (
+    <Field id={id} {...field}>
+      <input class="input" value={value} spellcheck={false} onInput={(event) => onValue(event.currentTarget.value)} {...rest} {...told(id, field)} />
+    </Field>
+  );
+};
+
+/** Monospaced where it is code: a Tab goes in, Escape then Tab leaves it. */
+export const TextArea = ({ value, onValue, label, hint, error, bare, isCode = false, rows = 6, ...rest }: FieldProps & { value: string; onValue: (value: string) => void; isCode?: boolean; rows?: number } & Pick<InputProps, 'placeholder' | 'required' | 'disabled' | 'readOnly' | 'onKeyDown' | 'autofocus'>) => {
+  const id = useId();
+  const field = { label, hint, error, ...(bare ? { bare } : {}) };
+  return (
+    <Field id={id} {...field}>
+      <textarea class={isCode ? 'input code-area' : 'input'} rows={rows} value={value} spellcheck={!isCode} wrap={isCode ? 'off' : 'soft'} onInput={(event) => onValue(event.currentTarget.value)} {...rest} {...told(id, field)} />
+    </Field>
+  );
+};
+
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+  readonly disabled?: boolean;
+}
+
+export const Select = ({ value, onValue, options, label, hint, error, bare, disabled }: FieldProps & { value: string; onValue: (value: string) => void; options: readonly Option[]; disabled?: boolean }) => {
+  const id = useId();
+  const field = { label, hint, error, ...(bare ? { bare } : {}) };
+  return (
+    <Field id={id} {...field}>
+      <select class="input" value={value} disabled={disabled} onChange={(event) => onValue(event.currentTarget.value)} {...told(id, field)}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} disabled={option.disabled}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+};
+
+export const CheckField = ({ value, onValue, label, hint, disabled, isSwitch = false }: { value: boolean; onValue: (value: boolean) => void; label: ComponentChildren; hint?: ComponentChildren; disabled?: boolean; isSwitch?: boolean }) => {
+  const id = useId();
+  return (
+    <div class="field check">
+      <input id={id} type="checkbox" role={isSwitch ? 'switch' : undefined} class={isSwitch ? 'switch' : undefined} checked={value} disabled={disabled} aria-describedby={hint ? `${id}-says` : undefined} onChange={(event) => onValue(event.currentTarget.checked)} />
+      <label for={id}>{label}</label>
+      {hint && (
+        <p class="muted small-text" id={`${id}-says`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+};
+
+export const SearchField = ({ value, onValue, label, placeholder }: { value: string; onValue: (value: string) => void; label?: string; placeholder?: string }) => (
+  <div class="search" role="search">
+    <Icon name="search" size={16} />
+    <input class="input" type="search" value={value} placeholder={placeholder ?? label ?? kitWords('search')} aria-label={label ?? kitWords('search')} spellcheck={false} onInput={(event) => onValue(event.currentTarget.value)} />
+  </div>
+);

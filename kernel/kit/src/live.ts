@@ -1,0 +1,64 @@
+/**
+ * What changes at the daemon, as it changes, over the page's one socket.
+ *
+ * L1  Who shows something loads it anew when it changed, and when it cannot be known whether it did.
+ * L2  Whether the page is in touch is one signal, for all who show it.
+ */
+import { effect, signal } from '@preact/signals';
+import { followChanges, type LiveChange } from '@svc/client/live';
+import { useEffect, useRef } from 'preact/hooks';
+import { caller, loadCaller, mustLogIn } from './caller.js';
+import { daemon } from './daemon.js';
+
+export type Connection = 'connecting' | 'live' | 'offline';
+export type ChangeKind = LiveChange['what'];
+
+export const connection = signal<Connection>('connecting');
+
+type Listener = (change: LiveChange | undefined) => void;
+const listeners = new Map<Listener, ReadonlySet<string>>();
+
+const tell = (change: LiveChange): void => {
+  for (const [listener, kinds] of [...listeners]) if (kinds.has(change.what)) listener(change);
+};
+
+const tellAll = (): void => {
+  for (const listener of [...listeners.keys()]) listener(undefined);
+};
+
+/** Called once, by the page, when it knows its caller. */
+export const startLive = (): (() => void) => {
+  const live = followChanges({
+    client: daemon,
+    onChange: (change) => {
+      if (change.what === 'auth') void loadCaller();
+      tell(change);
+    },
+    onGap: tellAll,
+    onState: (state) => {
+      if (state === 'refused') mustLogIn.value = true;
+      connection.value = state === 'refused' ? 'offline' : state;
+    },
+  });
+  return () => live.close();
+};
+
+/** Calls `fn` with each change of these kinds, and without one when changes were missed. */
+export const useChanges = (kinds: readonly ChangeKind[], fn: Listener): void => {
+  const latest = useRef(fn);
+  latest.current = fn;
+  const key = kinds.join();
+  useEffect(() => {
+    const listener: Listener = (change) => latest.current(change);
+    listeners.set(listener, new Set(key.split(',')));
+    return () => void listeners.delete(listener);
+  }, [key]);
+};
+
+/** A change of the caller is a change of everything they see. */
+let known: string | undefined;
+effect(() => {
+  const now = caller.value?.isKnown ? `${caller.value.role} ${caller.value.name}` : undefined;
+  if (now !== undefined && known !== undefined && now !== known) tellAll();
+  known = now ?? known;
+});

@@ -1,0 +1,55 @@
+/** Numbers, times and money as people of the chosen language write them. */
+import { language } from './words.js';
+
+const LOCALES = { en: 'en-GB', zh: 'zh-CN' } as const;
+const locale = (): string => LOCALES[language.value];
+
+const formats = new Map<string, Intl.NumberFormat>();
+const numberFormat = (options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+  const key = `${locale()} ${JSON.stringify(options)}`;
+  const known = formats.get(key) ?? new Intl.NumberFormat(locale(), options);
+  formats.set(key, known);
+  return known;
+};
+
+export const count = (value: number): string => numberFormat(value >= 100_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(value);
+
+/** US dollars; small amounts keep two digits that say something. */
+export const money = (usd: number): string =>
+  numberFormat({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...(usd !== 0 && Math.abs(usd) < 0.01 ? { maximumSignificantDigits: 2 } : {}) }).format(usd);
+
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+export const bytes = (value: number): string => {
+  const power = Math.min(UNITS.length - 1, value < 1 ? 0 : Math.floor(Math.log10(value) / 3));
+  return numberFormat({ style: 'unit', unit: UNITS[power] ?? 'byte', unitDisplay: 'short', maximumFractionDigits: power === 0 ? 0 : 1 }).format(value / 1_000 ** power);
+};
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const unit = (value: number, name: string, digits = 0): string => numberFormat({ style: 'unit', unit: name, unitDisplay: 'narrow', maximumFractionDigits: digits }).format(value);
+
+export const duration = (ms: number): string => {
+  if (ms < SECOND_MS) return unit(Math.round(ms), 'millisecond');
+  if (ms < MINUTE_MS) return unit(ms / SECOND_MS, 'second', ms < 10 * SECOND_MS ? 1 : 0);
+  if (ms < HOUR_MS) return `${unit(Math.floor(ms / MINUTE_MS), 'minute')} ${unit(Math.floor((ms % MINUTE_MS) / SECOND_MS), 'second')}`;
+  return `${unit(Math.floor(ms / HOUR_MS), 'hour')} ${unit(Math.floor((ms % HOUR_MS) / MINUTE_MS), 'minute')}`;
+};
+
+/** How long ago, by this browser's clock. One that runs behind the daemon's never says `in 3 minutes`. */
+export const ago = (iso: string, now = Date.now()): string => {
+  const passed = Math.max(0, now - Date.parse(iso));
+  const relative = new Intl.RelativeTimeFormat(locale(), { numeric: 'auto', style: 'narrow' });
+  if (passed < MINUTE_MS) return relative.format(0, 'minute');
+  if (passed < HOUR_MS) return relative.format(-Math.floor(passed / MINUTE_MS), 'minute');
+  if (passed < DAY_MS) return relative.format(-Math.floor(passed / HOUR_MS), 'hour');
+  if (passed < 7 * DAY_MS) return relative.format(-Math.floor(passed / DAY_MS), 'day');
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(new Date(iso));
+};
+
+export const dateTime = (iso: string): string => new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));
+
+/** Enough of an id to tell it from its neighbours: its end, since ids begin with their time. */
+export const shortId = (id: string): string => id.slice(-8);
