@@ -147,6 +147,8 @@ export interface Connection {
   readonly query: Readonly<Record<string, string>>;
   readonly state: Record<string, unknown>;
   readonly log: Logger;
+  /** What was sent and the client has not taken yet. Whoever can leave something out, or join it, looks before it sends more. */
+  readonly unsentBytes: number;
   /** Sends a text as it is, anything else as JSON; a client that reads too slowly is closed. */
   send(frame: unknown): void;
   /** Pumps a topic's frames to this socket until its final frame or the socket's end: `follow` says which and how. */
