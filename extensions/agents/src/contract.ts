@@ -147,4 +147,4 @@ export const AgentReview = defineGather('agent.review', '1.0.0', { policy: 'obse
 const AgentFact = Type.Object({ agentId: Type.String(), name: Type.String(), ownerId: Type.String() });
 export const AgentSpawned = defineEvent('agent.spawned', '1.0.0', AgentFact);
 export const AgentKilled = defineEvent('agent.killed', '1.0.0', AgentFact);
-export const AgentChanged = defineEvent('agent.changed', '1.0.0', Type.Object({ agentId: Type.String() }));
+export const AgentChanged = defineEvent('agent.changed', '1.1.0', Type.Object({ agentId: Type.String(), ownerId: Type.String() }));

@@ -38,9 +38,9 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
   setModel: async (actor, agentId, { provider, model }) => (await editAgent(deps, actor, checkedId(agentId), patchOf({ model: { provider, model } }))).agent,
   setSuspended: (actor, agentId, isSuspended) => setSuspended(deps, actor, agentId, isSuspended),
   setSession: async (actor, agentId, sessionId) => {
-    const { id } = await getAgent(deps, actor, agentId);
-    deps.cache.willChange(id);
-    return [deps.store.setSession(id, sessionId), changedFact(deps.events, id)];
+    const agent = await getAgent(deps, actor, agentId);
+    deps.cache.willChange(agent.id);
+    return [deps.store.setSession(agent.id, sessionId), changedFact(deps.events, agent)];
   },
 });
 
@@ -80,7 +80,7 @@ const killAgent = async (deps: AgentsDeps, actor: Actor, agentId: string): Promi
   if (!agent) throw agentErrors.agent_not_found(id);
   if (agent.state !== 'Terminated') {
     deps.cache.willChange(id);
-    await deps.store.commit([deps.store.end(id), changedFact(deps.events, id)]);
+    await deps.store.commit([deps.store.end(id), changedFact(deps.events, agent)]);
   }
   await finishKill(deps, agent);
 };
@@ -125,4 +125,4 @@ const setSuspended = async (deps: AgentsDeps, actor: Actor, agentId: string, isS
   }
 };
 
-const changedFact = (events: Events, agentId: string): Write => events.event(AgentChanged, { agentId });
+const changedFact = (events: Events, { id, ownerId }: Agent): Write => events.event(AgentChanged, { agentId: id, ownerId });

@@ -2,23 +2,34 @@ import { Auth } from './contract.js';
 import * as contract from './contract.js';
 import { type Admission, AuthChanged, DoctorCheck, type DoctorFinding, HttpAuthenticate, HttpAuthorize, KernelGreet, KernelReady, defineExtension, textThatIsSet } from '@svc/api';
 import { ApiKeyHashSetting, ApiKeySetting, UsersSetting } from './config.js';
-import { authErrors } from './errors.js';
+import { authErrors, WWW_AUTHENTICATE } from './errors.js';
 import { type Keyring, OWNER, createKeyring } from './keyring.js';
+import { createAttempts } from './logins/attempts.js';
+import { callerByLogin } from './logins/caller-by-login.js';
+import { loginRoutes } from './logins/login-routes.js';
+import { createLoginStore, Logins } from './logins/login-store.js';
+import { createLogins } from './logins/logins.js';
+import { loginTables } from '../migrations/0001_logins.js';
 import { mayDo } from './roles.js';
 
 const PLAIN_KEY = 'config.toml holds the API key as it is; its hash would do.';
 const HASH_COMMAND = 'svc key hash --write';
-const WWW_AUTHENTICATE = { 'www-authenticate': 'Bearer' };
+const SWEEP_MS = 5 * 60_000;
 
 export default defineExtension({
   contract,
+  tables: [Logins],
+  migrations: [loginTables],
   config: [ApiKeySetting, ApiKeyHashSetting, UsersSetting],
   activate(ctx) {
     const build = (): Keyring =>
       createKeyring({ environment: ctx.env('SVC_API_KEY'), apiKey: ctx.config.get(ApiKeySetting), apiKeyHash: ctx.config.get(ApiKeyHashSetting), users: ctx.config.get(UsersSetting) });
     let keyring = build();
+    let sawPlainLogin = false;
+    const logins = createLogins({ store: createLoginStore(ctx.db), keyring: () => keyring, clock: ctx.clock, ids: ctx.ids, events: ctx.events, log: ctx.log });
     const rebuild = () => {
       keyring = build();
+      logins.forget();
       ctx.events.publish(AuthChanged, {});
     };
     for (const setting of [ApiKeySetting, ApiKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, rebuild);
@@ -27,11 +38,25 @@ export default defineExtension({
     ctx.hooks.tap(HttpAuthenticate, (request) => {
       if (keyring.isOpen) return OWNER;
       const key = presentedKey(request);
-      if (key === undefined) throw authErrors.key_missing().with({ headers: WWW_AUTHENTICATE });
+      if (key === undefined) return callerByLogin(logins, request);
       const actor = keyring.find(key);
       if (!actor) throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
       return actor;
     });
+    ctx.events.on(AuthChanged, () => logins.forget());
+    ctx.timers.every('sweep-logins', SWEEP_MS, () => logins.sweep());
+    ctx.routes.add(
+      ...loginRoutes({
+        keyring: () => keyring,
+        logins,
+        attempts: createAttempts(ctx.clock),
+        clock: ctx.clock,
+        presentedKey,
+        sawPlainLogin: () => {
+          sawPlainLogin = true;
+        },
+      }),
+    );
     ctx.hooks.tap(HttpAuthorize, ({ actor, permission }) => {
       if (mayDo(actor.role, permission)) return undefined;
       return { deny: `The role ${actor.role} may not do this (${permission}). Ask an owner or admin of this daemon.`, code: 'auth_role_refused' };
@@ -40,7 +65,7 @@ export default defineExtension({
       if (keyring.isPlainInFile) ctx.log.warn(PLAIN_KEY, { fix: HASH_COMMAND });
     });
     ctx.hooks.tap(KernelGreet, () => (keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: `npx ${HASH_COMMAND}` }] : []));
-    ctx.hooks.tap(DoctorCheck, () => findingsOf(keyring));
+    ctx.hooks.tap(DoctorCheck, () => [...findingsOf(keyring), plainLoginFinding(sawPlainLogin)]);
   },
   /** This generation may know other keys than the one before it. */
   start: (ctx) => ctx.events.publish(AuthChanged, {}),
@@ -52,6 +77,16 @@ const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {
   const isAsked: DoctorFinding = { check: 'ApiKeyCheck', result: 'pass', message: 'An API key is required.' };
   return keyring.isPlainInFile ? [isAsked, { check: 'ApiKeyStorageCheck', result: 'warn', message: PLAIN_KEY, fix: HASH_COMMAND }] : [isAsked];
 };
+
+const plainLoginFinding = (sawOne: boolean): DoctorFinding =>
+  sawOne
+    ? {
+        check: 'LoginTransportCheck',
+        result: 'warn',
+        message: 'Since this start somebody logged in from another machine without https: the key and the cookie went over the network as they are.',
+        fix: 'Put a proxy with https in front of the daemon, and name its address in trusted_proxies.',
+      }
+    : { check: 'LoginTransportCheck', result: 'pass', message: 'Nobody has logged in from another machine without https since this start.' };
 
 /** `Authorization: Bearer`, `x-api-key`, or the WebSocket subprotocol `bearer.<key>`. */
 export function presentedKey(request: Pick<Admission, 'headers'>): string | undefined {

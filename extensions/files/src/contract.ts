@@ -1,5 +1,5 @@
 /** What files declares to other areas: uploads, as messages carry them to a model. */
-import { Actor, type Plain, type Service, Type, defineService, method } from '@svc/api';
+import { Actor, Nullable, type Plain, type Service, Type, defineEvent, defineService, method } from '@svc/api';
 import { Part } from '@svc/ext-sessions/contract';
 export { BlobRows, StrayRows, UploadRows } from './tables.js';
 export { MaxUploadSetting, UploadsSection } from './config.js';
@@ -28,3 +28,7 @@ export const Uploads = defineService('uploads', '1.0.0', {
   picture: method([Actor, Id], Type.Union([Type.String(), Type.Undefined()])),
 });
 export type UploadsService = Service<typeof Uploads>;
+
+/** A person changed a workspace, or the uploads of an owner. What agents write with their tools is told by the events of their runs. */
+export const FilesChanged = defineEvent('files.changed', '1.0.0', Type.Object({ agentId: Nullable(Type.String()), ownerId: Type.String() }));
+export type FilesChanged = Plain<(typeof FilesChanged)['data']>;

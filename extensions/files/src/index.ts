@@ -5,7 +5,7 @@ import { uploads as uploadTables } from '../migrations/0001_uploads.js';
 import { createAttachments, removePlaced } from './attachments/attachments.js';
 import { PdfText } from './workers/pdf-worker.js';
 import { MaxUploadSetting, UploadsSection } from './config.js';
-import { Uploads } from './contract.js';
+import { FilesChanged, Uploads } from './contract.js';
 import * as contract from './contract.js';
 import { uploadRoutes } from './routes/upload-routes.js';
 import { workspaceRoutes } from './routes/workspace-routes.js';
@@ -35,12 +35,14 @@ export default defineExtension({
       const said = identity.of(agent.id);
       return typeof said === 'string' ? joined(system, said) : said.then((text) => joined(system, text));
     });
+    const told = (change: FilesChanged): void => ctx.events.publish(FilesChanged, change);
     ctx.routes.add(
       ...workspaceRoutes(
         agents,
         createFilesService(workspaces, (agentId) => identity.forget(agentId)),
+        told,
       ),
-      ...uploadRoutes(agents, uploads),
+      ...uploadRoutes(agents, uploads, told),
     );
     ctx.hooks.tap(StoragePurge, async (subject) => {
       for (const agentId of await agentsOf(agents, subject)) await removePlaced(workspaces, agentId);

@@ -7,10 +7,10 @@
  * B3  An incognito message reads the conversation. Neither it nor its answer stands in a row once the run has ended.
  * B4  A stateless request is answered from the messages that it brings, all of them and no others, and uses tools like any other.
  */
-import { systemActor, type Write } from '@svc/api';
+import { type JournalRun, systemActor, type Write } from '@svc/api';
 import type { EntryDraft, SessionsService } from '@svc/ext-sessions/contract';
 import type { RunDraft, RunResult } from './contract.js';
-import type { Beside, RunInput } from './run-input.js';
+import { type Beside, inputOf, type RunInput } from './run-input.js';
 
 const NOT_KEPT = 'The answer to an incognito message is given once and not kept.';
 const ASIDE = /^\/btw\s+/;
@@ -35,6 +35,12 @@ export const besideWords = (draft: RunDraft): unknown[] => [
 
 /** The conversation that a run belongs to, as clients know it. */
 export const talkOf = (input: RunInput): string => input.beside?.sessionId ?? input.sessionId;
+
+/** What events say of a run. */
+export const factOf = (run: Pick<JournalRun, 'id' | 'ownerId' | 'input'>): { runId: string; agentId: string; sessionId: string; ownerId: string } => {
+  const input = inputOf(run);
+  return { runId: run.id, agentId: input.agentId, sessionId: talkOf(input), ownerId: run.ownerId };
+};
 
 /** Writes that take away what a run beside the conversation leaves; they join the commit that ends it. */
 export const leftovers = async (deps: { readonly sessions: Pick<SessionsService, 'discard'> }, input: RunInput): Promise<readonly Write[]> =>

@@ -172,5 +172,9 @@ export const RunContext = definePipe('run.context', '1.0.0', {
   context: Type.Object({ actor: Actor, agent: Agent, runId: Type.String(), text: Type.String() }),
 });
 
-export const RunStarted = defineEvent('run.started', '1.0.0', Type.Object({ runId: Type.String(), agentId: Type.String() }));
-export const RunEnded = defineEvent('run.ended', '1.0.0', Type.Object({ runId: Type.String(), agentId: Type.String(), status: RunStatus }));
+const RunFact = { runId: Type.String(), agentId: Type.String(), sessionId: Type.String({ description: 'The conversation it belongs to' }), ownerId: Type.String() };
+/** It was accepted: it begins at once, or `run.changed` says that it is queued. */
+export const RunStarted = defineEvent('run.started', '1.1.0', Type.Object(RunFact));
+/** It waits its turn, goes on, waits for somebody, or has another step. */
+export const RunChanged = defineEvent('run.changed', '1.0.0', Type.Object({ ...RunFact, status: OneOf(['queued', 'running', 'waiting']) }));
+export const RunEnded = defineEvent('run.ended', '1.1.0', Type.Object({ ...RunFact, status: RunStatus }));

@@ -26,8 +26,20 @@ import type { UploadsService } from '@svc/ext-files/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { attachedParts, bringPictures } from './attachments.js';
-import { besideOf, besideWords, talkOf, withoutAsidePrefix } from './beside.js';
-import { type CommandAnswer, type MessageIntercept, type RunDraft, RunFrames, type RunInfo, type RunResult, type RunStart, RunStarted, type RunsService, type Submitted } from './contract.js';
+import { besideOf, besideWords, factOf, talkOf, withoutAsidePrefix } from './beside.js';
+import {
+  type CommandAnswer,
+  type MessageIntercept,
+  RunChanged,
+  type RunDraft,
+  RunFrames,
+  type RunInfo,
+  type RunResult,
+  type RunStart,
+  RunStarted,
+  type RunsService,
+  type Submitted,
+} from './contract.js';
 import type { FirstSteps } from './loop/first-step.js';
 import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
@@ -141,7 +153,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       ...(fingerprint === undefined ? {} : { fingerprint }),
       ...(draft.parentRunId === undefined ? {} : { parentId: draft.parentRunId }),
     },
-    [deps.events.event(RunStarted, { runId: id, agentId: agent.id })],
+    [deps.events.event(RunStarted, { runId: id, agentId: agent.id, sessionId, ownerId: agent.ownerId })],
     beside && beside.kind !== 'stateless' ? undefined : (run) => deps.firstSteps.find(run, agent),
   );
   // What was found and not committed is found again where the run is driven.
@@ -156,15 +168,16 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
   }
   if (input.unwatched === 'cancel') deps.watch.keep(id);
   if (opened.leased) void deps.worker.take(opened.leased);
-  else await queued(deps, id, lane);
+  else await queued(deps, opened.run, lane);
   return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1 };
 }
 
 /** Another run has the session: one that waits for a person gives way, one that runs goes first. */
-async function queued(deps: RunsDeps, runId: string, sessionId: string): Promise<void> {
-  deps.streams.publish(RunFrames, runId, 'phase', { phase: 'queued' });
+async function queued(deps: RunsDeps, run: JournalRun, sessionId: string): Promise<void> {
+  deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'queued' });
+  deps.events.publish(RunChanged, { ...factOf(run), status: 'queued' });
   // Any process may claim it, and writes its topic then.
-  deps.streams.letGo(runId, UNCLAIMED);
+  deps.streams.letGo(run.id, UNCLAIMED);
   const system = systemActor('runs');
   const [waiting] = await deps.journal.list({ actor: system, kind: RUN_KIND, lane: sessionId, status: ['waiting'], limit: 1 });
   if (waiting) await supersede(deps, waiting);

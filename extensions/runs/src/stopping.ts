@@ -2,7 +2,7 @@
 import { RunEnded } from './contract.js';
 import { type Actor, type Events, type Journal, type JournalRun, type RunFilter, type Streams, type SvcError, systemActor } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
-import { leftovers } from './beside.js';
+import { factOf, leftovers } from './beside.js';
 import { sayEnd, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
 import { RUN_KIND, inputOf } from './run-input.js';
@@ -45,4 +45,4 @@ export async function cancelUnwatched(deps: StopDeps, runId: string): Promise<vo
   if (run?.wait === null && ACTIVE.some((status) => status === run.status)) await stopOne(deps, SYSTEM, run, runErrors.unwatched());
 }
 
-const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { runId: run.id, agentId: inputOf(run).agentId, status: 'cancelled' });
+const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { ...factOf(run), status: 'cancelled' });

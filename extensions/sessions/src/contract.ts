@@ -1,5 +1,5 @@
 /** What sessions declares to other areas: the append-only log of what was said, and its projection for a model. */
-import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineService, defineWork, method } from '@svc/api';
+import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
 import { ModelMessage } from '@svc/ext-llm/contract';
 
 export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'summary', 'note']);
@@ -157,3 +157,16 @@ export const Sessions = defineService('sessions', '1.0.0', {
   entries: method([Actor, Id, Type.Optional(Type.Object({ after: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }))], Type.Array(Entry)),
 });
 export type SessionsService = Service<typeof Sessions>;
+
+/** Which session an agent speaks in is `agent.changed`; what is said in one is told by the events of runs. */
+export const SessionChanged = defineEvent(
+  'session.changed',
+  '1.0.0',
+  Type.Object({
+    sessionId: Type.Optional(Type.String({ description: 'Left out where several of the agent went at once' })),
+    agentId: Type.String(),
+    ownerId: Type.String(),
+    change: OneOf(['begun', 'changed', 'deleted'], { description: '`changed`: its label, how it thinks, or its summary' }),
+  }),
+);
+export type SessionChanged = Plain<(typeof SessionChanged)['data']>;

@@ -14,7 +14,7 @@ import { createClosingStore } from './closing/closing-store.js';
 import { createCompactor } from './compaction/compaction.js';
 import { SessionSection } from './config.js';
 import { contextOf } from './context.js';
-import { Sessions, type SessionsService } from './contract.js';
+import { SessionChanged, Sessions, type SessionsService } from './contract.js';
 import * as contract from './contract.js';
 import { createListing, infoOf } from './listing.js';
 import { projectEntries } from './projection.js';
@@ -23,7 +23,7 @@ import { agentSessionRoutes } from './routes/agent-sessions.js';
 import type { SessionRouteDeps } from './routes/route-deps.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { createSearchStore } from './search/search-store.js';
-import { createSessionsService } from './service.js';
+import { createSessionsService, type Told } from './service.js';
 import { createSessionStore } from './store.js';
 import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
 
@@ -45,6 +45,7 @@ export default defineExtension({
     const llm = ctx.services.optional(Llm);
     const runs = ctx.services.optional(Runs);
     const later = onceEach(ctx);
+    const told: Told = ({ id, agentId, ownerId }, change) => [ctx.events.event(SessionChanged, { ...(id === undefined ? {} : { sessionId: id }), agentId, ownerId, change })];
     const catalogue = createCatalogue({
       store: createCatalogueStore(ctx.db),
       commit: (writes) => ctx.db.commit(writes),
@@ -59,6 +60,7 @@ export default defineExtension({
       projected: (...seen) => compactor.consider(...seen),
       said: catalogue.touched,
       compactNow: (ref) => compactor.now(ref),
+      told,
     });
     const compactor = createCompactor({
       journal: ctx.journal,
@@ -85,6 +87,7 @@ export default defineExtension({
       commit: (writes) => ctx.db.commit(writes),
       purge: (subject) => ctx.purge(subject),
       gone,
+      told,
       later: later('erase-what-was-closed'),
       clock: ctx.clock,
       log: ctx.log,
@@ -127,6 +130,7 @@ export default defineExtension({
       closingStore,
       search: createSearchStore(ctx.db),
       cleanUp: () => cleanUp(cleaning),
+      told,
       commit: (writes) => ctx.db.commit(writes),
     };
     ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps));

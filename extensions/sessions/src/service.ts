@@ -6,8 +6,8 @@
  * S7  A session that a caller names is there; only the agent's current one may be empty.
  * S10 An id that was taken away is not used again: whoever still writes to it conflicts, and is told that it is gone.
  */
-import { type Actor, type Clock, type Ids, keepRows, readOneKept, seesAll, isUuid } from '@svc/api';
-import type { Compacted, Entry, EntryDraft, SessionCount, SessionRef, SessionsService } from './contract.js';
+import { type Actor, type Clock, type Ids, keepRows, readOneKept, seesAll, isUuid, type Write } from '@svc/api';
+import type { Compacted, Entry, EntryDraft, SessionChanged, SessionCount, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import type { Fill } from './compaction/compaction.js';
 import { createLogCache, type KeptLog, type LogCache } from './log-cache.js';
@@ -23,7 +23,11 @@ export interface SessionsDeps {
   /** Something will be said that lists and searches show. */
   said(): void;
   compactNow(ref: SessionRef): Promise<Compacted>;
+  told: Told;
 }
+
+/** Writes that say what becomes of a session; they join the commit that does it. */
+export type Told = (session: { readonly id?: string; readonly agentId: string; readonly ownerId: string }, change: SessionChanged['change']) => readonly Write[];
 
 /** Entries read for one projection; older ones are beyond any model's window. */
 const MAX_PROJECTED_ENTRIES = 4_000;
@@ -48,7 +52,7 @@ export const createSessionsService = (deps: SessionsDeps): TalkService & Pick<Lo
     create: async (actor, agentId, options = {}) => {
       counted.willChange(agentId);
       const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
-      return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() })] };
+      return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() }), ...deps.told(ref, 'begun')] };
     },
     counts: (actor, agentIds, since) => readOneKept(counted, actor, agentIds, NO_SESSIONS, () => deps.store.counts(actor, agentIds, since)),
     total: (actor) => deps.store.total(actor),
@@ -58,7 +62,7 @@ export const createSessionsService = (deps: SessionsDeps): TalkService & Pick<Lo
     setThinking: async (actor, ref, isOn) => {
       logs.touched(own(actor, ref).id);
       counted.willChange(ref.agentId);
-      return [deps.store.insertSession({ ...own(actor, ref), label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn)];
+      return [deps.store.insertSession({ ...own(actor, ref), label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn), ...deps.told(ref, 'changed')];
     },
     discard: async (actor, sessionId) => {
       if (!seesAll(actor)) await find(deps, actor, sessionId);
@@ -122,7 +126,8 @@ async function find(deps: SessionsDeps, actor: Actor, sessionId: string): Promis
 function append(deps: SessionsDeps, logs: LogCache, ref: SessionRef, drafts: readonly EntryDraft[]) {
   const at = deps.clock.iso();
   const writes = deps.store.insertEntries(ref, drafts, at);
-  if (ref.seq === 0) writes.unshift(deps.store.insertSession({ ...ref, label: null, at }));
+  if (ref.seq === 0) writes.unshift(deps.store.insertSession({ ...ref, label: null, at }), ...(ref.aside ? [] : deps.told(ref, 'begun')));
+  else if (drafts.some(({ kind }) => kind === 'summary')) writes.push(...deps.told(ref, 'changed'));
   const newest = drafts.at(-1);
   const next: SessionRef = newest ? { ...ref, seq: ref.seq + drafts.length, mark: markOf({ seq: ref.seq + drafts.length, runId: newest.runId, at }) } : ref;
   logs.extend(ref, drafts, at);

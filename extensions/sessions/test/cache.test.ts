@@ -60,6 +60,7 @@ describe('what sessions keep in memory', () => {
       ids,
       projected: () => undefined,
       said: () => undefined,
+      told: () => [],
       compactNow: () => Promise.reject(new Error('nobody asks for it here')),
     });
   };

@@ -38,6 +38,7 @@ export * from './http/reply.js';
 export * from './schema/schema.js';
 export * from './schema/schema-walk.js';
 export * from './settings.js';
+export * from './http/sending-page.js';
 export * from './http/sse.js';
 export * from './storage.js';
 export * from './http/streams.js';

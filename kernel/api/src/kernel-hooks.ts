@@ -2,6 +2,7 @@
 import { Actor } from './actor.js';
 import { defineAsk, defineGather, definePipe, defineStep, defineVeto } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
+import { SendingPage } from './http/sending-page.js';
 import { PurgeSubject } from './purge.js';
 import { OneOf, Type } from './schema/schema.js';
 import { CallFacts, Capabilities, Need, ToolFacts, ToolOutput } from './tools.js';
@@ -18,6 +19,8 @@ export const Admission = Type.Object({
   routeId: Type.String(),
   cost: Type.Number(),
   isLoopback: Type.Boolean(),
+  isSecure: Type.Boolean({ description: 'It left its client over https, by the word of a trusted proxy' }),
+  page: SendingPage,
   headers: Type.Record(Type.String(), Type.Union([Type.String(), Type.Undefined()])),
 });
 export type Admission = Plain<typeof Admission>;

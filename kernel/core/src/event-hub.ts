@@ -86,7 +86,7 @@ export class EventHub {
       queue.waiting.push(data);
       if (!queue.busy) {
         queue.busy = true;
-        queueMicrotask(() => void this.#deliver(owner, value, queue));
+        queueMicrotask(() => this.#deliver(owner, value, queue));
       }
     }
   }
@@ -106,21 +106,31 @@ export class EventHub {
     return listeners.length > 0;
   }
 
-  async #deliver(owner: Owner, listener: Listener, queue: { waiting: unknown[]; busy: boolean }): Promise<void> {
+  /** One after the other. Most listeners are done at once, and then nothing is waited for. */
+  #deliver(owner: Owner, listener: Listener, queue: { waiting: unknown[]; busy: boolean }): void {
+    const label = `event ${listener.event}`;
     while (queue.waiting.length > 0) {
       const data = queue.waiting.shift();
-      const label = `event ${listener.event}`;
       if (!owner.lifetime.countIn(label)) break;
       try {
         const given = runAs(owner, () => listener.fn(this.#handed(owner, listener.event, data)));
-        // Most listeners are done at once.
-        if (isThenable(given)) await given;
+        if (isThenable(given)) return void this.#finish(owner, listener, queue, given);
       } catch (error) {
         this.#watch.failed(owner, listener.event, error);
-      } finally {
-        owner.lifetime.leave(label);
       }
+      owner.lifetime.leave(label);
     }
     queue.busy = false;
+  }
+
+  async #finish(owner: Owner, listener: Listener, queue: { waiting: unknown[]; busy: boolean }, given: PromiseLike<unknown>): Promise<void> {
+    try {
+      await given;
+    } catch (error) {
+      this.#watch.failed(owner, listener.event, error);
+    } finally {
+      owner.lifetime.leave(`event ${listener.event}`);
+    }
+    this.#deliver(owner, listener, queue);
   }
 }

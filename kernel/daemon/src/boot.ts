@@ -417,7 +417,11 @@ async function becomeReady(ground: Ground, { address, parts, lifecycle, choices,
   own.lifetime.add('watch of config.toml', () => saved.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
   // Who is connected was judged by the keys and roles of then.
-  ground.wiring.events.on(own, api.AuthChanged, () => parts.http.judgeCallers());
+  ground.wiring.events.on(own, api.AuthChanged, async () => {
+    // In the next turn: by then every area that hears it has given up what it knew.
+    await new Promise((resolve) => setImmediate(resolve));
+    await parts.http.judgeCallers();
+  });
   ground.wiring.events.listeners.swap(undefined, own);
   const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), bus: ground.bus, choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());

@@ -106,7 +106,7 @@ const committed = async (deps: EditDeps, before: Agent, after: Agent): Promise<b
 /** E3. */
 export const commitChange = async (deps: EditDeps, before: Agent, after: Agent, also: readonly Write[] = []): Promise<void> => {
   deps.cache.willChange(before.id);
-  await deps.store.commit([deps.store.change(before, after), deps.events.event(AgentChanged, { agentId: before.id }), ...also]);
+  await deps.store.commit([deps.store.change(before, after), deps.events.event(AgentChanged, { agentId: before.id, ownerId: before.ownerId }), ...also]);
 };
 
 /** As they are stored: a key without a value is no key. */

@@ -2,6 +2,7 @@
 import { PageQuery, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, pageOf, isUuid } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { LARGEST_UPLOAD_BYTES } from '../config.js';
+import type { FilesChanged } from '../contract.js';
 import { uploadErrors } from '../errors.js';
 import type { Received } from '../uploads/blobs.js';
 import { FORM_BYTES, isForm, readForm } from '../uploads/form.js';
@@ -30,9 +31,14 @@ const UploadForm = Type.Object({ file: Type.String({ format: 'binary', descripti
 
 const viewOf = ({ id, filename, content_type, size_bytes, agent_id, created_at }: UploadRow) => ({ file_id: id, filename, content_type, size: size_bytes, agent_id, created_at });
 
-export const uploadRoutes = (agents: AgentsService, uploads: UploadStore): RouteDecl[] => [uploadFile(agents, uploads), listUploads(uploads), getUpload(uploads), deleteUpload(uploads)];
+export const uploadRoutes = (agents: AgentsService, uploads: UploadStore, told: (change: FilesChanged) => void): RouteDecl[] => [
+  uploadFile(agents, uploads, told),
+  listUploads(uploads),
+  getUpload(uploads),
+  deleteUpload(uploads, told),
+];
 
-const uploadFile = (agents: AgentsService, uploads: UploadStore): RouteDecl =>
+const uploadFile = (agents: AgentsService, uploads: UploadStore, told: (change: FilesChanged) => void): RouteDecl =>
   route({
     id: 'uploadFile',
     method: 'POST',
@@ -61,7 +67,9 @@ const uploadFile = (agents: AgentsService, uploads: UploadStore): RouteDecl =>
         await uploads.drop(received);
         throw gone;
       });
-      return reply(200, viewOf(await uploads.keep({ ownerId: agent.ownerId, agentId: agent.id }, name, received)));
+      const kept = await uploads.keep({ ownerId: agent.ownerId, agentId: agent.id }, name, received);
+      told({ agentId: agent.id, ownerId: agent.ownerId });
+      return reply(200, viewOf(kept));
     },
   });
 
@@ -118,7 +126,7 @@ const getUpload = (uploads: UploadStore): RouteDecl =>
     },
   });
 
-const deleteUpload = (uploads: UploadStore): RouteDecl =>
+const deleteUpload = (uploads: UploadStore, told: (change: FilesChanged) => void): RouteDecl =>
   route({
     id: 'deleteUpload',
     method: 'DELETE',
@@ -130,7 +138,8 @@ const deleteUpload = (uploads: UploadStore): RouteDecl =>
     params: FileId,
     responses: { 200: Type.Object({ status: Type.Literal('deleted'), file_id: Uuid }) },
     handler: async ({ actor, params }) => {
-      const { id } = await uploads.remove(actor, checkedId(params.file_id));
+      const { id, agent_id: agentId, owner_id: ownerId } = await uploads.remove(actor, checkedId(params.file_id));
+      told({ agentId, ownerId });
       return reply(200, { status: 'deleted', file_id: id });
     },
   });

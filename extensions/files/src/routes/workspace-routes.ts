@@ -1,6 +1,7 @@
 /** The workspace over HTTP: what an agent wrote, and what a person puts there. */
 import { OneOf, type Req, reply, type RouteDecl, routeGroup, sendFile, type Static, Type, UuidText } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
+import type { FilesChanged } from '../contract.js';
 import { fileErrors } from '../errors.js';
 import { typeOfName } from '../uploads/content-type.js';
 import { expectationsOf } from '../workspace/preconditions.js';
@@ -49,7 +50,12 @@ const FileWrite = Type.Object(
   { 'x-name': 'FileWrite' },
 );
 
-export const workspaceRoutes = (agents: AgentsService, files: FilesService): RouteDecl[] => [listFiles(agents, files), getFile(agents, files), putFile(agents, files), deleteFile(agents, files)];
+export const workspaceRoutes = (agents: AgentsService, files: FilesService, told: (change: FilesChanged) => void): RouteDecl[] => [
+  listFiles(agents, files),
+  getFile(agents, files),
+  putFile(agents, files, told),
+  deleteFile(agents, files, told),
+];
 
 const listFiles = (agents: AgentsService, files: FilesService): RouteDecl =>
   route({
@@ -100,7 +106,7 @@ const wantsBytes = ({ query, headers }: Req<unknown, { raw?: string }>): boolean
   return accept.includes('application/octet-stream') && !accept.includes('application/json');
 };
 
-const putFile = (agents: AgentsService, files: FilesService): RouteDecl =>
+const putFile = (agents: AgentsService, files: FilesService, told: (change: FilesChanged) => void): RouteDecl =>
   route({
     id: 'putAgentFile',
     method: 'PUT',
@@ -127,6 +133,7 @@ const putFile = (agents: AgentsService, files: FilesService): RouteDecl =>
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const written = await files.write(agent.id, req.params.filename, bytesOf(req.body), expectationsOf({ headers: req.headers, expected: req.body.expected }));
+      told({ agentId: agent.id, ownerId: agent.ownerId });
       return reply(200, written, { etag: `"${written.rev}"` });
     },
   });
@@ -139,7 +146,7 @@ const bytesOf = ({ content, encoding }: Static<typeof FileWrite>): Uint8Array =>
   return bytes;
 };
 
-const deleteFile = (agents: AgentsService, files: FilesService): RouteDecl =>
+const deleteFile = (agents: AgentsService, files: FilesService, told: (change: FilesChanged) => void): RouteDecl =>
   route({
     id: 'deleteAgentFile',
     method: 'DELETE',
@@ -152,6 +159,8 @@ const deleteFile = (agents: AgentsService, files: FilesService): RouteDecl =>
     responses: { 200: Type.Object({ status: Type.Literal('ok'), name: Type.String() }, { 'x-name': 'FileDeleted' }) },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
-      return reply(200, await files.remove(agent.id, req.params.filename, expectationsOf({ headers: req.headers })));
+      const removed = await files.remove(agent.id, req.params.filename, expectationsOf({ headers: req.headers }));
+      told({ agentId: agent.id, ownerId: agent.ownerId });
+      return reply(200, removed);
     },
   });

@@ -10,8 +10,8 @@ import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { ModelAnswer } from '@svc/ext-llm/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
-import { keptResult, leftovers, withoutMessage } from '../beside.js';
-import { RunEnded, RunFrames, type RunResult } from '../contract.js';
+import { factOf, keptResult, leftovers, withoutMessage } from '../beside.js';
+import { RunChanged, RunEnded, RunFrames, type RunResult } from '../contract.js';
 import { publishDone, toRunError } from './endings.js';
 import { runErrors } from '../errors.js';
 import { type ModelCall, type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
@@ -83,6 +83,7 @@ async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Prom
   const agent = await agentOf(deps, run, effects);
   const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(systemFor(run), agent.id, input.sessionId, { again: true, aside: input.beside !== undefined }));
   deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'thinking' });
+  deps.events.publish(RunChanged, { ...factOf(run), status: 'running' });
   return beginProgress(run, agent, { ...session, ownerId: run.ownerId }, effects);
 }
 
@@ -172,7 +173,11 @@ async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly Open
   if (!suspension) return false;
   if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
   const { wakeKey, reason, until, data } = suspension;
-  await deps.journal.wait(progress.run, { reason, wakeKey, data: data ?? null, ...(until === undefined ? {} : { until }) });
+  await deps.journal.wait(
+    progress.run,
+    { reason, wakeKey, data: data ?? null, ...(until === undefined ? {} : { until }) },
+    { also: [deps.events.event(RunChanged, { ...factOf(progress.run), status: 'waiting' })] },
+  );
   deps.streams.publish(RunFrames, progress.run.id, 'phase', { phase: 'waiting', detail: reason, approval_id: wakeKey });
   deps.streams.flush(progress.run.id);
   return true;
@@ -180,7 +185,7 @@ async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly Open
 
 async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<LoopEnd> {
   const result = resultOf(progress, turn.answer.text, FINISHES[turn.answer.stop]);
-  const ended = deps.events.event(RunEnded, { runId: progress.run.id, agentId: progress.agent.id, status: 'done' });
+  const ended = deps.events.event(RunEnded, { ...factOf(progress.run), status: 'done' });
   const also = [...turn.settle, ended, ...(await leftovers(deps, progress.input))];
   await commitProgress(
     deps,
@@ -195,9 +200,8 @@ async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Prom
 async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefined, cause: unknown): Promise<LoopEnd> {
   const stopped = run.signal.aborted;
   const error = stopped ? reasonOf(run.signal) : publicError(deps, run, cause);
-  const { agentId } = inputOf(run);
   const status = stopped ? 'cancelled' : 'failed';
-  const also = [deps.events.event(RunEnded, { runId: run.id, agentId, status }), ...(await leftovers(deps, inputOf(run)))];
+  const also = [deps.events.event(RunEnded, { ...factOf(run), status }), ...(await leftovers(deps, inputOf(run)))];
   // Who stopped a run is told what it has used; one that nobody watched has nobody to tell, and ends as an error for whoever asks later.
   const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, '', 'cancelled') : undefined;
   const finish = { status, ...(result ? { result } : {}), error: toRunError(error) } as const;

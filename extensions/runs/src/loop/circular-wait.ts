@@ -6,6 +6,7 @@
  */
 import { type Events, type Journal, type JournalRun, type Streams, systemActor, type ToolCall } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
+import { factOf } from '../beside.js';
 import { RunEnded, type Submitted } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { RUN_KIND, inputOf } from '../run-input.js';
@@ -47,8 +48,7 @@ async function judge(deps: CircularWaitDeps, call: ToolCall, submitted: Submitte
   const path = await pathToLane(deps.journal, call.runId, asked.lane);
   if (!path) return;
   const error = runErrors.circular_wait(await chainOf(deps, call, [...path, asked]));
-  const { agentId } = inputOf(asked); // what `submit` stored
-  const ended = deps.events.event(RunEnded, { runId: asked.id, agentId, status: 'cancelled' });
+  const ended = deps.events.event(RunEnded, { ...factOf(asked), status: 'cancelled' });
   if (!(await deps.journal.cancel(SYSTEM, asked.id, toRunError(error), [ended]))) return;
   await sayEnd(deps, asked, error);
   throw error;

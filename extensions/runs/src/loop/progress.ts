@@ -5,12 +5,12 @@
  * R1  Outcomes may wait for the next commit only while nothing outside happens in between.
  * R2  A session that somebody else extended (a compaction, say) is read again; the entries are appended after theirs.
  */
-import { type Actor, type Advance, type FirstStep, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
+import { type Actor, type Advance, type Events, type FirstStep, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
-import { openingOf, talkOf } from '../beside.js';
+import { factOf, openingOf, talkOf } from '../beside.js';
 import { type Shown, nothingShown } from './pictures.js';
-import type { RunResult } from '../contract.js';
+import { RunChanged, type RunResult } from '../contract.js';
 import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
 
 /** Others that may append to the session while one commit is tried. */
@@ -99,6 +99,7 @@ export const resultOf = (progress: Progress, response: string, finish: RunResult
 
 export interface CommitDeps {
   readonly journal: Journal;
+  readonly events: Events;
   readonly sessions: SessionsService;
 }
 
@@ -117,10 +118,11 @@ export async function commitProgress(deps: CommitDeps, progress: Progress, advan
   const input = inputOnceKept(progress);
   const sent = takePending(progress);
   const outcomes = [...sent.outcomes, ...(advance.outcomes ?? [])];
+  const told = advance.finish ? [] : [deps.events.event(RunChanged, { ...factOf(progress.run), status: 'running' })];
   const write = async (session: SessionRef, staged: Progress['staged']): Promise<SessionRef> => {
     const first = staged ?? (await numbered(deps, progress.actor, session, sent.entries));
     const rest = await numbered(deps, progress.actor, first.next, entries);
-    await deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...first.writes, ...rest.writes, ...(advance.also ?? [])] });
+    await deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...first.writes, ...rest.writes, ...(advance.also ?? []), ...told] });
     return rest.next;
   };
   try {

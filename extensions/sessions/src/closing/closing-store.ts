@@ -17,6 +17,8 @@ export interface ClosingStore {
   /** Begun until then, the oldest first. */
   ofAgent(agentId: string, until: string, limit: number): Promise<string[]>;
   agentIds(): Promise<string[]>;
+  /** Whose these are. */
+  ownersOf(sessionIds: readonly string[]): Promise<string[]>;
   crowded(max: number): Promise<string[]>;
   /** The oldest of an agent but for the newest `kept`. */
   beyond(agentId: string, kept: number, limit: number): Promise<string[]>;
@@ -64,6 +66,7 @@ export const createClosingStore = (db: Db): ClosingStore => {
     ofAgent: async (agentId, until, limit) =>
       (await db.select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { agent_id: agentId, created_at: { lte: until } }, order: [{ column: 'created_at' }], limit })).map(({ id }) => id),
     agentIds: () => ids(`SELECT DISTINCT agent_id AS id FROM ${sessions}`, []),
+    ownersOf: async (sessionIds) => [...new Set((await db.select<{ owner_id: string }>({ from: 'sessions', columns: ['owner_id'], where: { id: sessionIds } })).map((row) => row.owner_id))],
     crowded: (max) => ids(`SELECT agent_id AS id FROM ${sessions} WHERE aside IS NULL GROUP BY agent_id HAVING COUNT(*) > ?`, [max]),
     beyond: (agentId, kept, limit) => ids(`SELECT id FROM ${sessions} WHERE agent_id = ? AND aside IS NULL ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`, [agentId, limit, kept]),
     restingSince: async (before, after, limit) => {

@@ -10,6 +10,7 @@ import { type Actor, actorOf, type Clock, type Db, isSvcError, type Logger, type
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService, Wiped } from '../contract.js';
+import type { Told } from '../service.js';
 import { type ClosingStore, SYSTEM } from './closing-store.js';
 
 export interface ClosingDeps {
@@ -21,6 +22,7 @@ export interface ClosingDeps {
   purge(subject: PurgeSubject): Promise<Purged>;
   /** What is kept of these sessions in memory is stale. */
   gone(sessionIds: readonly string[]): void;
+  readonly told: Told;
   later(ms: number, fn: () => Promise<void>): void;
   readonly clock: Pick<Clock, 'iso' | 'mono' | 'sleep'>;
   readonly log: Logger;
@@ -80,7 +82,10 @@ export const createClosing = (deps: ClosingDeps): Closing => {
 
 /** D1 and D2. */
 async function close(deps: ClosingDeps, agentId: string, sessionIds: readonly string[]): Promise<void> {
-  await deps.commit(deps.store.close(sessionIds, deps.clock.iso()));
+  const owners = await deps.store.ownersOf(sessionIds);
+  const [only] = sessionIds.length === 1 ? sessionIds : [];
+  const told = owners.flatMap((ownerId) => deps.told({ ...(only === undefined ? {} : { id: only }), agentId, ownerId }, 'deleted'));
+  await deps.commit([...deps.store.close(sessionIds, deps.clock.iso()), ...told]);
   deps.gone(sessionIds);
   await leaveClosed(deps, agentId, new Set(sessionIds));
 }

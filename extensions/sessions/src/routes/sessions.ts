@@ -189,7 +189,7 @@ const remove = ({ listing, closing }: SessionRouteDeps): RouteDecl =>
     },
   });
 
-const label = ({ listing, closingStore, commit }: SessionRouteDeps): RouteDecl =>
+const label = ({ listing, closingStore, told, commit }: SessionRouteDeps): RouteDecl =>
   route({
     id: 'updateSessionLabel',
     method: 'PUT',
@@ -205,7 +205,7 @@ const label = ({ listing, closingStore, commit }: SessionRouteDeps): RouteDecl =
     handler: async ({ actor, params, body }) => {
       const session = await visible(listing, actor, params.id);
       const given = body.label === null ? null : checkedLabel(body.label);
-      await commit([closingStore.isOpen(session.id), closingStore.setLabel(session.id, given)]);
+      await commit([closingStore.isOpen(session.id), closingStore.setLabel(session.id, given), ...told(session, 'changed')]);
       return reply(200, { status: 'updated', session_id: session.id, label: shownLabel({ ...session, label: given }) });
     },
   });

@@ -4,6 +4,7 @@ import type { Logger } from '../doors.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from '../declare/frames.js';
 import { type Plain, declaredAs } from '../declare/plain.js';
 import type { Headers, LateReply, Reply } from './reply.js';
+import type { SendingPage } from './sending-page.js';
 import type { ErrorBody, Infer, TObject, TSchema } from '../schema/schema.js';
 import type { Write } from '../storage.js';
 
@@ -23,6 +24,11 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
   readonly actor: Actor;
   /** The caller's address, after trusted proxies. */
   readonly ip: string;
+  /** By what callers are counted: an IPv4 address, or the /64 around an IPv6 one. */
+  readonly network: string;
+  /** It left its client over https, by the word of a trusted proxy. */
+  readonly isSecure: boolean;
+  readonly page: SendingPage;
   /** Of a route that is `idempotent`: writes that keep this answer under the caller's key, to be committed with the effect. None where the caller brought no key. */
   receipt(answer: Reply): readonly Write[];
   /** Aborted when the caller goes away. */
@@ -147,6 +153,8 @@ export interface Connection {
   readonly query: Readonly<Record<string, string>>;
   readonly state: Record<string, unknown>;
   readonly log: Logger;
+  /** What was sent and the client has not taken yet. Whoever can leave something out, or join it, looks before it sends more. */
+  readonly unsentBytes: number;
   /** Sends a text as it is, anything else as JSON; a client that reads too slowly is closed. */
   send(frame: unknown): void;
   /** Pumps a topic's frames to this socket until its final frame or the socket's end: `follow` says which and how. */

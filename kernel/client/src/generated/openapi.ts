@@ -2050,6 +2050,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log out
+         * @description Ends the login of this browser and takes its cookie away; streams and sockets that it holds open end too. Other browsers of the same person stay logged in. Without a login it does nothing. A key is not ended by it.
+         */
+        post: operations["logOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who is calling
+         * @description Whose key or login the request brings, and the role that decides what it may do; a page asks this first. It never refuses: without anything valid it answers `authenticated: false`. A remembered login is prolonged, in the browser too.
+         */
+        get: operations["getCaller"];
+        put?: never;
+        /**
+         * Log in with a key
+         * @description For pages: the browser gets a cookie that no script can read, and sends it with every later call in place of the key. The login is worth what its key is worth: it has the role of the key and is over when the key is changed or taken away. It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address none is taken from there for a while.
+         */
+        post: operations["createLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs": {
         parameters: {
             query?: never;
@@ -3730,6 +3774,43 @@ export interface components {
                 url_prefix: string;
             }[];
         };
+        Caller: {
+            /** @description Whether calls of this caller are taken */
+            authenticated: boolean;
+            /** @description Whether it has to log in, or bring a key, first */
+            login_required: boolean;
+            /**
+             * @description Whose key it is: `owner`, or a name of `[[users]]`
+             * @example alice
+             */
+            name?: string;
+            /** @enum {string} */
+            role?: "owner" | "admin" | "user" | "viewer" | "system" | "public";
+            /**
+             * @description What it is known by; `open`: the daemon has no key, and everybody is the owner
+             * @enum {string}
+             */
+            via?: "key" | "cookie" | "open";
+            /** @description When the login is over, where nothing happens before */
+            expires_at?: string;
+        };
+        LoginRequest: {
+            /** @description The API key of the daemon, or of a person */
+            key: string;
+            /** @description For 30 days since it was last used, instead of 12 hours */
+            remember?: boolean;
+        };
+        LoginAnswer: {
+            /** @enum {string} */
+            role: "owner" | "admin" | "user" | "viewer" | "system" | "public";
+            /**
+             * @description Whose key it is: `owner`, or a name of `[[users]]`
+             * @example alice
+             */
+            name: string;
+            /** @description When the login is over, where nothing happens before */
+            expires_at: string;
+        };
         /** @description `{type: "text", text}`, or `{type: "image_url", image_url: {url}}` with a base64 data URL of at most 10 MB */
         ChatContentPart: {
             /** @description `text` or `image_url`; others are refused by their name */
@@ -4093,6 +4174,9 @@ export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
 export type Version = components['schemas']['Version'];
 export type ApiVersions = components['schemas']['ApiVersions'];
+export type Caller = components['schemas']['Caller'];
+export type LoginRequest = components['schemas']['LoginRequest'];
+export type LoginAnswer = components['schemas']['LoginAnswer'];
 export type ChatContentPart = components['schemas']['ChatContentPart'];
 export type ChatMessage = components['schemas']['ChatMessage'];
 export type ChatResponseFormat = components['schemas']['ChatResponseFormat'];
@@ -8894,6 +8978,97 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    logOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                    };
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCaller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Caller"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -128,7 +128,7 @@ export const kernelSections: SectionClaims = {
     Type.Array(Type.String({ format: 'ip-range' }), {
       default: [],
       maxItems: 1_000,
-      description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For is believed',
+      description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed',
       'x-by-hand': 'it says whose word about callers is believed',
     }),
   ),

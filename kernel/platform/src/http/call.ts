@@ -1,8 +1,9 @@
 /** What can be read off a request before anybody has judged it. */
 import type { IncomingMessage } from 'node:http';
-import type { Admission } from '@svc/api';
+import type { Admission, SendingPage } from '@svc/api';
 import { networkOf } from '../doors/ip-range.js';
-import { clientAddress } from './callers/client-address.js';
+import { type Access, sendingPage } from './callers/access.js';
+import { cameOverHttps, clientAddress } from './callers/client-address.js';
 
 export interface Call {
   readonly method: string;
@@ -12,14 +13,27 @@ export interface Call {
   /** By what callers are counted: an IPv4 address, or the /64 around an IPv6 one. */
   readonly network: string;
   readonly headers: Admission['headers'];
+  readonly isSecure: boolean;
+  readonly page: SendingPage;
   /** Whether the rate limit has been asked for it. */
   isCharged: boolean;
 }
 
 /** HEAD is answered as GET. */
-export const callOf = (req: IncomingMessage, trustedProxies: readonly string[], headers: Call['headers'] = headersSeen(req)): Call => {
-  const ip = clientAddress(req, trustedProxies);
-  return { method: req.method === 'HEAD' ? 'GET' : (req.method ?? 'GET'), ...splitTarget(req.url ?? '/'), ip, network: networkOf(ip), headers, isCharged: false };
+export const callOf = (req: IncomingMessage, access: Access, headers: Call['headers'] = headersSeen(req)): Call => {
+  const trusted = access.trustedProxies?.() ?? [];
+  const ip = clientAddress(req, trusted);
+  const isSecure = cameOverHttps(req, trusted);
+  return {
+    method: req.method === 'HEAD' ? 'GET' : (req.method ?? 'GET'),
+    ...splitTarget(req.url ?? '/'),
+    ip,
+    network: networkOf(ip),
+    headers,
+    isSecure,
+    page: sendingPage(access, req.headers, isSecure),
+    isCharged: false,
+  };
 };
 
 /** The headers, by lower-case name. Those that node gives as lists are joined. */

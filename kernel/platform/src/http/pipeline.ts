@@ -72,7 +72,7 @@ const boundary =
   (deps: PipelineDeps): Middleware =>
   async (ctx, next) => {
     ctx.respond = false;
-    const state: RequestState = { head: { id: deps.ids.uuid(), origin: undefined }, call: callOf(ctx.req, deps.access.trustedProxies?.() ?? []) };
+    const state: RequestState = { head: { id: deps.ids.uuid(), origin: undefined }, call: callOf(ctx.req, deps.access) };
     ctx.state = state;
     try {
       await next();

@@ -1,6 +1,6 @@
 /** What a handler sees of a request. The abort signal is made when somebody asks for it: most handlers never do. */
 import type { ServerResponse } from 'node:http';
-import type { Actor, Logger, Method, Reply, Req, Write } from '@svc/api';
+import type { Actor, Logger, Method, Reply, Req, SendingPage, Write } from '@svc/api';
 import type { Call } from './call.js';
 
 export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Req<P, Q, B | undefined> {
@@ -14,6 +14,9 @@ export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Re
   readonly headers: Call['headers'];
   readonly actor: Actor;
   readonly ip: string;
+  readonly network: string;
+  readonly isSecure: boolean;
+  readonly page: SendingPage;
   readonly log: Logger;
   readonly call: Call;
   /** Set where the caller brought a key and the route keeps answers. */
@@ -31,6 +34,9 @@ export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Re
     this.headers = call.headers;
     this.actor = actor;
     this.ip = call.ip;
+    this.network = call.network;
+    this.isSecure = call.isSecure;
+    this.page = call.page;
     this.log = log;
     this.#res = res;
   }

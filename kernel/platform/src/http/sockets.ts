@@ -128,7 +128,7 @@ function closeWhere(hub: Hub, which: (open: Open) => boolean, code: number): voi
 
 async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
   const id = hub.deps.ids.uuid();
-  const call = callOf(req, hub.deps.access.trustedProxies?.() ?? [], withBearer(req));
+  const call = callOf(req, hub.deps.access, withBearer(req));
   // node hands over the connection's own TCP socket.
   (socket as Socket).setNoDelay(true);
   try {

@@ -7,6 +7,7 @@
  * A3  With an api_key any program may call; pages only from cors_origins or from the service itself.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { SendingPage } from '@svc/api';
 import { isLoopbackName } from '../../config/loopback.js';
 import { httpErrors } from '../errors.js';
 import { hostNameOf } from '../host-name.js';
@@ -42,8 +43,19 @@ export const admitOrigin = (access: Access, headers: IncomingHttpHeaders, method
   return undefined;
 };
 
-/** A name or address of the machine itself. */
+/** Which page sent it: what the browser says of the two sites, or else the origin that it names. */
+export const sendingPage = (access: Pick<Access, 'corsOrigins'>, headers: IncomingHttpHeaders, isSecure: boolean): SendingPage => {
+  const { origin, 'sec-fetch-site': site } = headers;
+  if (origin === undefined && site === undefined) return 'none';
+  if (site === 'same-origin') return 'own';
+  if (origin !== undefined && access.corsOrigins().includes(origin)) return 'named';
+  // `none`: a person typed the address or opened a bookmark.
+  if (site !== undefined) return site === 'none' && origin === undefined ? 'none' : 'other';
+  const isOwn = originHost(origin ?? '') === (headers.host ?? '') && (!isSecure || origin?.startsWith('https:') === true);
+  return isOwn ? 'own' : 'other';
+};
 
+/** A name or address of the machine itself. */
 const isOwnHost = (access: Access, name: string | undefined): boolean => name !== undefined && (isLoopbackName(name) || name === access.listenHost());
 
 const isLocalOrigin = (access: Access, origin: string): boolean => {

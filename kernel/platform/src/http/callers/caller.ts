@@ -66,6 +66,8 @@ const admissionOf = (call: Call, req: IncomingMessage, routeId: string, cost: nu
   routeId,
   cost,
   isLoopback: isLoopbackCaller(req),
+  isSecure: call.isSecure,
+  page: call.page,
   headers: call.headers,
 });
 

@@ -24,6 +24,13 @@ export const clientAddress = (req: IncomingMessage, trusted: readonly string[]):
 /** Whether the peer is one of the trusted proxies. */
 export const isProxy = (peer: string, trusted: readonly string[]): boolean => trusted.length > 0 && isTrusted(plain(peer), rangesOf(trusted));
 
+/** Whether the client spoke https, by the word of a trusted proxy: the daemon itself speaks plain HTTP. Of several words the nearest proxy's counts. */
+export const cameOverHttps = (req: IncomingMessage, trusted: readonly string[]): boolean => {
+  const told = req.headers['x-forwarded-proto'];
+  if (told === undefined || !isProxy(req.socket.remoteAddress ?? '', trusted)) return false;
+  return String(told).split(',').at(-1)?.trim().toLowerCase() === 'https';
+};
+
 /** A program of this machine, called directly. */
 export const isLoopbackCaller = (req: IncomingMessage): boolean =>
   isLoopbackName(req.socket.remoteAddress ?? '') && req.headers['x-forwarded-for'] === undefined && req.headers.forwarded === undefined && req.headers['x-real-ip'] === undefined;

@@ -64,6 +64,10 @@ export class SocketConnection implements Connection {
     });
   }
 
+  get unsentBytes(): number {
+    return this.#ws.bufferedAmount;
+  }
+
   /** Text and bytes are sent as they are, so that a frame for many sockets is made once; anything else as JSON. */
   send(frame: unknown): void {
     if (this.#ws.readyState !== this.#ws.OPEN) return;

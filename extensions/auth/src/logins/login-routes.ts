@@ -1,0 +1,138 @@
+/** `/auth/session`, `/auth/logout`: in by a key, who is it, and out again. */
+import { type Actor, type Admission, type Clock, OneOf, type Reply, type Req, Role, type RouteDecl, Type, reply, routeGroup, textThatIsSet } from '@svc/api';
+import { authErrors, WWW_AUTHENTICATE } from '../errors.js';
+import { type Keyring, OWNER } from '../keyring.js';
+import type { Attempts } from './attempts.js';
+import { assertOwnPage } from './caller-by-login.js';
+import { givenCookie, sentLogin, takenCookie } from './cookie.js';
+import type { Login, Logins } from './logins.js';
+
+export interface LoginRouteDeps {
+  readonly keyring: () => Keyring;
+  readonly logins: Logins;
+  readonly attempts: Attempts;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly presentedKey: (request: Pick<Admission, 'headers'>) => string | undefined;
+  /** Somebody logged in from another machine without https. */
+  readonly sawPlainLogin: () => void;
+}
+
+const Name = Type.String({ description: 'Whose key it is: `owner`, or a name of `[[users]]`', examples: ['alice'] });
+const ExpiresAt = Type.String({ description: 'When the login is over, where nothing happens before' });
+
+const LoginBody = Type.Object(
+  {
+    key: Type.String({ minLength: 1, maxLength: 1_024, description: 'The API key of the daemon, or of a person' }),
+    remember: Type.Optional(Type.Boolean({ description: 'For 30 days since it was last used, instead of 12 hours' })),
+  },
+  { 'x-name': 'LoginRequest' },
+);
+const LoginAnswer = Type.Object({ role: Role, name: Name, expires_at: ExpiresAt }, { 'x-name': 'LoginAnswer' });
+const Caller = Type.Object(
+  {
+    authenticated: Type.Boolean({ description: 'Whether calls of this caller are taken' }),
+    login_required: Type.Boolean({ description: 'Whether it has to log in, or bring a key, first' }),
+    name: Type.Optional(Name),
+    role: Type.Optional(Role),
+    via: Type.Optional(OneOf(['key', 'cookie', 'open'], { description: 'What it is known by; `open`: the daemon has no key, and everybody is the owner' })),
+    expires_at: Type.Optional(ExpiresAt),
+  },
+  { 'x-name': 'Caller' },
+);
+
+const LOOPBACK = /^(127\.|::1$)/;
+
+/** All three are public: they judge by themselves what the caller brings. */
+export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
+  const defineRoute = routeGroup({ area: 'auth' });
+  return [
+    defineRoute({
+      id: 'createLogin',
+      method: 'POST',
+      path: '/auth/session',
+      summary: 'Log in with a key',
+      description:
+        'For pages: the browser gets a cookie that no script can read, and sends it with every later call in place of the key. The login is worth what its key is worth: it has the role of the key and is over when the key is changed or taken away. ' +
+        'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address none is taken from there for a while.',
+      auth: 'public',
+      audit: 'login_created',
+      errors: [401, 403, 409, 429],
+      body: LoginBody,
+      examples: {
+        'On a machine that others use too': { key: 'the-api-key' },
+        'On a machine of your own': { key: 'the-api-key', remember: true },
+        'Until the evening, said in full': { key: 'the-key-of-alice', remember: false },
+      },
+      responses: { 200: LoginAnswer },
+      handler: async (req) => logIn(deps, req, req.body.key, req.body.remember === true),
+    }),
+    defineRoute({
+      id: 'getCaller',
+      method: 'GET',
+      path: '/auth/session',
+      summary: 'Who is calling',
+      description:
+        'Whose key or login the request brings, and the role that decides what it may do; a page asks this first. It never refuses: without anything valid it answers `authenticated: false`. A remembered login is prolonged, in the browser too.',
+      auth: 'public',
+      responses: { 200: Caller },
+      handler: async (req) => whoIs(deps, req),
+    }),
+    defineRoute({
+      id: 'logOut',
+      method: 'POST',
+      path: '/auth/logout',
+      summary: 'Log out',
+      description:
+        'Ends the login of this browser and takes its cookie away; streams and sockets that it holds open end too. Other browsers of the same person stay logged in. Without a login it does nothing. A key is not ended by it.',
+      auth: 'public',
+      audit: 'login_ended',
+      errors: [403],
+      responses: { 200: Type.Object({ ok: Type.Literal(true) }) },
+      handler: async (req) => {
+        const id = sentLogin(req);
+        if (id !== undefined) {
+          assertOwnPage(req);
+          await deps.logins.end(id);
+        }
+        return reply(200, { ok: true }, takenCookie(req));
+      },
+    }),
+  ];
+};
+
+async function logIn(deps: LoginRouteDeps, req: Req, text: string, isRemembered: boolean): Promise<Reply> {
+  const { keyring, attempts, logins, clock } = deps;
+  // A page from elsewhere could make a browser somebody else's than its person believes.
+  if (req.page === 'other') throw authErrors.foreign_page();
+  if (keyring().isOpen) throw authErrors.login_not_needed();
+  const waitMs = attempts.waitMs(req.network);
+  if (waitMs > 0) throw authErrors.too_many_attempts().with({ headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } });
+  const key = textThatIsSet(text) ?? '';
+  // Counted before anything is waited for: attempts side by side are attempts.
+  const made = keyring().find(key) && (await logins.create(key, { isRemembered, instead: sentLogin(req) }));
+  if (!made) {
+    attempts.failed(req.network);
+    throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
+  }
+  if (!req.isSecure && !LOOPBACK.test(req.ip)) deps.sawPlainLogin();
+  const { id, login } = made;
+  return reply(200, { role: login.actor.role, ...shownOf(login.actor, login) }, givenCookie(req, id, login.expiresAt - clock.now()));
+}
+
+async function whoIs(deps: LoginRouteDeps, req: Req): Promise<Reply> {
+  const { keyring, logins, clock } = deps;
+  const known = (via: 'key' | 'cookie' | 'open', actor: Actor, login?: Login) => ({ authenticated: true, login_required: false, via, role: actor.role, ...shownOf(actor, login) });
+  if (keyring().isOpen) return reply(200, known('open', OWNER));
+  const key = deps.presentedKey(req);
+  const actor = key === undefined ? undefined : keyring().find(key);
+  if (actor) return reply(200, known('key', actor));
+  const id = key === undefined ? sentLogin(req) : undefined;
+  const login = id === undefined ? undefined : await logins.find(id);
+  if (id === undefined || !login) return reply(200, { authenticated: false, login_required: true });
+  return reply(200, known('cookie', login.actor, login), login.isRemembered ? givenCookie(req, id, login.expiresAt - clock.now()) : {});
+}
+
+const shownOf = (actor: Actor, login: Login | undefined) => ({
+  name: actor.id.replace(/^user:/, ''),
+  ...(login ? { expires_at: new Date(login.expiresAt).toISOString() } : {}),
+});
