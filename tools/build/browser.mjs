@@ -58,10 +58,7 @@ export const bundlePage = async (target) => {
   const entry = ([name, source]) => ({ out: name.replace(/\.(js|css)$/, ''), in: source.startsWith('@') ? source : inRoot(target.dir, source) });
   const kit = Object.entries(page).filter(([name]) => name === KIT_NAME);
   const rest = Object.entries(page).filter(([name]) => name !== KIT_NAME);
-  const parts = await Promise.all([
-    ...(kit.length ? [bundle(kit.map(entry), outdir, { splitting: false })] : []),
-    ...(rest.length ? [bundle(rest.map(entry), outdir, { plugins: [sharedKit] })] : []),
-  ]);
+  const parts = await Promise.all([...(kit.length ? [bundle(kit.map(entry), outdir, { splitting: false })] : []), ...(rest.length ? [bundle(rest.map(entry), outdir, { plugins: [sharedKit] })] : [])]);
   return { inputs: parts.flatMap((part) => part.inputs), outputs: parts.flatMap((part) => part.outputs) };
 };
 

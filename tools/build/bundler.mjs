@@ -200,7 +200,13 @@ export const workerSources = (target, manifest) =>
 export const bundleExtension = async (target, manifest) => {
   const workers = [...new Set(Object.values(workerSources(target, manifest)))];
   const pages = pageScripts();
-  const parts = await Promise.all([run(extensionOptions(target, manifest, pages)), ...(workers.length ? [run(workerOptions(target, workers))] : []), writeAssets(target), bundlePage(target), bundlePanels(target, manifest)]);
+  const parts = await Promise.all([
+    run(extensionOptions(target, manifest, pages)),
+    ...(workers.length ? [run(workerOptions(target, workers))] : []),
+    writeAssets(target),
+    bundlePage(target),
+    bundlePanels(target, manifest),
+  ]);
   return joined([...parts, { inputs: pages.inputs, outputs: [] }]);
 };
 

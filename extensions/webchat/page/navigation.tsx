@@ -1,5 +1,23 @@
 /** The panels by their places, and what is about the page itself. */
-import { addressOf, caller, chooseLanguage, connection, daemon, Icon, iconNamed, type IconName, IconButton, type Language, language, LANGUAGES, loadCaller, Menu, setTheme, theme, type Theme } from '@svc/kit';
+import {
+  addressOf,
+  caller,
+  chooseLanguage,
+  connection,
+  daemon,
+  Icon,
+  iconNamed,
+  type IconName,
+  IconButton,
+  type Language,
+  language,
+  LANGUAGES,
+  loadCaller,
+  Menu,
+  setTheme,
+  theme,
+  type Theme,
+} from '@svc/kit';
 import { openPanel } from './outlet.js';
 import { panels, PLACES } from './panels.js';
 import { t } from './shell-words.js';
@@ -13,7 +31,7 @@ const THEMES: ReadonlyArray<readonly [Theme, IconName]> = [
 const languages = Object.keys(LANGUAGES) as Language[]; // the keys of that very object
 
 const endSession = async (): Promise<void> => {
-  await daemon.call('endLogin');
+  await daemon.call('logOut');
   await loadCaller();
 };
 

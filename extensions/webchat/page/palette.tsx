@@ -25,7 +25,9 @@ const ownCommands = (): Command[] => [
 ];
 
 const agentCommands = (agents: readonly Agent[]): Command[] =>
-  panels.value?.some(({ id }) => id === 'chat') && may('runs.send') ? agents.map((agent) => ({ id: `agent ${agent.id}`, label: t('talk_to', { name: agent.name }), icon: 'bot', run: () => go('chat', [agent.id]) })) : [];
+  panels.value?.some(({ id }) => id === 'chat') && may('runs.send')
+    ? agents.map((agent) => ({ id: `agent ${agent.id}`, label: t('talk_to', { name: agent.name }), icon: 'bot', run: () => go('chat', [agent.id]) }))
+    : [];
 
 /** Every word of what was typed is somewhere in the name; those that begin with it come first. */
 const found = (commands: readonly Command[], typed: string): readonly Command[] => {
@@ -88,7 +90,6 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
       />
       <div class="palette" role="listbox" id={id} aria-label={t('commands')} ref={list}>
         {commands.map((command, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field above
           <div key={command.id} id={`${id}-${index}`} role="option" tabIndex={-1} aria-selected={index === at} class="palette-row" onClick={() => run(command)}>
             <Icon name={command.icon} />
             <span class="grow cut">{command.label}</span>

@@ -1,6 +1,27 @@
 /** The page: its navigation, the panel that is open, and what lies above both. */
 import './shell.css';
-import { address, batch, caller, connection, effect, failed, go, Icon, IconButton, language, loadCaller, Loading, mustLogIn, Notices, Questions, render, startLive, useChanges, useEffect, useState } from '@svc/kit';
+import {
+  address,
+  batch,
+  caller,
+  connection,
+  effect,
+  failed,
+  go,
+  Icon,
+  IconButton,
+  language,
+  loadCaller,
+  Loading,
+  mustLogIn,
+  Notices,
+  Questions,
+  render,
+  startLive,
+  useChanges,
+  useEffect,
+  useState,
+} from '@svc/kit';
 import { Login } from './login.js';
 import { Navigation } from './navigation.js';
 import { openPanel, Outlet } from './outlet.js';
@@ -16,7 +37,8 @@ const useKeys = (toggleCommands: () => void): void => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault();
-        return toggleCommands();
+        toggleCommands();
+        return;
       }
       const digit = /^Digit([1-9])$/.exec(event.code)?.[1];
       const panel = event.altKey && digit && !isTyping(event.target) ? panels.value?.[Number(digit) - 1] : undefined;
@@ -34,8 +56,9 @@ const Inside = () => {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   useEffect(() => {
     void loadPanels();
-    return startLive();
   }, []);
+  // A socket that was refused is opened anew when the caller is known again.
+  useEffect(() => (mustLogIn.value ? undefined : startLive()), [mustLogIn.value]);
   useChanges(['extension', 'auth'], () => void loadPanels());
   useEffect(() => setNavOpen(false), [address.value]);
   const toggle = (): void => setPaletteOpen((now) => !now);
@@ -51,10 +74,7 @@ const Inside = () => {
         <span class="grow cut bar-title">{title}</span>
         <IconButton icon="search" label={t('commands')} onPress={toggle} />
       </header>
-      {isNavOpen && (
-        // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the menu button closes it too
-        <div class="nav-veil" onClick={() => setNavOpen(false)} />
-      )}
+      {isNavOpen && <div class="nav-veil" onClick={() => setNavOpen(false)} />}
       <Navigation isOpen={isNavOpen} onCommands={toggle} />
       <main class="content" id="content" tabIndex={-1}>
         {connection.value === 'offline' && (

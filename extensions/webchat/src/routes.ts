@@ -6,7 +6,7 @@
  * W2  No script or style runs but files of this daemon, and the page speaks with this daemon alone (Content-Security-Policy).
  * W3  A panel is offered to those who have its permission, while its area is on. Files of an area that is off are not served.
  */
-import { type Actor, type Assets, bytes, defineRoute, ErrorBody, json, PANEL_PLACES, type PanelView, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
+import { type Actor, type Assets, bytes, defineRoute, ErrorBody, PANEL_PLACES, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
 import icon from '../page/icon.svg' with { type: 'text' };
 import markup from '../page/page.html' with { type: 'text' };
 import { pageErrors } from './errors.js';
@@ -121,14 +121,17 @@ export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
     path: '/api/panels',
     summary: 'The panels of the page',
     description: 'What the areas that are on add to the page, in the order of its navigation, as far as the caller may use it.',
+    auth: 'bearer',
     permission: 'webchat.read',
     cost: 1,
     responses: { 200: Type.Object({ panels: Type.Array(PanelShown) }) },
     handler: async ({ actor }) => {
       const all = onlyFirst([...deps.panels()].sort(byPlace));
       const allowed = await Promise.all(all.map(({ permission }) => deps.mayDo(actor, permission)));
-      const panels = all.filter((_, index) => allowed[index]).map(({ id, extension, title, icon, place, script, style }) => ({ id, extension, title, icon, place, script, ...(style === undefined ? {} : { style }) }));
-      return json(200, { panels });
+      const panels = all
+        .filter((_, index) => allowed[index])
+        .map(({ id, extension, title, icon, place, script, style }) => ({ id, extension, title, icon, place, script, ...(style === undefined ? {} : { style }) }));
+      return reply(200, { panels });
     },
   }),
 ];

@@ -12,7 +12,11 @@ const Words = Type.String({ minLength: 1, maxLength: 40 });
 
 export const Panel = Type.Object(
   {
-    id: Type.String({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$', maxLength: 40, description: 'Also the end of its address, and the name of its file in panels/. One id, one panel, of whichever extension' }),
+    id: Type.String({
+      pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
+      maxLength: 40,
+      description: 'Also the end of its address, and the name of its file in panels/. One id, one panel, of whichever extension',
+    }),
     title: Type.Object({ en: Words, zh: Words }, { ...closed, description: 'As the navigation calls it' }),
     icon: Type.String({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$', maxLength: 40, description: 'The name of an icon of the kit' }),
     place: Type.Union(

@@ -8,8 +8,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The web page: talk with an agent
-         * @description One HTML document that speaks with this API. It needs no key itself: the page asks for it where the daemon has one, and keeps it in its tab.
+         * The web page
+         * @description Talk with agents, see what they do and what it costs, and mend what is wrong. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it.
          */
         get: operations["getWebchat"];
         put?: never;
@@ -1398,6 +1398,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/panels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The panels of the page
+         * @description What the areas that are on add to the page, in the order of its navigation, as far as the caller may use it.
+         */
+        get: operations["listPanels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/profiles": {
         parameters: {
             query?: never;
@@ -2126,6 +2146,46 @@ export interface paths {
          * @description What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed where the caller takes it, with an `ETag`.
          */
         get: operations["getDocsFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/panels/{extension}/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A script or style of a panel
+         * @description What a panel of the page is made of, while its area is on. Its name changes with each build, so it may be kept for ever.
+         */
+        get: operations["getPanelFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A script, style or picture of the page
+         * @description What the page at `/` is made of. Compressed where the caller takes it, with an `ETag`.
+         */
+        get: operations["getPageFile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7551,6 +7611,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listPanels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        panels: {
+                            /** @description Its address is `#/<id>` */
+                            id: string;
+                            /** @description Whose it is */
+                            extension: string;
+                            title: {
+                                en: string;
+                                zh: string;
+                            };
+                            icon: string;
+                            place: "talk" | "watch" | "build" | "run";
+                            /** @description A module below `/ui/panels/<extension>/`; another build has another name */
+                            script: string;
+                            /** @description A style sheet beside it */
+                            style?: string;
+                        }[];
+                    };
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listProfiles: {
         parameters: {
             query?: never;
@@ -9108,6 +9211,95 @@ export interface operations {
                 /**
                  * @description Its name
                  * @example docs.js
+                 */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/*": string;
+                };
+            };
+            /** @description It is still what If-None-Match names */
+            304: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPanelFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the extension
+                 * @example webchat
+                 */
+                extension: string;
+                /**
+                 * @description Its name
+                 * @example shell.js
+                 */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/*": string;
+                };
+            };
+            /** @description It is still what If-None-Match names */
+            304: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPageFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Its name
+                 * @example shell.js
                  */
                 file: string;
             };

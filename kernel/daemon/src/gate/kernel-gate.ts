@@ -4,7 +4,9 @@ import { daemonErrors } from '../errors.js';
 import type { Grants } from './grants-judge.js';
 
 /** What a narrow grant opens. */
-const MEMBERS = { 'kernel:tools': ['tools'], 'kernel:settings': ['settings'], 'kernel:panels': ['panels', 'panelFiles'] } as const satisfies Partial<Record<GrantName, ReadonlyArray<keyof KernelView>>>;
+const MEMBERS = { 'kernel:tools': ['tools'], 'kernel:settings': ['settings'], 'kernel:panels': ['panels', 'panelFiles'] } as const satisfies Partial<
+  Record<GrantName, ReadonlyArray<keyof KernelView>>
+>;
 const NARROW = ['kernel:tools', 'kernel:settings', 'kernel:panels'] as const;
 
 export const kernelMember = (view: () => KernelView, id: string, grants: Grants): KernelView => {

@@ -76,7 +76,14 @@ export const IconButton = ({ label, icon, kind = 'quiet', ...rest }: Omit<Button
 };
 
 /** A link that looks like a button: it leads somewhere. */
-export const LinkButton = ({ href, kind = 'plain', icon, children, small = false, ...rest }: { href: string; kind?: ButtonKind; icon?: IconName; children?: ComponentChildren; small?: boolean } & Pick<JSX.IntrinsicElements['a'], 'download' | 'target' | 'title'>) => (
+export const LinkButton = ({
+  href,
+  kind = 'plain',
+  icon,
+  children,
+  small = false,
+  ...rest
+}: { href: string; kind?: ButtonKind; icon?: IconName; children?: ComponentChildren; small?: boolean } & Pick<JSX.IntrinsicElements['a'], 'download' | 'target' | 'title'>) => (
   <a class={`button ${kind}${small ? ' small' : ''}`} href={href} rel={rest.target === '_blank' ? 'noopener' : undefined} {...rest}>
     {icon && <Icon name={icon} />}
     {children !== undefined && <span>{children}</span>}

@@ -35,10 +35,8 @@ export const DiffView = ({ before, after, label }: { before: string; after: stri
   const lines = useMemo(() => linesOf(before, after), [before, after]);
   if (before === after) return <p class="muted">{kitWords('same')}</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
     <div class="diff" role="region" aria-label={label} tabIndex={0}>
       {lines.map(({ kind, text }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a difference is drawn whole
         <div key={index} class={`diff-line ${kind}`}>
           <span class="diff-sign" aria-hidden="true">
             {SIGNS[kind]}

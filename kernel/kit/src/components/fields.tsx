@@ -44,28 +44,49 @@ interface InputProps {
   readonly autocomplete?: string;
   readonly name?: string;
   readonly maxLength?: number;
-  /** The id of a <datalist>. */
-  readonly list?: string;
   readonly onKeyDown?: (event: KeyboardEvent) => void;
 }
 
-export const TextField = ({ value, onValue, label, hint, error, bare, ...rest }: FieldProps & InputProps & { value: string; onValue: (value: string) => void }) => {
+export const TextField = ({ value, onValue, label, hint, error, bare, type = 'text', ...rest }: FieldProps & InputProps & { value: string; onValue: (value: string) => void }) => {
   const id = useId();
   const field = { label, hint, error, ...(bare ? { bare } : {}) };
   return (
     <Field id={id} {...field}>
-      <input class="input" value={value} spellcheck={false} onInput={(event) => onValue(event.currentTarget.value)} {...rest} {...told(id, field)} />
+      {/* What is typed is text to the page, whichever kind the browser makes of it. */}
+      <input class="input" type={type as 'text'} value={value} spellcheck={false} onInput={(event) => onValue(event.currentTarget.value)} {...rest} {...told(id, field)} />
     </Field>
   );
 };
 
 /** Monospaced where it is code: a Tab goes in, Escape then Tab leaves it. */
-export const TextArea = ({ value, onValue, label, hint, error, bare, isCode = false, rows = 6, ...rest }: FieldProps & { value: string; onValue: (value: string) => void; isCode?: boolean; rows?: number } & Pick<InputProps, 'placeholder' | 'required' | 'disabled' | 'readOnly' | 'onKeyDown' | 'autofocus'>) => {
+export const TextArea = ({
+  value,
+  onValue,
+  label,
+  hint,
+  error,
+  bare,
+  isCode = false,
+  rows = 6,
+  ...rest
+}: FieldProps & { value: string; onValue: (value: string) => void; isCode?: boolean; rows?: number } & Pick<
+    InputProps,
+    'placeholder' | 'required' | 'disabled' | 'readOnly' | 'onKeyDown' | 'autofocus'
+  >) => {
   const id = useId();
   const field = { label, hint, error, ...(bare ? { bare } : {}) };
   return (
     <Field id={id} {...field}>
-      <textarea class={isCode ? 'input code-area' : 'input'} rows={rows} value={value} spellcheck={!isCode} wrap={isCode ? 'off' : 'soft'} onInput={(event) => onValue(event.currentTarget.value)} {...rest} {...told(id, field)} />
+      <textarea
+        class={isCode ? 'input code-area' : 'input'}
+        rows={rows}
+        value={value}
+        spellcheck={!isCode}
+        wrap={isCode ? 'off' : 'soft'}
+        onInput={(event) => onValue(event.currentTarget.value)}
+        {...rest}
+        {...told(id, field)}
+      />
     </Field>
   );
 };
@@ -76,7 +97,16 @@ export interface Option {
   readonly disabled?: boolean;
 }
 
-export const Select = ({ value, onValue, options, label, hint, error, bare, disabled }: FieldProps & { value: string; onValue: (value: string) => void; options: readonly Option[]; disabled?: boolean }) => {
+export const Select = ({
+  value,
+  onValue,
+  options,
+  label,
+  hint,
+  error,
+  bare,
+  disabled,
+}: FieldProps & { value: string; onValue: (value: string) => void; options: readonly Option[]; disabled?: boolean }) => {
   const id = useId();
   const field = { label, hint, error, ...(bare ? { bare } : {}) };
   return (
@@ -92,11 +122,34 @@ export const Select = ({ value, onValue, options, label, hint, error, bare, disa
   );
 };
 
-export const CheckField = ({ value, onValue, label, hint, disabled, isSwitch = false }: { value: boolean; onValue: (value: boolean) => void; label: ComponentChildren; hint?: ComponentChildren; disabled?: boolean; isSwitch?: boolean }) => {
+export const CheckField = ({
+  value,
+  onValue,
+  label,
+  hint,
+  disabled,
+  isSwitch = false,
+}: {
+  value: boolean;
+  onValue: (value: boolean) => void;
+  label: ComponentChildren;
+  hint?: ComponentChildren;
+  disabled?: boolean;
+  isSwitch?: boolean;
+}) => {
   const id = useId();
   return (
     <div class="field check">
-      <input id={id} type="checkbox" role={isSwitch ? 'switch' : undefined} class={isSwitch ? 'switch' : undefined} checked={value} disabled={disabled} aria-describedby={hint ? `${id}-says` : undefined} onChange={(event) => onValue(event.currentTarget.checked)} />
+      <input
+        id={id}
+        type="checkbox"
+        role={isSwitch ? 'switch' : undefined}
+        class={isSwitch ? 'switch' : undefined}
+        checked={value}
+        disabled={disabled}
+        aria-describedby={hint ? `${id}-says` : undefined}
+        onChange={(event) => onValue(event.currentTarget.checked)}
+      />
       <label for={id}>{label}</label>
       {hint && (
         <p class="muted small-text" id={`${id}-says`}>
@@ -110,6 +163,14 @@ export const CheckField = ({ value, onValue, label, hint, disabled, isSwitch = f
 export const SearchField = ({ value, onValue, label, placeholder }: { value: string; onValue: (value: string) => void; label?: string; placeholder?: string }) => (
   <div class="search" role="search">
     <Icon name="search" size={16} />
-    <input class="input" type="search" value={value} placeholder={placeholder ?? label ?? kitWords('search')} aria-label={label ?? kitWords('search')} spellcheck={false} onInput={(event) => onValue(event.currentTarget.value)} />
+    <input
+      class="input"
+      type="search"
+      value={value}
+      placeholder={placeholder ?? label ?? kitWords('search')}
+      aria-label={label ?? kitWords('search')}
+      spellcheck={false}
+      onInput={(event) => onValue(event.currentTarget.value)}
+    />
   </div>
 );

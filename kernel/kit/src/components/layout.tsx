@@ -4,7 +4,17 @@ import { useId, useRef } from 'preact/hooks';
 import { Icon, type IconName } from './icon.js';
 
 /** The head of a panel. `back` leads from one of a list to the list. */
-export const PanelHead = ({ title, note, back, actions }: { title: ComponentChildren; note?: ComponentChildren; back?: { readonly href: string; readonly label: string }; actions?: ComponentChildren }) => (
+export const PanelHead = ({
+  title,
+  note,
+  back,
+  actions,
+}: {
+  title: ComponentChildren;
+  note?: ComponentChildren;
+  back?: { readonly href: string; readonly label: string };
+  actions?: ComponentChildren;
+}) => (
   <header class="panel-head">
     {back && (
       <a class="button icon-only quiet" href={back.href} aria-label={back.label} title={back.label}>
@@ -94,7 +104,17 @@ export const Tabs = ({ tabs, chosen, onChoose, label, children }: { tabs: readon
     <div class="tabs">
       <div class="tab-list" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
         {tabs.map((tab) => (
-          <button key={tab.id} type="button" role="tab" data-tab={tab.id} id={`${id}-${tab.id}`} aria-selected={tab.id === chosen} aria-controls={`${id}-view`} tabIndex={tab.id === chosen ? 0 : -1} onClick={() => onChoose(tab.id)}>
+          <button
+            key={tab.id}
+            type="button"
+            role="tab"
+            data-tab={tab.id}
+            id={`${id}-${tab.id}`}
+            aria-selected={tab.id === chosen}
+            aria-controls={`${id}-view`}
+            tabIndex={tab.id === chosen ? 0 : -1}
+            onClick={() => onChoose(tab.id)}
+          >
             {tab.label}
             {tab.count !== undefined && <span class="muted"> {tab.count}</span>}
           </button>

@@ -4,7 +4,22 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 const AROUND = 8;
 
-export const LongList = <T,>({ rows, rowHeight, keyOf, row, label, current }: { rows: readonly T[]; rowHeight: number; keyOf: (row: T) => string; row: (row: T, index: number) => VNode; label: string; current?: number; empty?: ComponentChildren }) => {
+export const LongList = <T,>({
+  rows,
+  rowHeight,
+  keyOf,
+  row,
+  label,
+  current,
+}: {
+  rows: readonly T[];
+  rowHeight: number;
+  keyOf: (row: T) => string;
+  row: (row: T, index: number) => VNode;
+  label: string;
+  current?: number;
+  empty?: ComponentChildren;
+}) => {
   const frame = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ from: 0, to: 40 });
   const measure = (): void => {

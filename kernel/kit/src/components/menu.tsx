@@ -15,7 +15,19 @@ export interface MenuItem {
   readonly onChoose: () => unknown;
 }
 
-export const Menu = ({ label, icon = 'ellipsis', children, items, align = 'end' }: { label: string; icon?: IconName; children?: ComponentChildren; items: readonly MenuItem[]; align?: 'start' | 'end' }) => {
+export const Menu = ({
+  label,
+  icon = 'ellipsis',
+  children,
+  items,
+  align = 'end',
+}: {
+  label: string;
+  icon?: IconName;
+  children?: ComponentChildren;
+  items: readonly MenuItem[];
+  align?: 'start' | 'end';
+}) => {
   const [isOpen, setOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -37,9 +49,9 @@ export const Menu = ({ label, icon = 'ellipsis', children, items, align = 'end' 
     if (!isOpen) return;
     if (event.key === 'Escape') {
       event.stopPropagation();
-      return close();
+      close();
     }
-    if (event.key === 'Tab') return setOpen(false);
+    if (event.key === 'Tab') setOpen(false);
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step === 0) return;
     event.preventDefault();
@@ -53,15 +65,32 @@ export const Menu = ({ label, icon = 'ellipsis', children, items, align = 'end' 
     if (work instanceof Promise) work.catch(failed);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keys of what is inside
     <div class="menu" ref={frame} onKeyDown={onKeyDown}>
-      <button type="button" class={children === undefined ? 'button icon-only quiet' : 'button quiet'} aria-label={children === undefined ? label : undefined} title={label} aria-haspopup="menu" aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+      <button
+        type="button"
+        class={children === undefined ? 'button icon-only quiet' : 'button quiet'}
+        aria-label={children === undefined ? label : undefined}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
         {children === undefined ? <Icon name={icon} /> : children}
       </button>
       {isOpen && (
         <div class={`menu-list ${align}`} role="menu" id={id} aria-label={label}>
           {items.map((item) => (
-            <button key={item.id} type="button" role={item.isChosen === undefined ? 'menuitem' : 'menuitemradio'} aria-checked={item.isChosen} class={item.isDangerous ? 'danger' : undefined} disabled={item.disabled} tabIndex={-1} onClick={() => choose(item)}>
+            <button
+              key={item.id}
+              type="button"
+              role={item.isChosen === undefined ? 'menuitem' : 'menuitemradio'}
+              aria-checked={item.isChosen}
+              class={item.isDangerous ? 'danger' : undefined}
+              disabled={item.disabled}
+              tabIndex={-1}
+              onClick={() => choose(item)}
+            >
               {item.icon ? <Icon name={item.icon} size={16} /> : item.isChosen !== undefined && <span class="check-mark">{item.isChosen && <Icon name="check" size={16} />}</span>}
               {item.label}
             </button>

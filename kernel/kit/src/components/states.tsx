@@ -11,7 +11,6 @@ export const Loading = ({ lines = 4, label }: { lines?: number; label?: string }
   <div class="loading" role="status">
     <span class="off-screen">{label ?? kitWords('loading')}</span>
     {Array.from({ length: lines }, (_, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same
       <span key={index} class="bone" aria-hidden="true" />
     ))}
   </div>

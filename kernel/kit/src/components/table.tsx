@@ -41,7 +41,6 @@ const sorted = <T,>(rows: readonly T[], columns: ReadonlyArray<Column<T>>, sorti
 };
 
 export const Table = <T,>({ label, columns, rows, keyOf, hrefOf, isCurrent, sorting, onSort }: TableProps<T>) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
   <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
     <table class="table">
       <thead>

@@ -1,0 +1,2 @@
+/** Styles that the bundler puts beside the script. */
+declare module '*.css';
