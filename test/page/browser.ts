@@ -1,0 +1,103 @@
+/** The page in a real browser, and what every view of it must be. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'chai';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const WIDTHS = [360, 768, 1280, 1920];
+const HEIGHT = 800;
+
+export interface Visit {
+  readonly page: Page;
+  /** What the console and the scripts complained of so far; refusals of the daemon that a test provokes stand there too. */
+  readonly mistakes: string[];
+}
+
+/** A browser for the tests of one suite; without one they are skipped, and say so. Call it in `describe`. */
+export const useBrowser = (): { open(url: string, options?: BrowserContextOptions): Promise<Visit>; browser(): Browser } => {
+  let browser: Browser | undefined;
+  before(async function () {
+    this.timeout(60_000);
+    if (!existsSync(CHROMIUM)) {
+      // Of the whole suite: the hook's own reason would not be found from its tests.
+      Object.assign(this.test?.parent ?? {}, { skipReason: `no Chromium at ${CHROMIUM}; install it, or set CHROMIUM=/path` });
+      return this.skip();
+    }
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  });
+  after(() => browser?.close());
+  afterEach(async () => {
+    await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+  });
+  const running = (): Browser => {
+    if (!browser) throw new Error('the browser is started before the tests, not before that');
+    return browser;
+  };
+  return {
+    browser: running,
+    open: async (url, options = {}) => {
+      const context = await running().newContext({ viewport: { width: 1280, height: HEIGHT }, locale: 'en-GB', reducedMotion: 'reduce', ...options });
+      const page = await context.newPage();
+      const mistakes: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') mistakes.push(message.text());
+      });
+      page.on('pageerror', (error) => mistakes.push(error.message));
+      await page.goto(url);
+      return { page, mistakes };
+    },
+  };
+};
+
+/** Text and controls that reach beyond the window, where nothing scrolls them in. */
+const cutOff = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const scrolls = (element: Element | null): boolean => {
+      for (let at = element; at && at !== document.body; at = at.parentElement) {
+        const { overflowX, position } = getComputedStyle(at);
+        if (/(auto|scroll|hidden|clip)/.test(overflowX) && at !== element) return true;
+        if (position === 'fixed') return false;
+      }
+      return false;
+    };
+    const found = document.documentElement.scrollWidth > innerWidth ? [`the page is ${document.documentElement.scrollWidth} wide in a window of ${innerWidth}`] : [];
+    for (const element of document.querySelectorAll('button, a, input, select, textarea, h1, h2, h3, p, td, th, label, summary, dt, dd')) {
+      if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+      const { left, right, width, height } = element.getBoundingClientRect();
+      if (width < 2 || height < 2 || (left >= -1 && right <= innerWidth + 1) || scrolls(element)) continue;
+      found.push(`<${element.tagName.toLowerCase()} class="${element.className}"> from ${Math.round(left)} to ${Math.round(right)}: ${(element.textContent ?? '').slice(0, 60)}`);
+    }
+    return found;
+  });
+
+const axeSource = (): string => readFileSync(createRequire(`${process.cwd()}/test/package.json`).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds, as lines: the rule, how many places, and the first of them. */
+export const axeFindings = async (page: Page): Promise<string[]> => {
+  // As a call of the debugger, which the page's own policy does not judge.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource());
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Array<{ id: string; help: string; nodes: Array<{ html: string; failureSummary: string }> }> }> } }; // put there above
+    const { violations } = await axe.run();
+    return violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes.length}) ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`);
+  });
+};
+
+/** At four widths nothing is cut off; in both themes axe finds nothing. Leaves the page as it was. */
+export const expectWellMade = async (page: Page, what: string): Promise<void> => {
+  const before = page.viewportSize();
+  const shots = process.env.PAGE_PICTURES;
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    expect(await cutOff(page), `${what} at ${width} px`).to.deep.equal([]);
+    const theme = width === 360 ? 'dark' : 'light';
+    if (width === 360 || width === 1280) {
+      await page.emulateMedia({ colorScheme: theme });
+      expect(await axeFindings(page), `${what} at ${width} px, ${theme}`).to.deep.equal([]);
+    }
+    if (shots) await page.screenshot({ path: `${shots}/${what.replaceAll(/\W+/g, '-')}-${width}-${theme}.png` });
+  }
+  await page.emulateMedia({ colorScheme: null });
+  if (before) await page.setViewportSize(before);
+};
