@@ -1,9 +1,11 @@
-/** The page at `/`: one answer, no assets beside it, nothing kept. */
+/** The page at `/`, one answer with no assets beside it; and the socket by which a page hears what changes. */
 import { bytes, defineExtension, defineRoute } from '@svc/api';
+import { serveLive } from './live/live.js';
 import { assemblePage } from './page.js';
 
 export default defineExtension({
   activate(ctx) {
+    serveLive(ctx);
     const page = assemblePage();
     const headers = { 'content-security-policy': page.policy, 'cache-control': 'no-cache', 'referrer-policy': 'no-referrer' };
     ctx.routes.add(
