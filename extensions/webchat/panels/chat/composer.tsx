@@ -1,8 +1,8 @@
 /** Where a message is written. What was typed outlives the tab, the connection and the daemon; only sending it takes it away. */
-import { bytes, daemon, failed, Icon, IconButton, notify, type OutputOf, useEffect, useId, useLayoutEffect, useRef, useState } from '@svc/kit';
+import { bytes, type ComponentChildren, daemon, failed, Icon, IconButton, notify, type OutputOf, useEffect, useId, useLayoutEffect, useRef, useState } from '@svc/kit';
 import { draftOf, keepDraft } from './drafts.js';
 import type { Question } from './live-run.js';
-import { useUploads } from './uploads.js';
+import { type Uploads, useUploads } from './uploads.js';
 import { t } from './words.js';
 
 interface ComposerProps {
@@ -12,7 +12,7 @@ interface ComposerProps {
   readonly agentName: string;
   readonly isRunning: boolean;
   readonly maySend: boolean;
-  readonly tools?: preact.ComponentChildren;
+  readonly tools?: ComponentChildren;
   /** Rejects where the daemon did not take it. */
   readonly onSend: (question: Question) => Promise<void>;
   readonly onStop: () => Promise<void>;
@@ -37,34 +37,82 @@ const useCommands = (text: string): readonly Command[] => {
   return typed === undefined ? [] : (commands ?? []).filter(({ cmd }) => cmd.slice(1).startsWith(typed)).slice(0, MAX_COMMANDS);
 };
 
-export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, tools, onSend, onStop }: ComposerProps) => {
-  const [text, setText] = useState(() => draftOf(draftKey));
-  const [isOver, setOver] = useState(false);
-  const [chosen, setChosen] = useState(0);
-  const uploads = useUploads(agentId);
-  const area = useRef<HTMLTextAreaElement>(null);
-  const files = useRef<HTMLInputElement>(null);
+/** What is typed, kept in this browser a moment after it was typed, and at once when the page goes. */
+const useDraft = (key: string): [string, (change: string | ((now: string) => string)) => void] => {
+  const [text, setText] = useState(() => draftOf(key));
+  const latest = useRef(text);
+  latest.current = text;
   const wasTold = useRef(false);
-  const id = useId();
-  const commands = useCommands(text);
-
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (keepDraft(draftKey, text) || wasTold.current) return;
+      if (keepDraft(key, text) || wasTold.current) return;
       wasTold.current = true;
       notify(t('not_kept'));
     }, KEEP_AFTER_MS);
     return () => clearTimeout(timer);
-  }, [text, draftKey]);
-  // A tab that is closed in the next moment.
+  }, [text, key]);
   useEffect(() => {
-    const keep = (): void => void keepDraft(draftKey, area.current?.value ?? '');
+    const keep = (): void => void keepDraft(key, latest.current);
     addEventListener('pagehide', keep);
     return () => {
       keep();
       removeEventListener('pagehide', keep);
     };
-  }, [draftKey]);
+  }, [key]);
+  return [text, setText];
+};
+
+const Suggestions = ({ id, commands, chosen, onChoose }: { id: string; commands: readonly Command[]; chosen: number; onChoose: (command: Command) => void }) =>
+  commands.length === 0 ? null : (
+    <div class="suggestions" role="listbox" id={`${id}-commands`} aria-label={t('commands')}>
+      {commands.map((command, index) => (
+        <div
+          key={command.cmd}
+          id={`${id}-${index}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === chosen}
+          class="palette-row"
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onChoose(command)}
+        >
+          <code>{command.cmd}</code>
+          <span class="muted cut">{command.desc}</span>
+        </div>
+      ))}
+    </div>
+  );
+
+const Attaching = ({ uploads }: { uploads: Uploads }) =>
+  uploads.ready.length + uploads.coming.length === 0 ? null : (
+    <ul class="attached" aria-label={t('attach')}>
+      {uploads.ready.map(({ file_id, filename, size }) => (
+        <li key={file_id} class="attached-file">
+          <Icon name="file" size={16} />
+          <bdi class="cut">{filename}</bdi>
+          <span class="muted small-text">{bytes(size)}</span>
+          <IconButton small icon="x" label={t('remove', { name: filename })} onPress={() => uploads.remove(file_id)} />
+        </li>
+      ))}
+      {uploads.coming.map((name, index) => (
+        <li key={`${name} ${index}`} class="attached-file" role="status">
+          <Icon name="loader-circle" size={16} spins />
+          <bdi class="cut">{t('uploading', { name })}</bdi>
+        </li>
+      ))}
+    </ul>
+  );
+
+export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, tools, onSend, onStop }: ComposerProps) => {
+  const [text, setText] = useDraft(draftKey);
+  const [isOver, setOver] = useState(false);
+  const [chosen, setChosen] = useState(0);
+  const uploads = useUploads(agentId);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const files = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const commands = useCommands(text);
+
   useLayoutEffect(() => {
     const element = area.current;
     if (!element) return;
@@ -145,35 +193,9 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
       onDragLeave={() => setOver(false)}
       onDrop={onDrop}
     >
-      {commands.length > 0 && (
-        <div class="suggestions" role="listbox" id={`${id}-commands`} aria-label={t('commands')}>
-          {commands.map((command, index) => (
-            <div key={command.cmd} id={`${id}-${index}`} role="option" tabIndex={-1} aria-selected={index === chosen} class="palette-row" onMouseDown={(event) => event.preventDefault()} onClick={() => complete(command)}>
-              <code>{command.cmd}</code>
-              <span class="muted cut">{command.desc}</span>
-            </div>
-          ))}
-        </div>
-      )}
+      <Suggestions id={id} commands={commands} chosen={chosen} onChoose={complete} />
       {isOver && <p class="drop-here">{t('drop')}</p>}
-      {(uploads.ready.length > 0 || uploads.coming.length > 0) && (
-        <ul class="attached" aria-label={t('attach')}>
-          {uploads.ready.map(({ file_id, filename, size }) => (
-            <li key={file_id} class="attached-file">
-              <Icon name="file" size={16} />
-              <bdi class="cut">{filename}</bdi>
-              <span class="muted small-text">{bytes(size)}</span>
-              <IconButton small icon="x" label={t('remove', { name: filename })} onPress={() => uploads.remove(file_id)} />
-            </li>
-          ))}
-          {uploads.coming.map((name, index) => (
-            <li key={`${name} ${index}`} class="attached-file" role="status">
-              <Icon name="loader-circle" size={16} spins />
-              <bdi class="cut">{t('uploading', { name })}</bdi>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Attaching uploads={uploads} />
       <textarea
         ref={area}
         rows={1}

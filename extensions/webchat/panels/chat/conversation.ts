@@ -9,6 +9,7 @@
  */
 import { AbortedError, batch, daemon, failed, type OutputOf, signal, SvcError, mustLogIn } from '@svc/kit';
 import { followSession, streamMessage } from '@svc/client/stream';
+import { createLiveRuns } from './live-runs.js';
 import { after, type History, type LiveRun, newLiveRun, type Question, type RunEvent } from './live-run.js';
 
 export type SessionRun = OutputOf<'listSessionRuns'>['runs'][number];
@@ -33,34 +34,12 @@ const GOING_ON: readonly string[] = ['queued', 'running', 'waiting'];
 export const openConversation = (agentId: string, sessionId: string): Conversation => {
   const history = signal<History | undefined>(undefined);
   const runs = signal<readonly SessionRun[]>([]);
-  const lives = signal<readonly LiveRun[]>([]);
+  const lives = createLiveRuns();
   const error = signal<unknown>(undefined);
   const own = new AbortController();
-  /** Events that were heard since the last frame was drawn. */
-  const waiting = new Map<string, LiveRun>();
-  let frame = 0;
   let following: AbortController | undefined;
   let refreshing: Promise<void> | undefined;
   let again = false;
-
-  const draw = (): void => {
-    cancelAnimationFrame(frame);
-    frame = 0;
-    lives.value = lives.value.map((live) => waiting.get(live.id) ?? live);
-    waiting.clear();
-  };
-  const change = (id: string, make: (live: LiveRun) => LiveRun): void => {
-    const live = waiting.get(id) ?? lives.peek().find((one) => one.id === id);
-    if (!live) return;
-    waiting.set(id, make(live));
-    // A tab that is not seen draws no frames; what it has heard must not wait for that without end.
-    if (document.hidden) draw();
-    else if (frame === 0) frame = requestAnimationFrame(draw);
-  };
-  const drop = (id: string): void => {
-    waiting.delete(id);
-    lives.value = lives.value.filter((live) => live.id !== id);
-  };
 
   const load = async (): Promise<void> => {
     const [known, ran] = await Promise.all([
@@ -96,18 +75,18 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
   };
 
   const follow = async (id: string, events: AsyncIterable<RunEvent>): Promise<void> => {
-    for await (const event of events) change(id, (live) => after(live, event, performance.now()));
-    draw();
+    for await (const event of events) lives.change(id, (live) => after(live, event, performance.now()));
+    lives.draw();
   };
 
   /** A run that nobody here began is followed from its beginning. */
   const followOthers = (): void => {
-    const isOurs = lives.peek().some((live) => live.phase !== 'over');
+    const isOurs = lives.all.peek().some((live) => live.phase !== 'over');
     if (following || isOurs || own.signal.aborted || !runs.peek().some(({ status }) => GOING_ON.includes(status))) return;
     const mine = new AbortController();
     following = mine;
     const live = newLiveRun(`followed ${performance.now()}`);
-    lives.value = [...lives.value, live];
+    lives.add(live);
     follow(live.id, followSession(daemon, agentId, sessionId, { signal: AbortSignal.any([own.signal, mine.signal]) }))
       // Over before it could be followed, or the daemon is gone: either way what is kept says more.
       .catch(() => undefined)
@@ -115,7 +94,7 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
         following = undefined;
         if (own.signal.aborted) return;
         await refresh();
-        drop(live.id);
+        lives.drop(live.id);
       });
   };
 
@@ -124,7 +103,7 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
     sessionId,
     history,
     runs,
-    lives,
+    lives: lives.all,
     error,
     refresh,
     send: async (question) => {
@@ -134,7 +113,8 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
         following.abort();
         following = undefined;
       }
-      lives.value = [...lives.value.filter(({ question: asked }) => asked), live];
+      lives.dropFollowed();
+      lives.add(live);
       const events = streamMessage(
         daemon,
         agentId,
@@ -142,29 +122,29 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
         {
           idempotencyKey: live.id,
           signal: own.signal,
-          onConnection: (state) => change(live.id, (now) => ({ ...now, phase: state === 'lost' ? 'lost' : 'thinking' })),
+          onConnection: (state) => lives.change(live.id, (now) => ({ ...now, phase: state === 'lost' ? 'lost' : 'thinking' })),
         },
       );
       try {
         await follow(live.id, events);
       } catch (cause) {
         if (own.signal.aborted) return;
-        const wasTaken = (waiting.get(live.id) ?? lives.peek().find(({ id }) => id === live.id))?.runId !== undefined;
+        const wasTaken = lives.now(live.id)?.runId !== undefined;
         await refresh();
-        drop(live.id);
+        lives.drop(live.id);
         if (!wasTaken) throw cause;
         failed(cause);
         return;
       }
       await refresh();
-      drop(live.id);
+      lives.drop(live.id);
     },
     stop: async () => {
       await daemon.call('stopAgent', { id: agentId });
     },
     close: () => {
       own.abort();
-      cancelAnimationFrame(frame);
+      lives.close();
     },
   };
 };
