@@ -29,6 +29,8 @@ export interface Conversation {
   close(): void;
 }
 
+/** So many of the newest say how they went; before that, what was said is shown alone. */
+const SHOWN_RUNS = 100;
 const GOING_ON: readonly string[] = ['queued', 'running', 'waiting'];
 
 export const openConversation = (agentId: string, sessionId: string): Conversation => {
@@ -44,7 +46,7 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
   const load = async (): Promise<void> => {
     const [known, ran] = await Promise.all([
       daemon.call('getSession', { id: agentId, session_id: sessionId }, { signal: own.signal }),
-      daemon.call('listSessionRuns', { id: sessionId }, { signal: own.signal }),
+      daemon.call('listSessionRuns', { id: sessionId, limit: SHOWN_RUNS }, { signal: own.signal }),
     ]);
     batch(() => {
       history.value = known;

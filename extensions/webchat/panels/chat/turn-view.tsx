@@ -82,14 +82,21 @@ const Failed = ({ error, hint, onRetry }: { error: string; hint?: string | undef
   </div>
 );
 
+const noteOf = ({ live, run }: Turn): string | undefined => {
+  const finish = live?.result?.finish;
+  if (finish === 'length') return t('cut');
+  if (finish === 'content_filter') return t('filtered');
+  if (finish === 'cancelled' || (!live && run?.status === 'cancelled')) return t('stopped');
+  return !live && run?.status === 'waiting' ? t('waiting') : undefined;
+};
+
 /** What came of it, where it was not simply an answer. */
 const Outcome = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   const { live, run } = turn;
   const onRetry = actions.maySend && turn.question?.seq !== undefined ? () => actions.onRetry(turn) : undefined;
   if (live?.failure) return <Failed error={live.failure.error} hint={live.failure.hint} onRetry={onRetry} />;
-  if (live) return null;
-  if (run?.status === 'failed') return <Failed error={run.error?.message ?? ''} hint={run.error?.hint ?? undefined} onRetry={onRetry} />;
-  const note = run?.status === 'cancelled' || run?.finish === 'cancelled' ? t('stopped') : run?.status === 'waiting' ? t('waiting') : run?.finish === 'length' ? t('cut') : run?.finish === 'content_filter' ? t('filtered') : undefined;
+  if (!live && run?.status === 'failed') return <Failed error={run.error?.message ?? ''} hint={run.error?.hint} onRetry={onRetry} />;
+  const note = noteOf(turn);
   return note === undefined ? null : (
     <p class="muted row">
       <Icon name="info" size={16} />
@@ -102,7 +109,7 @@ const Foot = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   const { run, live } = turn;
   const text = textOf(turn.parts);
   if (live && live.phase !== 'over') return null;
-  const figures = live?.result ?? (run && run.model !== null ? { provider: run.provider ?? '', model: run.model, input_tokens: run.input_tokens, output_tokens: run.output_tokens, cost_usd: run.cost_usd } : undefined);
+  const figures = live?.result ? { ...live.result, model: `${live.result.provider}/${live.result.model}` } : run && run.model !== null ? { ...run, model: run.model } : undefined;
   return (
     <div class="turn-tools">
       {text !== '' && <CopyButton text={text} label={t('copy_answer')} />}
@@ -110,7 +117,7 @@ const Foot = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
       {actions.maySend && turn.lastSeq !== undefined && !live && <IconButton small icon="git-branch" label={t('branch')} onPress={() => actions.onBranch(turn)} />}
       {figures && (
         <span class="figures numbers">
-          <span title={t('by', { model: figures.model, provider: figures.provider })}>{figures.model}</span>
+          <span title={t('by', { model: figures.model })}>{figures.model}</span>
           <span title={t('tokens_title')}>{t('tokens', { input: count(figures.input_tokens), output: count(figures.output_tokens) })}</span>
           <span>{money(figures.cost_usd)}</span>
         </span>
