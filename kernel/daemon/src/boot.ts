@@ -4,6 +4,7 @@
  * B1  The socket opens before anything heavy is loaded; until all is up it says so.
  * B2  One bad setting, extension or file degrades its own part. Only an essential extension that fails stops the boot.
  * B3  Stop is the reverse (shutdown.ts).
+ * B4  Durable work begins when all that should be on was started once: what it asks for is there. A boot that is refused begins none.
  */
 import { errnoOf } from '@svc/platform/config/errno';
 import { mkdir } from 'node:fs/promises';
@@ -184,6 +185,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     await kernel.lifecycle.boot();
     await attached;
     await refuseFailedEssentials(kernel.lifecycle, stop);
+    ground.wiring.ready.open();
     await becomeReady(ground, kernel);
     return daemonOf(ground, kernel, stop);
   } catch (error) {
