@@ -48,7 +48,9 @@ describe('authentication', () => {
     };
 
     it('only GET /, GET /api/health, the readiness probe, the page at /docs and where people log in and out are declared public', () => {
-      const open = walk(kernel).filter((one) => one.decl.auth === 'public').map((one) => `${one.method} ${one.template}`);
+      const open = walk(kernel)
+        .filter((one) => one.decl.auth === 'public')
+        .map((one) => `${one.method} ${one.template}`);
       expect(open.sort()).to.deep.equal([...PUBLIC].sort());
     });
 

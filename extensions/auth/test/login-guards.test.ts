@@ -93,7 +93,15 @@ describe('a page from elsewhere, in a browser that is logged in', () => {
     await boot('["*"]');
     const { cookie } = await logIn(kernel.url, KEYS.owner);
     const otherPort = 'http://127.0.0.1:1';
-    for (const page of [{}, { origin: EVIL }, { origin: 'null' }, { origin: otherPort }, { origin: otherPort, 'sec-fetch-site': 'same-site' }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'none' }]) {
+    for (const page of [
+      {},
+      { origin: EVIL },
+      { origin: 'null' },
+      { origin: otherPort },
+      { origin: otherPort, 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'none' },
+    ]) {
       const what = JSON.stringify(page);
       const answer = await post(cookie, page);
       expect([answer.status, answer.body.code], what).to.deep.equal([403, 'auth_foreign_page']);
@@ -211,7 +219,6 @@ describe('wrong keys at the login', () => {
     fail('last', 10);
     expect(attempts.waitMs('last')).to.be.above(0);
   });
-
 });
 
 describe('a login from another machine', () => {

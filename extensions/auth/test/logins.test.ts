@@ -118,7 +118,9 @@ describeOnEngines('a login', () => {
     }
     // The browser is told too, or it would forget the cookie.
     const seen = await browser.get('/auth/session');
-    expect(seen.headers.get('set-cookie')).to.contain(`${browser.cookie};`).and.to.match(/Max-Age=259\d{4};/);
+    expect(seen.headers.get('set-cookie'))
+      .to.contain(`${browser.cookie};`)
+      .and.to.match(/Max-Age=259\d{4};/);
     clock.putForward(30 * DAY_MS + HOUR_MS);
     expect((await browser.get('/api/agents')).status).to.equal(401);
   });
