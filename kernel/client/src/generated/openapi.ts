@@ -2103,7 +2103,7 @@ export interface paths {
          * Log out
          * @description Ends the login of this browser and takes its cookie away; streams and sockets that it holds open end too. Other browsers of the same person stay logged in. Without a login it does nothing. A key is not ended by it.
          */
-        post: operations["logOut"];
+        post: operations["endLogin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9144,7 +9144,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    logOut: {
+    endLogin: {
         parameters: {
             query?: never;
             header?: never;
