@@ -4,7 +4,7 @@
  * U1  Keys are compared as SHA-256 digests in constant time, every known key each time.
  * U2  With no key and no user configured the API is open, and whoever calls is the owner.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Actor, Role } from '@svc/api';
 import { hasKey, type KeySettings, type KnownKey, keysOf } from './known-keys.js';
 
@@ -22,7 +22,8 @@ interface Known {
   readonly actor: Actor;
 }
 
-export const OWNER: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+/** Frozen, as all actors of a keyring: whoever is known stays one and the same. */
+export const OWNER: Actor = Object.freeze({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
 export const createKeyring = (settings: KeySettings): Keyring => {
   const keys = keysOf(settings);
@@ -43,6 +44,6 @@ export const createKeyring = (settings: KeySettings): Keyring => {
 /** From the least. */
 const RANKS: readonly Role[] = ['viewer', 'user', 'admin', 'owner'];
 
-const actorOf = ({ source, holder, role }: KnownKey): Actor => (source === 'users' ? { id: `user:${holder}`, role, ownerId: role === 'owner' ? 'owner' : `user:${holder}` } : OWNER);
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+const actorOf = ({ source, holder, role }: KnownKey): Actor => (source === 'users' ? Object.freeze({ id: `user:${holder}`, role, ownerId: role === 'owner' ? 'owner' : `user:${holder}` }) : OWNER);
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 const fromHex = (hash: string): Buffer => Buffer.from(hash.replace('sha256:', ''), 'hex');
