@@ -20,7 +20,7 @@ import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/hom
 import { exposedPaths } from '@svc/platform/config/privacy';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
-import { createHttp, type Http } from '@svc/platform/http/http-server';
+import { createHttp, type Http, type HttpOptions } from '@svc/platform/http/http-server';
 import { limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { createLog, type Log } from '@svc/platform/log/log';
@@ -277,9 +277,9 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
 }
 
 /** Whoever calls is known from here on, as one for whom others may act. */
-function knownActors({ hooks, actors }: Wiring): api.HookHandle<typeof api.HttpAuthenticate> {
+function knownActors({ hooks, actors }: Wiring): HttpOptions['hooks']['authenticate'] {
   const authenticate = hooks.handle(api.HttpAuthenticate);
-  return { ...authenticate, call: (admission) => authenticate.call(admission).then((actor) => actor && actors.hand(actor)) };
+  return { isEmpty: authenticate.isEmpty, atOnce: (admission) => api.whenKnown(authenticate.atOnce(admission), (actor) => actor && actors.hand(actor)) };
 }
 
 async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ footing: Footing; choices: Choices }> {
