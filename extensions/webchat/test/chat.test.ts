@@ -92,9 +92,9 @@ describe('conversations on the page', function () {
     await say('take your time');
     await model.asked();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('Stopped.').waitFor();
+    await page.getByText('Stopped.', { exact: true }).waitFor();
     await page.reload();
-    await page.getByText('Stopped.').waitFor();
+    await page.getByText('Stopped.', { exact: true }).waitFor();
     expect(await page.getByText('take your time').first().isVisible()).to.equal(true);
   });
 
@@ -243,7 +243,7 @@ describe('conversations on the page', function () {
   it('suggests commands after a slash, and Tab completes one', async () => {
     await visit();
     await composer().fill('/st');
-    await page.getByRole('option').first().waitFor();
+    await page.locator('.suggestions [role=option]').first().waitFor();
     await composer().press('Tab');
     expect(await composer().inputValue()).to.match(/^\/st\w+ $/);
   });

@@ -8,7 +8,7 @@ import { axeFindings, expectWellMade, useBrowser } from '../../../test/page/brow
 
 const KEY = 'sk-of-the-owner-0123456789';
 const VIEWER = 'sk-of-a-viewer-0123456789';
-const WITH_KEYS = `${OPEN_RATE.replace('[api]\n', `[api]\napi_key = "${KEY}"\n`)}[[users]]\nname = "vera"\nrole = "viewer"\napi_key = "${VIEWER}"\n`;
+const WITH_KEYS = `api_key = "${KEY}"\n${OPEN_RATE}[[users]]\nname = "vera"\nrole = "viewer"\napi_key = "${VIEWER}"\n`;
 const MAX_FIRST_LOAD_BYTES = 90_000;
 
 describe('the page', function () {
@@ -27,7 +27,7 @@ describe('the page', function () {
     ({ page, mistakes } = await chromium.open(kernel.url, browser));
   };
   const navigation = () => page.getByRole('navigation', { name: 'Navigation' });
-  const ready = () => navigation().getByRole('link', { name: 'Conversations' }).waitFor();
+  const ready = () => page.getByRole('textbox', { name: /^Message to/ }).waitFor();
   const logIn = async (key: string): Promise<void> => {
     await page.getByLabel('API key').fill(key);
     await page.getByRole('button', { name: 'Log in' }).click();
@@ -121,11 +121,11 @@ describe('the page', function () {
     await visit();
     await ready();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('dark');
+    await page.getByRole('dialog').getByRole('combobox').fill('dark');
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.documentElement.dataset['theme'])).to.equal('dark');
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('talk assistant');
+    await page.getByRole('dialog').getByRole('combobox').fill('talk assistant');
     await page.getByRole('option', { name: 'Talk to assistant' }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/#\/chat\/[0-9a-f-]{36}/);
@@ -144,7 +144,7 @@ describe('the page', function () {
     await page.getByRole('navigation', { name: '导航' }).getByRole('link', { name: '对话' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.lang)).to.equal('zh-Hans');
     await expectWellMade(page, 'the page in Chinese');
-    await page.getByRole('button', { name: '语言' }).click();
+    await page.getByRole('button', { name: '语言', exact: true }).click();
     await page.getByRole('menuitemradio', { name: 'English' }).click();
     await ready();
   });

@@ -63,7 +63,7 @@ const Inline = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX
   }
 };
 
-const HEADINGS = ['h3', 'h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const;
+const HEADINGS = ['h3', 'h3', 'h3', 'h4', 'h5', 'h6', 'h6'] as const;
 
 const Block = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX.Element | null => {
   if (depth > MAX_DEPTH) return <p>{token.raw}</p>;
@@ -192,7 +192,7 @@ const MAY_CHANGE = 2;
 const readOn = (before: Read, text: string): Read => {
   const from = text.startsWith(before.text) ? before : NOTHING;
   const settled = from.tokens.slice(0, from.settled);
-  const tokens = [...settled, ...lexer(text.slice(from.settledChars), { gfm: true, breaks: false })];
+  const tokens = [...settled, ...lexer(text.slice(from.settledChars), { gfm: true, breaks: true })];
   const stands = Math.max(from.settled, tokens.length - MAY_CHANGE);
   const chars = tokens.slice(from.settled, stands).reduce((sum, { raw }) => sum + raw.length, from.settledChars);
   // The lexer changes tabs and line ends; where lengths do not add up nothing is taken over.

@@ -1,5 +1,5 @@
 /** The conversations of one agent or of all: found, renamed, pinned, deleted. */
-import { addressOf, ago, Badge, Button, confirmed, daemon, Dialog, Empty, go, type Loaded, Menu, notify, type OutputOf, SearchField, Select, Shown, TextField, useEffect, useLoaded, useState } from '@svc/kit';
+import { addressOf, ago, Badge, Button, confirmed, daemon, Dialog, Empty, go, IconButton, type Loaded, Menu, notify, type OutputOf, SearchField, Select, Shown, TextField, useEffect, useLoaded, useState } from '@svc/kit';
 import { keepPins, pinnedIds } from './drafts.js';
 import { t } from './words.js';
 
@@ -143,11 +143,11 @@ const Sessions = ({ of, limit, onMore, currentId, showAgent, mayWrite }: { of: L
             {spoken.length === 0 && <Empty icon="message-square" title={t('none_yet')} />}
             {pinned.length > 0 && (
               <>
-                <h3 class="list-title">{t('pinned')}</h3>
+                <h2 class="list-title">{t('pinned')}</h2>
                 <ul class="sessions" aria-label={t('pinned')}>
                   {pinned.map(row)}
                 </ul>
-                <h3 class="list-title">{t('recent')}</h3>
+                <h2 class="list-title">{t('recent')}</h2>
               </>
             )}
             <ul class="sessions" aria-label={t('conversations')}>
@@ -188,9 +188,7 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
           <div class="grow">
             <Select label={t('agent')} bare value={onlyAgent ? (agentId ?? '') : ''} onValue={choose} options={[{ value: '', label: t('all_agents') }, ...agents.map(({ id, name }) => ({ value: id, label: name }))]} />
           </div>
-          <Button kind="primary" icon="message-square-plus" title={t('new')} disabled={agentId === undefined || !maySend} onPress={() => go('chat', [agentId ?? '', 'new'])}>
-            <span class="off-screen">{t('new')}</span>
-          </Button>
+          <IconButton kind="primary" icon="message-square-plus" label={t('new')} disabled={agentId === undefined || !maySend} onPress={() => go('chat', [agentId ?? '', 'new'])} />
         </div>
         <SearchField value={typed} onValue={setTyped} label={t('search')} />
       </div>

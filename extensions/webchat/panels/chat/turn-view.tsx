@@ -27,7 +27,7 @@ const Question = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   const isLong = question.text.length > MAX_QUESTION_CHARS && !isWhole;
   return (
     <div class="asked">
-      <h3 class="off-screen">{t('you')}</h3>
+      <h2 class="off-screen">{t('you')}</h2>
       <Attachments images={question.images} files={question.attachments} />
       {question.text !== '' && (
         <div class="bubble" dir="auto">
@@ -141,7 +141,7 @@ export const TurnView = memo(({ turn, actions }: { turn: Turn; actions: TurnActi
       <Question turn={turn} actions={actions} />
       {isAnswered && (
         <div class="answered">
-          <h3 class="off-screen">{actions.agentName}</h3>
+          <h2 class="off-screen">{actions.agentName}</h2>
           {turn.parts.map((part, index) => (
             <PartShown key={index} part={part} actions={actions} />
           ))}
