@@ -71,6 +71,8 @@ export const OPERATIONS = {
   listOpenaiModels: ['GET', '/v1/models'],
   listProfiles: ['GET', '/api/profiles'],
   listProviders: ['GET', '/api/providers'],
+  listRuns: ['GET', '/api/runs'],
+  listSessionRuns: ['GET', '/api/sessions/{id}/runs'],
   listSessions: ['GET', '/api/sessions'],
   listSettings: ['GET', '/api/config/settings'],
   listTemplates: ['GET', '/api/templates'],
