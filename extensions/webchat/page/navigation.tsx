@@ -55,7 +55,9 @@ const OfThePage = ({ onCommands }: { onCommands: () => void }) => (
       </a>
       {caller.value?.hasSession && <IconButton icon="log-out" label={t('log_out')} onPress={endSession} />}
     </div>
-    {caller.value && <p class="muted small-text">{t('you', { role: caller.value.name && caller.value.name !== caller.value.role ? `${caller.value.name} (${caller.value.role})` : caller.value.role })}</p>}
+    {caller.value && (
+      <p class="muted small-text">{t('you', { role: caller.value.name && caller.value.name !== caller.value.role ? `${caller.value.name} (${caller.value.role})` : caller.value.role })}</p>
+    )}
   </div>
 );
 

@@ -54,7 +54,12 @@ export const openPanel = (): Panel | undefined => {
 export const Outlet = () => {
   const panel = openPanel();
   if (panels.value === undefined) {
-    return <div class="panel-body"><h1 class="off-screen">svc</h1>{panelsError.value === undefined ? <Loading /> : <Failure error={panelsError.value} onRetry={() => void loadPanels()} />}</div>;
+    return (
+      <div class="panel-body">
+        <h1 class="off-screen">svc</h1>
+        {panelsError.value === undefined ? <Loading /> : <Failure error={panelsError.value} onRetry={() => void loadPanels()} />}
+      </div>
+    );
   }
   if (!panel)
     return (

@@ -35,7 +35,13 @@ const Chat = ({ path }: PanelProps) => {
   useEffect(() => {
     if (named !== undefined) localStorage.setItem(LAST_AGENT, named);
   }, [named]);
-  if (!agents.data) return <div class="panel-body"><h1 class="off-screen">{t('conversations')}</h1>{agents.error === undefined ? <Loading /> : <Failure error={agents.error} onRetry={agents.reload} />}</div>;
+  if (!agents.data)
+    return (
+      <div class="panel-body">
+        <h1 class="off-screen">{t('conversations')}</h1>
+        {agents.error === undefined ? <Loading /> : <Failure error={agents.error} onRetry={agents.reload} />}
+      </div>
+    );
   const all = agents.data.agents;
   if (all.length === 0) return <NoAgents mayMake={may('agents.write')} />;
   const last = localStorage.getItem(LAST_AGENT);

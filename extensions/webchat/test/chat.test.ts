@@ -5,7 +5,8 @@ import type { Page } from 'playwright-core';
 import { type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
 import { axeFindings, expectWellMade, useBrowser } from '../../../test/page/browser.js';
 
-const TABLE = '## Rivers\n\nThe **longest** ones:\n\n| river | km |\n|---|--:|\n| Nile | 6650 |\n| Amazon | 6400 |\n\n- [a source](https://example.org/rivers)\n- [not one](javascript:alert(1))\n\n```js\nconst km = 6650;\n```\n';
+const TABLE =
+  '## Rivers\n\nThe **longest** ones:\n\n| river | km |\n|---|--:|\n| Nile | 6650 |\n| Amazon | 6400 |\n\n- [a source](https://example.org/rivers)\n- [not one](javascript:alert(1))\n\n```js\nconst km = 6650;\n```\n';
 const HOSTILE = '<img src=x onerror="window.harmed = true"><script>window.harmed = true</script>\n\n[x](javascript:window.harmed=true)\n\n\u202Egnp.exe\u202C <b>bold?</b>';
 
 describe('conversations on the page', function () {
@@ -60,15 +61,24 @@ describe('conversations on the page', function () {
     await settled();
     expect(await lastAnswer().innerText()).to.contain('<script>window.harmed = true</script>');
     expect(await page.evaluate(() => 'harmed' in window)).to.equal(false);
-    await say('and now one long word');
-    await answer('x'.repeat(1_000_000));
-    await settled();
     await say('and now deep ones');
-    await answer(`${'> '.repeat(5_000)}deep\n\n${'['.repeat(20_000)}\n\n${'*a **b '.repeat(3_000)}`);
-    await settled();
+    await answer(`${'> '.repeat(3_000)}deep\n\n${'['.repeat(10_000)}\n\n${'*a **b '.repeat(2_000)}`);
+    await page.locator('.figures').nth(1).waitFor();
     await say('still there?');
     await answer('Still here.');
     await page.getByText('Still here.').waitFor();
+  });
+
+  it('shows a word of a megabyte within the window', async () => {
+    await visit();
+    await say('one long word');
+    await answer('x'.repeat(1_000_000));
+    // What is so long is summed up at once.
+    const rest = (async () => {
+      for (;;) await answer('A summary.');
+    })();
+    rest.catch(() => undefined);
+    await settled();
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).to.equal(true);
   });
 
@@ -168,9 +178,10 @@ describe('conversations on the page', function () {
     await page.reload();
     await composer().waitFor();
     expect(await composer().inputValue()).to.equal('half a thou');
-    await page.route('**/message/stream', (route) => route.fulfill({ status: 413, contentType: 'application/json', body: JSON.stringify({ error: 'Too much.', code: 'too_much' }) }));
+    const { body } = await kernel.http.expect(200, 'GET', '/api/agents');
+    await kernel.http.expect(200, 'PUT', `/api/agents/${body.agents[0].id}/suspend`);
     await composer().press('Enter');
-    await page.getByRole('alert').getByText('Too much.').waitFor();
+    await page.getByRole('alert').getByText('suspended').first().waitFor();
     expect(await composer().inputValue()).to.equal('half a thou');
   });
 

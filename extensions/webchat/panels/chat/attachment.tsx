@@ -12,7 +12,8 @@ type Picture = NonNullable<Turn['question']>['images'][number];
 const DRAWN = /^image\/(png|jpeg|gif|webp)$/;
 
 const PictureShown = ({ picture }: { picture: Picture }) => {
-  const href = picture.file_id === undefined ? (DRAWN.test(picture.media_type) && picture.data !== undefined ? `data:${picture.media_type};base64,${picture.data}` : undefined) : uploadHref(picture.file_id);
+  const href =
+    picture.file_id === undefined ? (DRAWN.test(picture.media_type) && picture.data !== undefined ? `data:${picture.media_type};base64,${picture.data}` : undefined) : uploadHref(picture.file_id);
   if (href === undefined) return null;
   return (
     <a href={href} target="_blank" rel="noopener" class="attached-picture">

@@ -31,7 +31,8 @@ export interface Conversation {
 
 /** So many of the newest say how they went; before that, what was said is shown alone. */
 const SHOWN_RUNS = 100;
-const GOING_ON: readonly string[] = ['queued', 'running', 'waiting'];
+/** Of a run that is not over. */
+export const GOING_ON: readonly string[] = ['queued', 'running', 'waiting'];
 
 export const openConversation = (agentId: string, sessionId: string): Conversation => {
   const history = signal<History | undefined>(undefined);

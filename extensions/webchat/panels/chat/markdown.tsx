@@ -31,7 +31,8 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 /** What the lexer escaped for HTML, which this is not. */
 const plain = (text: string): string => text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 
-const inline = (tokens: readonly Token[] | undefined, depth: number): ComponentChildren => (tokens ?? []).map((token, index) => <Inline key={index} token={token as Tokens.Generic} depth={depth + 1} />); // every token has the fields of the generic one
+const inline = (tokens: readonly Token[] | undefined, depth: number): ComponentChildren =>
+  (tokens ?? []).map((token, index) => <Inline key={index} token={token as Tokens.Generic} depth={depth + 1} />); // every token has the fields of the generic one
 
 const Inline = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX.Element => {
   if (depth > MAX_DEPTH) return <>{token.raw}</>;
@@ -94,7 +95,8 @@ const Block = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX.
   }
 };
 
-const blocks = (tokens: readonly Token[] | undefined, depth: number): ComponentChildren => (tokens ?? []).map((token, index) => <Block key={index} token={token as Tokens.Generic} depth={depth + 1} />); // as above
+const blocks = (tokens: readonly Token[] | undefined, depth: number): ComponentChildren =>
+  (tokens ?? []).map((token, index) => <Block key={index} token={token as Tokens.Generic} depth={depth + 1} />); // as above
 
 const List = ({ list, depth }: { list: Tokens.List; depth: number }) => {
   const items = list.items.map((item, index) => (

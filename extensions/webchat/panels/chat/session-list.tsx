@@ -1,5 +1,27 @@
 /** The conversations of one agent or of all: found, renamed, pinned, deleted. */
-import { addressOf, ago, Badge, Button, confirmed, daemon, Dialog, Empty, go, IconButton, type Loaded, Menu, notify, type OutputOf, SearchField, Select, Shown, TextField, useEffect, useLoaded, useState } from '@svc/kit';
+import {
+  addressOf,
+  ago,
+  Badge,
+  Button,
+  confirmed,
+  daemon,
+  Dialog,
+  Empty,
+  go,
+  IconButton,
+  type Loaded,
+  Menu,
+  notify,
+  type OutputOf,
+  SearchField,
+  Select,
+  Shown,
+  TextField,
+  useEffect,
+  useLoaded,
+  useState,
+} from '@svc/kit';
 import { keepPins, pinnedIds } from './drafts.js';
 import { t } from './words.js';
 
@@ -52,7 +74,23 @@ const Renaming = ({ session, onClose }: { session: Session; onClose: () => void 
   );
 };
 
-const Row = ({ session, isCurrent, isPinned, showAgent, mayWrite, onPin, onRename }: { session: Session; isCurrent: boolean; isPinned: boolean; showAgent: boolean; mayWrite: boolean; onPin: () => void; onRename: () => void }) => {
+const Row = ({
+  session,
+  isCurrent,
+  isPinned,
+  showAgent,
+  mayWrite,
+  onPin,
+  onRename,
+}: {
+  session: Session;
+  isCurrent: boolean;
+  isPinned: boolean;
+  showAgent: boolean;
+  mayWrite: boolean;
+  onPin: () => void;
+  onRename: () => void;
+}) => {
   const remove = async (): Promise<void> => {
     if (!(await confirmed({ title: t('delete_title'), text: t('delete_text', { name: nameOf(session) }), action: t('delete'), isDangerous: true }))) return;
     await daemon.call('deleteSession', { id: session.session_id });
@@ -111,7 +149,21 @@ const Found = ({ words }: { words: string }) => {
   );
 };
 
-const Sessions = ({ of, limit, onMore, currentId, showAgent, mayWrite }: { of: Loaded<OutputOf<'listSessions'>>; limit: number; onMore: () => void; currentId: string | undefined; showAgent: boolean; mayWrite: boolean }) => {
+const Sessions = ({
+  of,
+  limit,
+  onMore,
+  currentId,
+  showAgent,
+  mayWrite,
+}: {
+  of: Loaded<OutputOf<'listSessions'>>;
+  limit: number;
+  onMore: () => void;
+  currentId: string | undefined;
+  showAgent: boolean;
+  mayWrite: boolean;
+}) => {
   const [pins, setPins] = useState(pinnedIds);
   const [renamed, setRenamed] = useState<Session>();
   const togglePin = (id: string): void => {
@@ -176,7 +228,11 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
     return () => clearTimeout(timer);
   }, [typed]);
   const filter = onlyAgent ? agentId : undefined;
-  const sessions = useLoaded(`sessions ${filter} ${limit}`, (signal) => daemon.call('listSessions', { limit, ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }), ['session', 'run', 'agent']);
+  const sessions = useLoaded(`sessions ${filter} ${limit}`, (signal) => daemon.call('listSessions', { limit, ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }), [
+    'session',
+    'run',
+    'agent',
+  ]);
   const choose = (value: string): void => {
     setOnlyAgent(value !== '');
     if (value !== '') onAgent(value);
@@ -186,14 +242,24 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
       <div class="session-list-head">
         <div class="row">
           <div class="grow">
-            <Select label={t('agent')} bare value={onlyAgent ? (agentId ?? '') : ''} onValue={choose} options={[{ value: '', label: t('all_agents') }, ...agents.map(({ id, name }) => ({ value: id, label: name }))]} />
+            <Select
+              label={t('agent')}
+              bare
+              value={onlyAgent ? (agentId ?? '') : ''}
+              onValue={choose}
+              options={[{ value: '', label: t('all_agents') }, ...agents.map(({ id, name }) => ({ value: id, label: name }))]}
+            />
           </div>
           <IconButton kind="primary" icon="message-square-plus" label={t('new')} disabled={agentId === undefined || !maySend} onPress={() => go('chat', [agentId ?? '', 'new'])} />
         </div>
         <SearchField value={typed} onValue={setTyped} label={t('search')} />
       </div>
       <div class="session-list-body">
-        {words.length >= MIN_SEARCHED ? <Found words={words} /> : <Sessions of={sessions} limit={limit} onMore={() => setLimit(limit + PAGE)} currentId={currentId} showAgent={!onlyAgent} mayWrite={mayWrite} />}
+        {words.length >= MIN_SEARCHED ? (
+          <Found words={words} />
+        ) : (
+          <Sessions of={sessions} limit={limit} onMore={() => setLimit(limit + PAGE)} currentId={currentId} showAgent={!onlyAgent} mayWrite={mayWrite} />
+        )}
       </div>
       <StandIn />
     </div>

@@ -1,6 +1,7 @@
 /** One turn: what was asked, what was done about it, and what came of it. */
 import { Button, CopyButton, count, dateTime, Fold, Icon, IconButton, type JSX, memo, money, useState } from '@svc/kit';
 import { Attachments } from './attachment.js';
+import { GOING_ON } from './conversation.js';
 import type { LiveRun, Part } from './live-run.js';
 import { Markdown } from './markdown.js';
 import { ToolCallLine } from './tool-call.js';
@@ -108,7 +109,7 @@ const Outcome = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
 const Foot = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   const { run, live } = turn;
   const text = textOf(turn.parts);
-  if (live && live.phase !== 'over') return null;
+  if ((live && live.phase !== 'over') || (!live && run && GOING_ON.includes(run.status))) return null;
   const figures = live?.result ? { ...live.result, model: `${live.result.provider}/${live.result.model}` } : run && run.model !== null ? { ...run, model: run.model } : undefined;
   return (
     <div class="turn-tools">
