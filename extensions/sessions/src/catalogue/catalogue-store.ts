@@ -1,7 +1,7 @@
 /** What the catalogue reads of the log and keeps beside it. It acts for nobody: whoever asks is judged where lists and searches are answered. */
 import { type Db, idGroups, type Row, type Write, wordList } from '@svc/api';
 import { type Counted, charsOf, type Facts } from './facts.js';
-import type { EntryKind } from '../contract.js';
+import type { Entry, EntryKind } from '../contract.js';
 import { placeOf, type Shelf, type ShelvedMessage, SPAN_PLACES } from './shelves.js';
 
 export interface PendingEntry {
@@ -111,7 +111,8 @@ function groupsOf(seqs: readonly number[]): Array<{ filled: number[]; count: num
 }
 
 const toPending = (row: PendingRow): PendingEntry => {
-  const body: object = row.body === null ? {} : (JSON.parse(row.body) as object);
+  // As it was written: the body of an entry.
+  const { used, ...body } = row.body === null ? {} : (JSON.parse(row.body) as Partial<Entry>);
   const isInherited = row.seq <= Number(row.branched_through ?? 0);
   return {
     sessionId: row.session_id,
@@ -121,7 +122,7 @@ const toPending = (row: PendingRow): PendingEntry => {
     isAside: row.aside === 1,
     isInherited,
     facts: toFacts(row),
-    entry: { ...body, kind: row.kind, at: row.at, seq: row.seq, chars: row.body === null ? Number(row.size) : charsOf(body), ...(isInherited ? { used: undefined } : {}) },
+    entry: { ...body, kind: row.kind, at: row.at, seq: row.seq, chars: row.body === null ? Number(row.size) : charsOf(body), ...(isInherited || used === undefined ? {} : { used }) },
   };
 };
 

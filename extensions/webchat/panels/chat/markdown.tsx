@@ -58,7 +58,7 @@ const Inline = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX
     case 'escape':
       return <>{token['text']}</>;
     case 'text':
-      return token.tokens ? <>{inline(token.tokens, depth)}</> : <>{plain(String(token['text']))}</>;
+      return <>{token.tokens ? inline(token.tokens, depth) : plain(String(token['text']))}</>;
     default:
       return <>{token.raw}</>;
   }
