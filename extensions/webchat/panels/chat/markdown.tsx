@@ -84,6 +84,8 @@ const Block = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX.
       return <CodeBlock text={String(token['text'])} language={String(token['lang'] ?? '').split(/\s/, 1)[0] ?? ''} />;
     case 'blockquote':
       return <blockquote>{blocks(token.tokens, depth)}</blockquote>;
+    case 'checkbox':
+      return <input type="checkbox" checked={token['checked'] === true} disabled aria-label={token['checked'] === true ? t('task_done') : t('task_open')} />;
     case 'hr':
       return <hr />;
     case 'list':
@@ -101,7 +103,6 @@ const blocks = (tokens: readonly Token[] | undefined, depth: number): ComponentC
 const List = ({ list, depth }: { list: Tokens.List; depth: number }) => {
   const items = list.items.map((item, index) => (
     <li key={index} class={item.task ? 'task' : undefined}>
-      {item.task && <input type="checkbox" checked={item.checked ?? false} disabled aria-label={item.checked ? t('task_done') : t('task_open')} />}
       {blocks(item.tokens, depth)}
     </li>
   ));
