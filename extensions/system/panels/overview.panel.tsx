@@ -2,7 +2,7 @@
 import './findings/findings.css';
 import './overview/overview.css';
 import { connection, daemon, definePanel, duration, IconButton, PanelBody, PanelHead, Shown, useEffect, useFresh, useLoaded, useOffered } from '@svc/kit';
-import { samplesOf } from './overview/figures.js';
+import { extensionsOf, samplesOf } from './overview/figures.js';
 import { Health } from './overview/health.js';
 import { ModelCard } from './overview/model-card.js';
 import { Recent } from './overview/recent.js';
@@ -38,7 +38,7 @@ const Overview = () => {
         actions={<IconButton icon="refresh-cw" label={t('refresh')} onPress={reload} />}
       />
       <PanelBody>
-        <Health health={health} isOffered={isOffered} />
+        <Health health={health} extensions={extensionsOf(metrics.data ?? [])} isOffered={isOffered} />
         <Now metrics={metrics} status={told} isOffered={isOffered} />
         <Shown of={status}>
           {(now) => (

@@ -23,3 +23,7 @@ export const figureOf = (samples: readonly Sample[], name: string): number | und
   const own = samples.filter((sample) => sample.name === name);
   return own.length === 0 ? undefined : own.reduce((sum, { value }) => sum + value, 0);
 };
+
+/** Ids of all that are installed. */
+export const extensionsOf = (samples: readonly Sample[]): string[] =>
+  samples.flatMap(({ name, labels: { extension } }) => (name === 'svc_extension_active' && extension !== undefined ? [extension] : []));

@@ -5,7 +5,7 @@ import { t } from './words.js';
 
 type Detail = OutputOf<'getHealthDetail'>;
 
-export const Health = ({ health, isOffered }: { health: Loaded<Detail>; isOffered: (panel: string) => boolean }) => (
+export const Health = ({ health, extensions, isOffered }: { health: Loaded<Detail>; extensions: readonly string[]; isOffered: (panel: string) => boolean }) => (
   <Section
     title={t('health')}
     actions={
@@ -17,12 +17,12 @@ export const Health = ({ health, isOffered }: { health: Loaded<Detail>; isOffere
     }
   >
     <Shown of={health} lines={2}>
-      {(detail) => <Verdict detail={detail} isOffered={isOffered} onMended={health.reload} />}
+      {(detail) => <Verdict detail={detail} extensions={extensions} isOffered={isOffered} onMended={health.reload} />}
     </Shown>
   </Section>
 );
 
-const Verdict = ({ detail: { problems, doctor, extensions }, isOffered, onMended }: { detail: Detail; isOffered: (panel: string) => boolean; onMended: () => void }) => {
+const Verdict = ({ detail: { problems, doctor }, extensions, isOffered, onMended }: { detail: Detail; extensions: readonly string[]; isOffered: (panel: string) => boolean; onMended: () => void }) => {
   const warnings = doctor.filter(({ result }) => result === 'warn').length;
   const isWell = problems.length === 0;
   return (
@@ -31,7 +31,7 @@ const Verdict = ({ detail: { problems, doctor, extensions }, isOffered, onMended
         <Icon name={isWell ? 'circle-check' : 'circle-x'} size={22} />
         <strong>{!isWell ? t('broken', { count: problems.length }) : warnings === 0 ? t('all_well') : t('all_well_but', { count: warnings })}</strong>
       </p>
-      {!isWell && <Findings label={t('problems')} findings={problems} extensions={extensions.map(({ id }) => id)} isOffered={isOffered} onMended={onMended} />}
+      {!isWell && <Findings label={t('problems')} findings={problems} extensions={extensions} isOffered={isOffered} onMended={onMended} />}
     </>
   );
 };

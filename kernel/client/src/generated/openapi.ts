@@ -3244,6 +3244,14 @@ export interface components {
             };
             requires: string[];
             optional: string[];
+            /** @description What it may do beyond its own rows and routes */
+            grants: {
+                grant: string;
+                /** @description What the grant lets it do, in words */
+                what: string;
+                /** @description Why it wants that, by its manifest */
+                why: string;
+            }[];
             /** @description What it adds, by kind: route, tool, … */
             contributes: {
                 [key: string]: string[];
@@ -7647,6 +7655,7 @@ export interface operations {
                     };
                 };
             };
+            401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
