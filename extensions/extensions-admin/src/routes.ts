@@ -1,6 +1,7 @@
 /** GET /api/extensions* of the interface, and what `svc ext` needs beside them. */
 import {
   ErrorBody,
+  GRANT_KINDS,
   type ExtensionPlan,
   type ExtensionStatus,
   type KernelView,
@@ -13,6 +14,7 @@ import {
   Type,
   defineRoute,
   nearest,
+  parseGrant,
   reply,
 } from '@svc/api';
 import { extensionErrors } from './errors.js';
@@ -45,6 +47,12 @@ const Extension = Type.Object(
     provides: Type.Record(Type.String(), Type.String(), { description: 'Services with their versions' }),
     requires: Names,
     optional: Names,
+    grants: Type.Array(
+      Type.Object({ grant: Type.String(), what: Type.String({ description: 'What the grant lets it do, in words' }), why: Type.String({ description: 'Why it wants that, by its manifest' }) }),
+      {
+        description: 'What it may do beyond its own rows and routes',
+      },
+    ),
     contributes: Type.Record(Type.String(), Names, { description: 'What it adds, by kind: route, tool, …' }),
     holds: Type.Array(Type.String(), { description: 'Work that keeps it from being replaced' }),
     strikes: Type.Integer({ description: 'Failures since the start' }),
@@ -192,8 +200,15 @@ function find(kernel: KernelView, name: string): ExtensionStatus {
   throw extensionErrors.not_found(name, near);
 }
 
+/** Grants of a manifest that is not valid are shown as they are written. */
+const inWords = ({ grant, why }: ExtensionStatus['grants'][number]): Plain<typeof Extension>['grants'][number] => {
+  const parsed = parseGrant(grant);
+  return { grant, what: typeof parsed === 'string' ? parsed : GRANT_KINDS[parsed.kind].what, why };
+};
+
 const toPublic = (status: ExtensionStatus): Plain<typeof Extension> => ({
   ...status,
+  grants: status.grants.map(inWords),
   name: status.id,
   display_name: status.id,
   category: status.bundled ? 'first-party' : 'third-party',

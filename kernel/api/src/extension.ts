@@ -51,6 +51,8 @@ export interface ExtensionStatus {
   readonly provides: Readonly<Record<string, string>>;
   readonly requires: readonly string[];
   readonly optional: readonly string[];
+  /** What it may do, and why it wants that. */
+  readonly grants: ReadonlyArray<{ readonly grant: string; readonly why: string }>;
   readonly contributes: Readonly<Record<string, readonly string[]>>;
   readonly holds: readonly string[];
   readonly strikes: number;

@@ -445,6 +445,7 @@ export class Lifecycle {
       provides: Object.fromEntries(Object.entries(installed.manifest.provides ?? {}).map(([name, versions]) => [name, [versions].flat().join(', ')])),
       requires: Object.keys(installed.manifest.requires ?? {}),
       optional: Object.keys(installed.manifest.optional ?? {}),
+      grants: (installed.manifest.grants ?? []).map(({ grant, why }) => ({ grant, why })),
       contributes,
       holds: generation?.owner.lifetime.holds() ?? [],
       strikes: this.#deps.strikes.count(installed.id),

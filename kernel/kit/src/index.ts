@@ -8,13 +8,15 @@ export { useCallback, useContext, useEffect, useId, useLayoutEffect, useMemo, us
 export { batch, computed, effect, type ReadonlySignal, type Signal, signal, untracked, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 export { AbortedError, ClientError, ConnectionError, type EventOf, type InputOf, type OperationId, type OutputOf, SvcError, TimeoutError } from '@svc/client';
 export { address, addressOf, go, type Place, setQuery } from './address.js';
-export { caller, type Caller, loadCaller, may, mustLogIn } from './caller.js';
+export { caller, type Caller, loadCaller, may, mustLogIn, needs } from './caller.js';
 export * from './components/index.js';
 export { daemon } from './daemon.js';
+export { useFresh } from './fresh.js';
 export { type ChangeKind, connection, type Connection, startLive, useChanges } from './live.js';
 export { type Loaded, useLoaded } from './loading.js';
 export { memo } from './memo.js';
 export { ago, bytes, count, dateTime, duration, money, shortId } from './numbers.js';
+export { useOffered } from './offered.js';
 export { definePanel, type PanelDefinition, type PanelProps } from './panel.js';
 export { contrast, isDark, setTheme, theme, type Theme } from './theme.js';
 export { chooseLanguage, type Language, language, LANGUAGES, type Words, words } from './words.js';

@@ -3332,6 +3332,14 @@ export interface components {
             };
             requires: string[];
             optional: string[];
+            /** @description What it may do beyond its own rows and routes */
+            grants: {
+                grant: string;
+                /** @description What the grant lets it do, in words */
+                what: string;
+                /** @description Why it wants that, by its manifest */
+                why: string;
+            }[];
             /** @description What it adds, by kind: route, tool, … */
             contributes: {
                 [key: string]: string[];

@@ -1,0 +1,141 @@
+/** The panel that shows extensions and switches them. */
+import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { logInAs, person } from '../../../../test/page/callers.js';
+
+describe('the extensions panel', function () {
+  this.timeout(60_000);
+  const chromium = useBrowser();
+  afterEach(stopTestKernels);
+
+  const open = async (kernel: TestKernel, rest = '') => chromium.open(`${kernel.url}/#/extensions${rest}`);
+  const rowOf = (page: Page, id: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name: id, exact: true }) });
+  const stateOf = async (kernel: TestKernel, id: string): Promise<string> => (await kernel.http.expect(200, 'GET', `/api/extensions/${id}`)).body.state;
+
+  it('lists all that are installed with their states, and finds one', async () => {
+    const kernel = await bootTestKernel();
+    const { page, mistakes } = await open(kernel);
+    await rowOf(page, 'runs').getByText('On', { exact: true }).waitFor();
+    const { total } = (await kernel.http.expect(200, 'GET', '/api/extensions')).body;
+    expect(await page.getByRole('row').count()).to.equal(total + 1);
+    await expectWellMade(page, 'extensions');
+    await page.getByRole('searchbox', { name: 'Find an extension' }).fill('vault');
+    await rowOf(page, 'vault').waitFor();
+    expect(await rowOf(page, 'runs').count()).to.equal(0);
+    expect(page.url()).to.match(/q=vault/);
+    await page.getByLabel('Show').selectOption('off');
+    await page.getByText('No extension is like that.').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await rowOf(page, 'runs').waitFor();
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('says before what stops with one, switches it off and on again', async () => {
+    const kernel = await bootTestKernel();
+    const { page } = await open(kernel);
+    await rowOf(page, 'runs').getByRole('button', { name: 'Switch off runs' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Switch runs off?' });
+    await dialog.getByRole('listitem').filter({ hasText: 'commands' }).waitFor();
+    await expectWellMade(page, 'extensions, asking');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(await stateOf(kernel, 'runs')).to.equal('active');
+
+    await rowOf(page, 'templates').getByRole('button', { name: 'Switch off templates' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
+    await page.getByText('templates is off.').waitFor();
+    expect(await stateOf(kernel, 'templates')).to.equal('inactive');
+    await rowOf(page, 'templates').getByText('Off', { exact: true }).waitFor();
+    await rowOf(page, 'templates').getByRole('button', { name: 'Switch on templates' }).click();
+    const sure = page.getByRole('dialog').getByRole('button', { name: 'Switch on' });
+    await Promise.race([sure.click().catch(() => undefined), page.getByText('templates is on.').waitFor()]);
+    await page.getByText('templates is on.').waitFor();
+    expect(await stateOf(kernel, 'templates')).to.equal('active');
+  });
+
+  it('warns that this page goes away, and brings it back from the tab that is open', async () => {
+    const kernel = await bootTestKernel();
+    const { page } = await open(kernel, '/webchat');
+    await page.getByRole('button', { name: 'Switch off' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Switch webchat off?' });
+    await dialog.getByText('This page goes away').waitFor();
+    await dialog.getByText('svc ext enable webchat').waitFor();
+    await expectWellMade(page, 'extensions, this page goes');
+    await dialog.getByRole('button', { name: 'Switch off' }).click();
+    await page.getByText(/This page is switched off\./).waitFor();
+    expect((await fetch(kernel.url)).status).to.equal(404);
+    await page.getByRole('button', { name: 'Switch on' }).click();
+    await page.getByText('webchat is on.').waitFor();
+    expect((await fetch(kernel.url)).status).to.equal(200);
+  });
+
+  it('shows why one failed, what it may do and why, and tries it again', async () => {
+    let isMended = false;
+    const ill = fixtureExtension({
+      id: 'ill',
+      manifest: { grants: [{ grant: 'net:dial:example.org', why: 'it asks <i>there</i>' }] },
+      definition: {
+        activate: () => {
+          if (!isMended) throw new Error('its table is gone');
+        },
+      },
+    });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["ill"]\n`, extra: [ill] });
+    const { page } = await open(kernel, '?show=ill');
+    await rowOf(page, 'ill').getByText('Failed', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'ill', exact: true }).click();
+    await page.getByText(/its table is gone/).waitFor();
+    await page.getByText('It opens TCP connections to this host').waitFor();
+    await page.getByText('it asks <i>there</i>', { exact: false }).waitFor();
+    await expectWellMade(page, 'extensions, one that failed');
+    isMended = true;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('ill was set back.').waitFor();
+    await page.getByText('It is on and works.').waitFor();
+    expect(await stateOf(kernel, 'ill')).to.equal('active');
+  });
+
+  it('loads one anew, and shows what it brings', async () => {
+    const kernel = await bootTestKernel();
+    const { page } = await open(kernel, '/templates');
+    await page.getByText('GET /api/templates', { exact: true }).waitFor();
+    await expectWellMade(page, 'extensions, one');
+    await page.getByRole('button', { name: 'Load anew' }).click();
+    await page.getByText('templates was loaded anew.').waitFor();
+    expect((await kernel.http.expect(200, 'GET', '/api/extensions/templates')).body.generation).to.equal(2);
+    await page.getByText('2 times').waitFor();
+  });
+
+  it('draws who needs whom, by keyboard and in words too', async () => {
+    const kernel = await bootTestKernel();
+    const { page } = await open(kernel);
+    await page.getByRole('tab', { name: /List/ }).press('ArrowRight');
+    const graph = page.getByRole('group', { name: 'Who needs whom' });
+    const commands = graph.getByRole('link', { name: /^commands, On: needs agents, sessions/ });
+    await commands.waitFor();
+    const left = async (name: string): Promise<number> => (await graph.getByRole('link', { name: new RegExp(`^${name}, `) }).boundingBox())?.x ?? 0;
+    expect(await left('agents')).to.be.lessThan(await left('sessions'));
+    expect(await left('sessions')).to.be.lessThan(await left('commands'));
+    await expectWellMade(page, 'extensions, graph');
+    await page.getByText('The same in words').click();
+    await page.getByRole('listitem').filter({ hasText: 'needs agents, sessions, llm, tools' }).waitFor();
+    await commands.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'commands', level: 1 }).waitFor();
+  });
+
+  it('lets a viewer look and not switch', async () => {
+    const kernel = await bootTestKernel({ config: `api_key = "root-key-0"\n${OPEN_RATE}${person('vera', 'viewer')}`, key: 'root-key-0' });
+    const { page } = await open(kernel, '/templates');
+    await logInAs(page, 'vera');
+    const off = page.getByRole('button', { name: 'Switch off' });
+    await off.waitFor();
+    expect(await off.isDisabled()).to.equal(true);
+    expect(await off.getAttribute('title')).to.match(/viewer/);
+    expect(await page.getByRole('button', { name: 'Load anew' }).isDisabled()).to.equal(true);
+    await page.goto(`${kernel.url}/#/extensions/nobody`);
+    await page.getByText('There is no extension “nobody”.').waitFor();
+    await expectWellMade(page, 'extensions, none of that name');
+  });
+});

@@ -1,0 +1,97 @@
+/** The panel that shows how the daemon is. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { logInAs, person } from '../../../../test/page/callers.js';
+
+describe('the overview panel', function () {
+  this.timeout(60_000);
+  const chromium = useBrowser();
+  afterEach(stopTestKernels);
+
+  const open = async (kernel: TestKernel) => chromium.open(`${kernel.url}/#/overview`);
+  const section = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+  const breakSettings = async (kernel: TestKernel, text: string): Promise<void> => {
+    await writeFile(join(kernel.home, 'config.toml'), text);
+    await kernel.http.expect(200, 'POST', '/api/config/reload');
+  };
+  const talk = async (kernel: TestKernel, message: string): Promise<void> => {
+    const { items } = (await kernel.http.expect(200, 'GET', '/api/agents')).body;
+    await kernel.http.expect(200, 'POST', `/api/agents/${items[0].id}/message`, { message });
+  };
+
+  it('tells that all is well, who answers and where it runs, in a fresh home', async () => {
+    const kernel = await bootTestKernel();
+    const { page, mistakes } = await open(kernel);
+    await page.getByText(/^Everything works/).waitFor();
+    const model = section(page, 'The model that answers');
+    await model.getByText('builtin/rehearsal').waitFor();
+    await model.getByText(/no language model/).waitFor();
+    await section(page, 'This daemon').getByText(kernel.home, { exact: true }).waitFor();
+    await section(page, 'Recent conversations').getByText('Nothing was said yet.').waitFor();
+    await expectWellMade(page, 'overview, fresh');
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('counts what was said and which agent used how much', async () => {
+    const kernel = await bootTestKernel();
+    await talk(kernel, 'What a fine <b>day</b>');
+    const { page } = await open(kernel);
+    const recent = section(page, 'Recent conversations');
+    const link = recent.getByRole('link', { name: /What a fine <b>day<\/b>/ });
+    await link.waitFor();
+    const { sessions } = (await kernel.http.expect(200, 'GET', '/api/sessions')).body;
+    expect(await link.getAttribute('href')).to.equal(`#/chat/${sessions[0].agent_id}/${sessions[0].session_id}`);
+    const used = section(page, 'Who used tokens in the last hour');
+    await used.getByText('assistant').waitFor();
+    expect(
+      await section(page, 'Now')
+        .getByText(/\d+ in, \d+ out/)
+        .textContent(),
+    ).to.match(/^[1-9]/);
+    await expectWellMade(page, 'overview, used');
+  });
+
+  it('names what does not work, and mends it where a press does', async () => {
+    const kernel = await bootTestKernel();
+    await breakSettings(kernel, `${OPEN_RATE}[log]\nlevl = "warn"\n`);
+    const { page } = await open(kernel);
+    await page.getByText('1 thing does not work.').waitFor();
+    const problems = page.getByRole('list', { name: 'What does not work' });
+    await problems.getByText(/levl is not a setting/).waitFor();
+    await expectWellMade(page, 'overview, degraded');
+    // Saved in between, as an editor does.
+    await writeFile(join(kernel.home, 'config.toml'), OPEN_RATE);
+    await problems.getByRole('button', { name: 'Read the file again' }).click();
+    await page.getByText(/^Everything works/).waitFor();
+    expect((await kernel.http.expect(200, 'GET', '/api/health/detail')).body.status).to.equal('ok');
+  });
+
+  it('says what it may not tell to whom, and what is off, in place of a zero', async () => {
+    const kernel = await bootTestKernel({ config: `api_key = "root-key-0"\n${OPEN_RATE}${person('vera', 'viewer')}`, key: 'root-key-0' });
+    const { page } = await open(kernel);
+    await logInAs(page, 'vera');
+    const now = section(page, 'Now');
+    await now.getByText('Shown to owners and admins.').first().waitFor();
+    expect(await now.getByText('$').count()).to.equal(0);
+    await kernel.http.expect(200, 'POST', '/api/extensions/llm/disable?confirm=true');
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await now.getByText('The extension for this is off.').first().waitFor();
+    await expectWellMade(page, 'overview of a viewer, areas off');
+  });
+
+  it('keeps what it shows and says why it is old while the daemon does not answer', async () => {
+    const kernel = await bootTestKernel();
+    const { page } = await open(kernel);
+    await page.getByText(/^Everything works/).waitFor();
+    await page.route('**/api/**', (route) => route.abort());
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByText('This may be out of date', { exact: false }).first().waitFor();
+    await page.getByText(/^Everything works/).waitFor();
+    await page.unroute('**/api/**');
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+  });
+});
