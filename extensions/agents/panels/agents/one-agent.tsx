@@ -68,6 +68,7 @@ const Actions = ({ agent, reload, onClone }: { agent: AgentDetail; reload: () =>
       <Menu
         label={e('more')}
         items={[
+          { id: 'files', label: e('its_files'), icon: 'folder', onChoose: () => go('files', [agent.id]) },
           { id: 'clone', label: e('clone'), icon: 'copy', disabled: !mayWrite, onChoose: onClone },
           { id: 'kill', label: e('kill'), icon: 'trash-2', isDangerous: true, disabled: !mayWrite, onChoose: () => kill(agent) },
         ]}

@@ -1,5 +1,7 @@
 /** The panel of agents, used as a person uses it; what it did is seen at the API. */
 import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -7,7 +9,13 @@ import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
 
 const OWNER_KEY = 'root-key-0';
 const VERA_KEY = 'vera-key-1';
-const WITH_PEOPLE = `api_key = "${OWNER_KEY}"\n${OPEN_RATE}[[users]]\nname = "vera"\nrole = "viewer"\napi_key_hash = "sha256:${createHash('sha256').update(VERA_KEY).digest('hex')}"\n`;
+const withVera = (role: string): string =>
+  `api_key = "${OWNER_KEY}"
+${OPEN_RATE}[[users]]
+name = "vera"
+role = "${role}"
+api_key_hash = "sha256:${createHash('sha256').update(VERA_KEY).digest('hex')}"
+`;
 
 describe('the panel of agents', function () {
   this.timeout(60_000);
@@ -232,14 +240,22 @@ describe('the panel of agents, to who may only look', function () {
   afterEach(stopTestKernels);
 
   it('shows everything and changes nothing', async () => {
-    const kernel = await bootTestKernel({ config: WITH_PEOPLE, key: OWNER_KEY });
+    const kernel = await bootTestKernel({ config: withVera('user'), key: OWNER_KEY });
+    const { agent_id: id } = (await kernel.as(VERA_KEY).expect(201, 'POST', '/api/agents', { manifest: { name: 'owl' } })).body;
+    await writeFile(join(kernel.home, 'config.toml'), withVera('viewer'));
+    await kernel.daemon.reloadConfig('test');
     const { page } = await chromium.open(`${kernel.url}/#/agents`);
     await page.getByLabel('API key').fill(VERA_KEY);
     await page.getByRole('button', { name: 'Log in' }).click();
     const button = page.getByRole('button', { name: 'New agent' });
-    await button.waitFor();
     expect([await button.isDisabled(), await button.getAttribute('title')]).to.deep.equal([true, 'Your role (viewer) may not do this.']);
-    await page.getByRole('heading', { name: 'There are no agents that you may see' }).waitFor();
+    await page.getByRole('link', { name: 'owl', exact: true }).click();
+    for (const name of ['Talk', 'Suspend']) expect(await page.getByRole('button', { name }).isDisabled(), name).to.equal(true);
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    expect(await page.getByRole('textbox', { name: 'Name' }).isDisabled()).to.equal(true);
+    await expectWellMade(page, 'agents settings of a viewer');
+    await page.goto(`${kernel.url}/#/agents/${id}?view=text`);
+    expect(await page.getByRole('textbox', { name: 'The manifest' }).isEditable()).to.equal(false);
     await page.goto(`${kernel.url}/#/agents/new?by=form`);
     expect(await page.getByRole('button', { name: 'Make the agent' }).isDisabled()).to.equal(true);
   });
