@@ -114,6 +114,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Judge a manifest, and change nothing
+         * @description Says what `POST /api/agents` would refuse and warn of, or `PATCH /api/agents/{id}` where `agent_id` names an agent: every slip with its line, and what the caller may not grant. Whether a name is taken, and what others change meanwhile, is seen when it is sent.
+         */
+        post: operations["checkAgentManifest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{id}": {
         parameters: {
             query?: never;
@@ -2489,6 +2509,24 @@ export interface components {
                 code?: string;
             }[];
         };
+        ManifestCheck: {
+            /** @description The text of an agent.toml, at most 1 MiB */
+            manifest_toml: string;
+            /**
+             * Format: uuid
+             * @description The agent whose manifest it shall replace; left out, it is that of a new agent
+             */
+            agent_id?: string;
+        };
+        ManifestProblem: {
+            /** @description Counted from one; null where it is about no single line */
+            line: number | null;
+            /** @description With its section, such as `model.temperature`; empty where it is about no single key */
+            key: string;
+            message: string;
+            /** @description What would be right there */
+            expected: string;
+        };
         AgentDetail: {
             /**
              * Format: uuid
@@ -4386,6 +4424,8 @@ export type AgentIds = components['schemas']['AgentIds'];
 export type BulkAgentResults = components['schemas']['BulkAgentResults'];
 export type SpawnRequests = components['schemas']['SpawnRequests'];
 export type BulkSpawnResults = components['schemas']['BulkSpawnResults'];
+export type ManifestCheck = components['schemas']['ManifestCheck'];
+export type ManifestProblem = components['schemas']['ManifestProblem'];
 export type AgentDetail = components['schemas']['AgentDetail'];
 export type AgentPatch = components['schemas']['AgentPatch'];
 export type AgentChanged = components['schemas']['AgentChanged'];
@@ -4747,6 +4787,48 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkAgentManifest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ManifestCheck"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Whether it would be taken */
+                        ok: boolean;
+                        problems: components["schemas"]["ManifestProblem"][];
+                        /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                        warnings: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["ContentTooLarge"];

@@ -2,6 +2,7 @@
 /** Method and path by operation id; `key` where an Idempotency-Key is taken. */
 export const OPERATIONS = {
   branchSession: ['POST', '/api/sessions/{id}/branch', 'key'],
+  checkAgentManifest: ['POST', '/api/agents/check'],
   clearHistory: ['DELETE', '/api/agents/{id}/history'],
   cloneAgent: ['POST', '/api/agents/{id}/clone'],
   compactSession: ['POST', '/api/agents/{id}/session/compact'],

@@ -9,5 +9,6 @@ export { Badge, Facts, Fold, PanelBody, PanelHead, Section, Stat, Stats, type Ta
 export { LongList } from './long-list.js';
 export { Menu, type MenuItem } from './menu.js';
 export { Notices } from './notices.js';
+export { ChangedElsewhere, Review } from './review.js';
 export { Empty, Failure, Loading, Shown } from './states.js';
 export { type Column, type Sorting, Table } from './table.js';
