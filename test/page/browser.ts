@@ -62,6 +62,8 @@ const cutOff = (page: Page): Promise<string[]> =>
       return false;
     };
     const found = document.documentElement.scrollWidth > innerWidth ? [`the page is ${document.documentElement.scrollWidth} wide in a window of ${innerWidth}`] : [];
+    const content = document.querySelector('main');
+    if (content && content.scrollWidth > content.clientWidth) found.push(`the content is ${content.scrollWidth} wide in a place of ${content.clientWidth}`);
     for (const element of document.querySelectorAll('button, a, input, select, textarea, h1, h2, h3, p, td, th, label, summary, dt, dd')) {
       if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
       const { left, right, width, height } = element.getBoundingClientRect();

@@ -1,6 +1,7 @@
 /** Who looks at this page, and what they may do. The daemon judges each call again; this only keeps buttons from promising more. */
 import { signal } from '@preact/signals';
 import { daemon } from './daemon.js';
+import { kitWords } from './kit-words.js';
 
 export interface Caller {
   readonly isKnown: boolean;
@@ -28,6 +29,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 
 /** Whether the caller's role has this verb: `agents.write`. */
 export const may = (permission: string): boolean => (ALLOWED[caller.value?.role ?? ''] ?? []).includes(permission.slice(permission.lastIndexOf('.') + 1));
+
+/** For the button of what needs this permission: disabled where the caller's role has it not, and saying so. */
+export const needs = (permission: string): { disabled: boolean; title: string | undefined } =>
+  may(permission) ? { disabled: false, title: undefined } : { disabled: true, title: kitWords('not_allowed', { role: caller.value?.role ?? 'public' }) };
 
 export const loadCaller = async (): Promise<void> => {
   const answer = await daemon.call('getCaller');

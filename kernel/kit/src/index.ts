@@ -8,7 +8,7 @@ export { useCallback, useContext, useEffect, useId, useLayoutEffect, useMemo, us
 export { batch, computed, effect, type ReadonlySignal, type Signal, signal, untracked, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 export { AbortedError, ClientError, ConnectionError, type EventOf, type InputOf, type OperationId, type OutputOf, SvcError, TimeoutError } from '@svc/client';
 export { address, addressOf, go, type Place, setQuery } from './address.js';
-export { caller, type Caller, loadCaller, may, mustLogIn } from './caller.js';
+export { caller, type Caller, loadCaller, may, mustLogIn, needs } from './caller.js';
 export * from './components/index.js';
 export { daemon } from './daemon.js';
 export { type ChangeKind, connection, type Connection, startLive, useChanges } from './live.js';

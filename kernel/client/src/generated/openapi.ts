@@ -3521,6 +3521,8 @@ export interface components {
             error?: string;
             /** @description Of the provider, after the test */
             auth_status: string;
+            /** @description Models that it lists, by its own names; at most 2,000 of them */
+            models_listed?: string[];
         };
         Readiness: {
             /** @enum {string} */
@@ -7647,6 +7649,7 @@ export interface operations {
                     };
                 };
             };
+            401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
