@@ -23,7 +23,7 @@ import { changeRoutes } from './routes/changes.js';
 import { cloneRoutes } from './routes/clone.js';
 import { modeAndModelRoutes } from './routes/mode-and-model.js';
 import { profileRoutes } from './routes/profiles.js';
-import { type AgentsDeps, checkedId, createAgentsService, finishKills, servedAgents } from './service.js';
+import { type AgentsDeps, checkedId, createAgentsService, finishKills, getAgent, servedAgents } from './service.js';
 import { spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
 import { haltAgent } from './halting.js';
@@ -41,7 +41,7 @@ export default defineExtension({
     const spawning = ctx.hooks.define(AgentSpawning);
     const review = ctx.hooks.define(AgentReview);
     const about = { providers: ctx.services.optional(Providers), models: ctx.services.optional(Models), llm: ctx.services.optional(Llm) };
-    const modelsOf: AgentsDeps['modelsOf'] = (listed) =>
+    const modelsOf: AgentsDeps['modelsOf'] = async (listed) =>
       shownModels(
         about,
         listed.map(({ manifest }) => manifest.model),
@@ -69,6 +69,7 @@ export default defineExtension({
     const surface = {
       ...about,
       agents,
+      agentOf: (actor: Actor, agentId: string) => getAgent(deps, actor, agentId),
       store,
       children,
       lastActive,

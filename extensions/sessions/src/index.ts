@@ -95,6 +95,7 @@ export default defineExtension({
     const cleaning = { store: closingStore, closing, agents, listing, clock: ctx.clock, config: () => ctx.config.get(SessionSection) };
     const service: SessionsService = {
       ...sessions,
+      counts: async (actor, agentIds, since) => sessions.counts(actor, agentIds, since),
       wipe: closing.wipe,
       erase: async (actor, agent, sessionId) => {
         const { id } = await sessions.named(actor, agent, sessionId);
@@ -116,7 +117,7 @@ export default defineExtension({
         return newest.map((session) => infoOf(session, agent.sessionId, active));
       },
     };
-    ctx.services.provide(Sessions, service);
+    ctx.services.provide(Sessions, { ...service, counts: sessions.counts });
     ctx.timers.every('give-back-logs', GIVE_BACK_MS, rest);
     lookAgain(ctx, catalogue, closing);
     cleanRegularly(ctx, cleaning);

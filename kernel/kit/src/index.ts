@@ -13,6 +13,7 @@ export * from './components/index.js';
 export { daemon } from './daemon.js';
 export { type ChangeKind, connection, type Connection, startLive, useChanges } from './live.js';
 export { type Loaded, useLoaded } from './loading.js';
+export { memo } from './memo.js';
 export { ago, bytes, count, dateTime, duration, money, shortId } from './numbers.js';
 export { definePanel, type PanelDefinition, type PanelProps } from './panel.js';
 export { contrast, isDark, setTheme, theme, type Theme } from './theme.js';

@@ -1208,6 +1208,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hear what changes
+         * @description One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It says what to read again and holds nothing of it; you hear only of what you may read. Of several changes of one thing that come close together the last is sent. After a lost connection, `after` brings what you missed; `gap` says that this is not known any more: read anew what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
+         */
+        get: operations["followChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/logs/stream": {
         parameters: {
             query?: never;
@@ -2083,7 +2103,7 @@ export interface paths {
          * Log out
          * @description Ends the login of this browser and takes its cookie away; streams and sockets that it holds open end too. Other browsers of the same person stay logged in. Without a login it does nothing. A key is not ended by it.
          */
-        post: operations["logOut"];
+        post: operations["endLogin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -7190,6 +7210,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    followChanges: {
+        parameters: {
+            query?: {
+                /** @description Where you stand: the `epoch` of the last `hello`, a dot, and the `seq` of the last frame */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Switching to WebSocket */
+            101: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            426: components["responses"]["UpgradeRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            /** @description Never answered: the connection becomes a WebSocket */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     streamLogs: {
         parameters: {
             query?: {
@@ -9089,7 +9147,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    logOut: {
+    endLogin: {
         parameters: {
             query?: never;
             header?: never;
