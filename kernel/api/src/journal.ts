@@ -145,6 +145,8 @@ export interface RunFilter {
   subject?: string;
   parentId?: string;
   status?: readonly RunStatus[];
+  /** ISO time: those that were accepted then or later. */
+  since?: string;
   before?: string;
   limit?: number;
 }

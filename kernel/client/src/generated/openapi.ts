@@ -1692,6 +1692,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs, the newest first
+         * @description Each message that was accepted began one: of all agents that you may see, or of one agent or session, in one state, from a time on. A row says how far the run is, what it used so far, why it failed and what it waits for. Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -1789,6 +1809,26 @@ export interface paths {
          * @description null takes the label away; lists then show how the conversation began. Several sessions may have one label.
          */
         put: operations["updateSessionLabel"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened in a session: its runs with their steps
+         * @description The newest runs of a session in the order in which they were accepted, those that failed, were stopped, wait or go on included, each with its calls of models and tools. With the `run_id` of the messages in `GET /api/agents/{id}/session` a page shows the same after a reload as before, and can offer to try again what failed. `next` leads to older ones.
+         */
+        get: operations["listSessionRuns"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2897,6 +2937,10 @@ export interface components {
             /** @description What a model reads in place of the older messages */
             compacted_summary: string | null;
             messages: {
+                /** @description Number of its entry in the log */
+                seq: number;
+                /** @description The run that it came from; `GET /api/sessions/{id}/runs` says what became of that */
+                run_id: string | null;
                 role: string;
                 content: string;
                 tools?: {
@@ -3077,7 +3121,7 @@ export interface components {
             kind: string;
             /** @description The model as provider/model, or the tool */
             name: string;
-            /** @description `running`, `done`, `failed` or `denied` */
+            /** @description `running`, `done`, `failed`, `cancelled` or `denied` */
             status: string;
             /** Format: date-time */
             started_at: string;
@@ -3089,6 +3133,8 @@ export interface components {
             cost_usd: number | null;
             /** @description How often models were asked for this step */
             attempts: number | null;
+            /** @description Why it failed: the code of the error that ended its run, or how the call of a tool ended */
+            error: string | null;
         };
         AgentUpdate: {
             /** @description The text of an agent.toml, at most 1 MiB */
@@ -3553,6 +3599,60 @@ export interface components {
                 status: string;
             }[];
         };
+        ListedRun: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /** @description The run of another agent that asked for it */
+            parent_run_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
+            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            channel: string;
+            /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
+            is_aside: boolean;
+            /**
+             * Format: date-time
+             * @description When its message was accepted
+             */
+            started_at: string;
+            ended_at: string | null;
+            /** @description Calls of models and of tools */
+            step_count: number;
+            input_tokens: number;
+            output_tokens: number;
+            cost_usd: number;
+            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            model: string | null;
+            /** @description Why it failed or was cancelled */
+            error: {
+                code: string;
+                message: string;
+                hint?: string;
+                /** @description Whether the same message can succeed later */
+                retry: boolean;
+            } | null;
+            /** @description What it waits for */
+            waiting: {
+                reason: string;
+                approval_id: string;
+                until: string | null;
+            } | null;
+            /** @description null where the agent is gone */
+            agent_name: string | null;
+        };
         SessionHit: {
             /**
              * Format: uuid
@@ -3657,6 +3757,59 @@ export interface components {
             /** @description Sessions have no model of their own: it is the agent that has one */
             model_override: null;
             messages: components["schemas"]["RawMessage"][];
+        };
+        SessionRun: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /** @description The run of another agent that asked for it */
+            parent_run_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
+            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            channel: string;
+            /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
+            is_aside: boolean;
+            /**
+             * Format: date-time
+             * @description When its message was accepted
+             */
+            started_at: string;
+            ended_at: string | null;
+            /** @description Calls of models and of tools */
+            step_count: number;
+            input_tokens: number;
+            output_tokens: number;
+            cost_usd: number;
+            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            model: string | null;
+            /** @description Why it failed or was cancelled */
+            error: {
+                code: string;
+                message: string;
+                hint?: string;
+                /** @description Whether the same message can succeed later */
+                retry: boolean;
+            } | null;
+            /** @description What it waits for */
+            waiting: {
+                reason: string;
+                approval_id: string;
+                until: string | null;
+            } | null;
+            steps: components["schemas"]["RunStep"][];
         };
         ShuttingDown: {
             /** @enum {string} */
@@ -4243,9 +4396,11 @@ export type DefaultModel = components['schemas']['DefaultModel'];
 export type LocalModelServer = components['schemas']['LocalModelServer'];
 export type ProviderTest = components['schemas']['ProviderTest'];
 export type Readiness = components['schemas']['Readiness'];
+export type ListedRun = components['schemas']['ListedRun'];
 export type SessionHit = components['schemas']['SessionHit'];
 export type RawMessage = components['schemas']['RawMessage'];
 export type SessionDetail = components['schemas']['SessionDetail'];
+export type SessionRun = components['schemas']['SessionRun'];
 export type ShuttingDown = components['schemas']['ShuttingDown'];
 export type Status = components['schemas']['Status'];
 export type TemplateSummary = components['schemas']['TemplateSummary'];
@@ -8353,6 +8508,52 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description Only of this agent */
+                agent_id?: string;
+                /** @description Only of this session */
+                session_id?: string;
+                /** @description Only those that stand so */
+                status?: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
+                /** @description Accepted at this time or later: a day, or a time in ISO 8601 */
+                since?: string;
+                /** @description Only runs that were accepted before this one: `next` of the page before */
+                before?: string;
+                /** @description How many at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        runs: components["schemas"]["ListedRun"][];
+                        /** @description Send it as `before` to get those before; null where there are none */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSessions: {
         parameters: {
             query?: {
@@ -8605,6 +8806,55 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessionRuns: {
+        parameters: {
+            query?: {
+                /** @description Only runs that were accepted before this one: `next` of the page before */
+                before?: string;
+                /** @description How many at most */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        runs: components["schemas"]["SessionRun"][];
+                        /** @description Send it as `before` to get those before; null where there are none */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

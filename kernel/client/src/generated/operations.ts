@@ -77,6 +77,8 @@ export const OPERATIONS = {
   listPanels: ['GET', '/api/panels'],
   listProfiles: ['GET', '/api/profiles'],
   listProviders: ['GET', '/api/providers'],
+  listRuns: ['GET', '/api/runs'],
+  listSessionRuns: ['GET', '/api/sessions/{id}/runs'],
   listSessions: ['GET', '/api/sessions'],
   listSettings: ['GET', '/api/config/settings'],
   listTemplates: ['GET', '/api/templates'],
