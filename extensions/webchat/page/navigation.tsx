@@ -31,7 +31,7 @@ const THEMES: ReadonlyArray<readonly [Theme, IconName]> = [
 const languages = Object.keys(LANGUAGES) as Language[]; // the keys of that very object
 
 const endSession = async (): Promise<void> => {
-  await daemon.call('logOut');
+  await daemon.call('endLogin');
   await loadCaller();
 };
 

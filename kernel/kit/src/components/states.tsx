@@ -20,7 +20,7 @@ export const Loading = ({ lines = 4, label }: { lines?: number; label?: string }
 export const Empty = ({ icon = 'box', title, children }: { icon?: IconName; title: string; children?: ComponentChildren }) => (
   <div class="empty">
     <Icon name={icon} size={28} />
-    <h3>{title}</h3>
+    <h2>{title}</h2>
     {children}
   </div>
 );
