@@ -18,6 +18,7 @@ import { createRepeats } from './loop/repeats.js';
 import { showFrames } from './frames/projections.js';
 import { runMetrics } from './observed/run-metrics.js';
 import { createRollingCount } from './observed/rolling-count.js';
+import { oneRunRoutes } from './observed/one-run.js';
 import { observedRoutes } from './observed/routes.js';
 import { runListRoutes } from './observed/run-lists.js';
 import { messageRoutes } from './routes.js';
@@ -105,6 +106,7 @@ export default defineExtension({
       ...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }),
       ...observedRoutes({ agents, sessions, llm, journal: ctx.journal, clock: ctx.clock }),
       ...runListRoutes({ agents, sessions, journal: ctx.journal }),
+      ...oneRunRoutes({ agents, journal: ctx.journal, runs }),
     );
     ctx.sockets.add(chatSocket({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));

@@ -151,3 +151,49 @@ describeOnEngines('the runs of a session', () => {
     expect((await svc.http.get('/api/sessions/x/runs')).status).to.equal(400);
   });
 });
+
+describeOnEngines('one run', () => {
+  let svc: People;
+  beforeEach(async () => {
+    svc = await bootPeople('', script);
+  });
+  afterEach(stopModelKernels);
+  afterEach(stopTestKernels);
+
+  const newest = async (): Promise<Row> => (await svc.owner.expect(200, 'GET', '/api/runs?limit=1')).body.runs[0];
+
+  it('is shown by its id as in the list, with its steps, to whoever may see it', async () => {
+    await svc.alice.say('tool');
+    const listed = await newest();
+    const { steps, ...shown } = (await svc.alice.http.expect(200, 'GET', `/api/runs/${listed.run_id.toUpperCase()}`)).body;
+    expect(shown).to.deep.equal(listed);
+    expect(steps.map(({ kind, name }: Row) => `${kind} ${name}`)).to.deep.equal(['model openai/gpt-4o', 'tool system_time', 'model openai/gpt-4o']);
+    for (const [http, id] of [
+      [svc.bob.http, listed.run_id],
+      [svc.owner, UNKNOWN],
+    ] as const)
+      expect(refusalOf(await http.get(`/api/runs/${id}`))).to.deep.equal([404, 'run_not_found']);
+    expect((await svc.owner.get('/api/runs/x')).status).to.equal(400);
+  });
+
+  it('is stopped without the others of its agent, once, by whoever may', async () => {
+    const hangs = () => svc.alice.http.post(`/api/agents/${svc.alice.agent.id}/message`, { message: 'hang', incognito: true });
+    const [first, second] = [hangs(), hangs()];
+    await until(() => svc.model.requests.length === 2);
+    const [stopped, other] = idsOf((await svc.owner.expect(200, 'GET', '/api/runs')).body.runs);
+
+    for (const [http, status] of [
+      [svc.bob.http, 404],
+      [svc.carol, 403],
+    ] as const)
+      expect((await http.post(`/api/runs/${stopped}/stop`)).status).to.equal(status);
+    const { body } = await svc.alice.http.expect(200, 'POST', `/api/runs/${stopped}/stop`);
+    expect(body).to.deep.equal({ status: 'ok', run_id: stopped, stopped: 1 });
+    await Promise.race([first, second]);
+    const statusOf = async (id: string | undefined): Promise<string> => (await svc.owner.expect(200, 'GET', `/api/runs/${id}`)).body.status;
+    expect([await statusOf(stopped), await statusOf(other)]).to.deep.equal(['cancelled', 'running']);
+    expect((await svc.alice.http.expect(200, 'POST', `/api/runs/${stopped}/stop`)).body.stopped).to.equal(0);
+    await svc.alice.http.expect(200, 'POST', `/api/runs/${other}/stop`);
+    await Promise.all([first, second]);
+  });
+});

@@ -1732,6 +1732,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One run with its steps
+         * @description As in the list, with each call of a model and of a tool: when it began and ended, what it used, how it ended. What tools were called with is in `GET /api/agents/{id}/traces?run_id=`.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop one run
+         * @description Cancels it where it goes on, waits or is queued, with the runs of other agents that it began. Other runs of its agent go on. What was said until then stays in the session. One that is over stays as it is: `stopped` is 0.
+         */
+        post: operations["stopRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -3655,6 +3695,8 @@ export interface components {
             error?: string;
             /** @description Of the provider, after the test */
             auth_status: string;
+            /** @description Models that it lists, by its own names; at most 2,000 of them */
+            models_listed?: string[];
         };
         Readiness: {
             /** @enum {string} */
@@ -3718,6 +3760,61 @@ export interface components {
             } | null;
             /** @description null where the agent is gone */
             agent_name: string | null;
+        };
+        OneRun: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /** @description The run of another agent that asked for it */
+            parent_run_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
+            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            channel: string;
+            /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
+            is_aside: boolean;
+            /**
+             * Format: date-time
+             * @description When its message was accepted
+             */
+            started_at: string;
+            ended_at: string | null;
+            /** @description Calls of models and of tools */
+            step_count: number;
+            input_tokens: number;
+            output_tokens: number;
+            cost_usd: number;
+            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            model: string | null;
+            /** @description Why it failed or was cancelled */
+            error: {
+                code: string;
+                message: string;
+                hint?: string;
+                /** @description Whether the same message can succeed later */
+                retry: boolean;
+            } | null;
+            /** @description What it waits for */
+            waiting: {
+                reason: string;
+                approval_id: string;
+                until: string | null;
+            } | null;
+            /** @description null where the agent is gone */
+            agent_name: string | null;
+            steps: components["schemas"]["RunStep"][];
         };
         SessionHit: {
             /**
@@ -4487,6 +4584,7 @@ export type LocalModelServer = components['schemas']['LocalModelServer'];
 export type ProviderTest = components['schemas']['ProviderTest'];
 export type Readiness = components['schemas']['Readiness'];
 export type ListedRun = components['schemas']['ListedRun'];
+export type OneRun = components['schemas']['OneRun'];
 export type SessionHit = components['schemas']['SessionHit'];
 export type RawMessage = components['schemas']['RawMessage'];
 export type SessionDetail = components['schemas']['SessionDetail'];
@@ -8674,6 +8772,82 @@ export interface operations {
                         runs: components["schemas"]["ListedRun"][];
                         /** @description Send it as `before` to get those before; null where there are none */
                         next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Run id, as the header x-svc-run of an answer names it
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneRun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    stopRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Run id, as the header x-svc-run of an answer names it
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok";
+                        run_id: string;
+                        /** @description How many runs */
+                        stopped: number;
                     };
                 };
             };

@@ -4,6 +4,7 @@ export { confirmed, Dialog, Questions } from './dialog.js';
 export { DiffView } from './diff-view.js';
 export { failed, notify, sayingOf } from './failures.js';
 export { CheckField, type Option, SearchField, Select, TextArea, TextField } from './fields.js';
+export { FormDialog } from './form-dialog.js';
 export { Icon, iconNamed, type IconName } from './icon.js';
 export { Badge, Facts, Fold, PanelBody, PanelHead, Section, Stat, Stats, type Tab, Tabs, type Tone } from './layout.js';
 export { LongList } from './long-list.js';
