@@ -2,9 +2,12 @@
  * What a person edits, and what it began from.
  *
  * D1  What is typed stays: over reloads of what it began from, and while they look at something else of the page.
+ *     Whoever logs in after somebody else finds nothing of theirs.
  * D2  What was changed elsewhere meanwhile is told, and nothing is sent over it before they have said what becomes of both.
  */
+import { effect } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { caller } from './caller.js';
 
 /** Plain data, as the daemon sends it. `version` is what the daemon names that state by: a revision, a rev. */
 export interface Versioned<T> {
@@ -38,6 +41,13 @@ interface State<T> {
 const MAX_KEPT = 50;
 /** By key; `unknown`, since each key has its own kind of value. */
 const kept = new Map<string, unknown>();
+
+let owner: string | undefined;
+effect(() => {
+  const now = caller.value?.isKnown ? `${caller.value.role} ${caller.value.name}` : undefined;
+  if (now !== undefined && owner !== undefined && now !== owner) kept.clear();
+  owner = now ?? owner;
+});
 
 addEventListener('beforeunload', (event) => {
   if (kept.size > 0) event.preventDefault();

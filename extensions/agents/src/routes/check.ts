@@ -41,7 +41,11 @@ export const checkRoutes = (deps: CheckRouteDeps): RouteDecl[] => [
     cost: 5,
     body: Body,
     maxBodyBytes: MAX_MANIFEST_BODY_BYTES,
-    examples: { 'of a new agent': { manifest_toml: 'name = "reader"\n[capabilities]\ntools = ["file_read"]\n' } },
+    examples: {
+      'of a new agent': { manifest_toml: 'name = "reader"\n[capabilities]\ntools = ["file_read"]\n' },
+      'in the place of another': { manifest_toml: 'description = "Reads."\n[model]\ntemperature = 0.2\n', agent_id: '0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61' },
+      'with a slip': { manifest_toml: 'name = "reader"\n[model]\ntemprature = 0.2\n' },
+    },
     responses: { 200: Type.Object({ ok: Type.Boolean({ description: 'Whether it would be taken' }), problems: Type.Array(Problem), warnings: Warnings }) },
     handler: async ({ actor, body: { manifest_toml, agent_id } }) => {
       try {

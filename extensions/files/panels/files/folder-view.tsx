@@ -90,13 +90,20 @@ const Rows = ({ agentId, path, entries }: { agentId: string; path: readonly stri
           cell: ({ name, isFolder, isIdentity }) => (
             <span class="file-name">
               <Icon name={isFolder ? 'folder' : 'file'} />
-              <bdi>{name}</bdi>
-              {isIdentity && <Badge tone="info">{t('identity')}</Badge>}
+              <span>
+                <bdi>{name}</bdi> {isIdentity && <Badge tone="info">{t('identity')}</Badge>}
+              </span>
             </span>
           ),
         },
-        { id: 'size', title: t('size'), align: 'end', sortBy: ({ sizeBytes }) => sizeBytes, cell: ({ isFolder, files, sizeBytes }) => (isFolder ? t('files', { count: files }) : bytes(sizeBytes)) },
-        { id: 'changed', title: t('changed'), align: 'end', sortBy: ({ modifiedAt }) => modifiedAt, cell: ({ modifiedAt }) => ago(modifiedAt) },
+        {
+          id: 'size',
+          title: t('size'),
+          align: 'end',
+          sortBy: ({ sizeBytes }) => sizeBytes,
+          cell: ({ isFolder, files, sizeBytes }) => <span class="file-fact">{isFolder ? t('files', { count: files }) : bytes(sizeBytes)}</span>,
+        },
+        { id: 'changed', title: t('changed'), align: 'end', sortBy: ({ modifiedAt }) => modifiedAt, cell: ({ modifiedAt }) => <span class="file-fact">{ago(modifiedAt)}</span> },
       ]}
     />
   );

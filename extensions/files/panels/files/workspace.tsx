@@ -44,7 +44,7 @@ export const Workspace = ({ agentId, path }: { agentId: string; path: readonly s
       <PanelHead title={<bdi>{t('of', { name })}</bdi>} back={back} />
       <PanelBody>
         <div class="stack">
-          <Crumbs agentId={agentId} name={name} path={path} />
+          {path.length > 0 && <Crumbs agentId={agentId} name={name} path={path} />}
           <Shown of={list}>
             {(listing) =>
               isFolder(listing.files, path) ? (
