@@ -1,14 +1,16 @@
 /** The page around the panels: what it offers to whom, by keyboard and at any width, and what it does when things change under it. */
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
+import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { axeFindings, expectWellMade, useBrowser } from '../../../test/page/browser.js';
 
+const hashOf = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
 const KEY = 'sk-of-the-owner-0123456789';
 const VIEWER = 'sk-of-a-viewer-0123456789';
-const WITH_KEYS = `api_key = "${KEY}"\n${OPEN_RATE}[[users]]\nname = "vera"\nrole = "viewer"\napi_key = "${VIEWER}"\n`;
+const WITH_KEYS = `api_key = "${KEY}"\n${OPEN_RATE}[[users]]\nname = "vera"\nrole = "viewer"\napi_key_hash = "${hashOf(VIEWER)}"\n`;
 const MAX_FIRST_LOAD_BYTES = 90_000;
 
 describe('the page', function () {
@@ -95,7 +97,7 @@ describe('the page', function () {
     await ready();
     const composer = page.getByRole('textbox', { name: /^Message to/ });
     await composer.fill('half a thou');
-    const others = WITH_KEYS.replace(VIEWER, 'sk-another-0123456789').replace('role = "viewer"', 'role = "user"');
+    const others = WITH_KEYS.replace(hashOf(VIEWER), hashOf('sk-another-0123456789')).replace('role = "viewer"', 'role = "user"');
     await writeFile(join(kernel.home, 'config.toml'), others);
     await kernel.as(KEY).post('/api/config/reload');
     await page.getByLabel('API key').waitFor();

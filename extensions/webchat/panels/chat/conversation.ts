@@ -84,8 +84,11 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
 
   /** A run that nobody here began is followed from its beginning. */
   const followOthers = (): void => {
-    const isOurs = lives.all.peek().some((live) => live.phase !== 'over');
-    if (following || isOurs || own.signal.aborted || !runs.peek().some(({ status }) => GOING_ON.includes(status))) return;
+    const watched = lives.all.peek();
+    const isOurs = watched.some((live) => live.phase !== 'over');
+    // One whose end was heard here may not be written down yet.
+    const goesOn = runs.peek().some(({ status, run_id }) => GOING_ON.includes(status) && !watched.some(({ runId }) => runId === run_id));
+    if (following || isOurs || own.signal.aborted || !goesOn) return;
     const mine = new AbortController();
     following = mine;
     const live = newLiveRun(`followed ${performance.now()}`);

@@ -72,7 +72,7 @@ export const ToolCallLine = ({ call, agentId, canGrant }: { call: ToolCall; agen
           <p key={`${capability} ${target}`} class="row wrap">
             <span>{t('missing', { capability: target === undefined ? capability : `${capability} ${target}` })}</span>
             {canGrant && (
-              <LinkButton small icon="shield-check" href={addressOf('agents', [agentId], { tab: 'capabilities' })}>
+              <LinkButton small icon="shield-check" href={addressOf('agents', [agentId], { view: 'settings' })}>
                 {t('grant')}
               </LinkButton>
             )}
