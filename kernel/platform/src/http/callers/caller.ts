@@ -5,7 +5,7 @@
  * I2  Every call is charged once, and before it is answered: with its row's cost, or with REFUSAL_COST where it came to no row.
  */
 import type { IncomingMessage } from 'node:http';
-import { type Actor, type Admission, type AtOnce, type HookDecl, type HttpAdmit, type HttpAuthenticate, type HttpAuthorize, isThenable, SvcError, type Verdict, whenKnown } from '@svc/api';
+import { type Actor, type Admission, type AtOnce, type HookDecl, type HttpAdmit, type HttpAuthenticate, type HttpAuthorize, SvcError, type Verdict, whenKnown } from '@svc/api';
 import type { KernelHook } from '@svc/core';
 import type { Call } from '../call.js';
 import { isLoopbackCaller } from './client-address.js';
@@ -32,10 +32,8 @@ export type Guarded = Row<Addressed & { permission: string }>;
 const PUBLIC: Actor = Object.freeze({ id: 'public', role: 'public', ownerId: 'public' });
 
 /** Whose call this is. Throws the refusal, or rejects with it where somebody had to wait. */
-export const identify = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> => {
-  const charged = charge(hooks, call, req, row.decl.id, row.decl.cost);
-  return isThenable(charged) ? charged.then(() => identifyAgain(hooks, row, call, req)) : identifyAgain(hooks, row, call, req);
-};
+export const identify = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> =>
+  whenKnown(charge(hooks, call, req, row.decl.id, row.decl.cost), () => identifyAgain(hooks, row, call, req));
 
 /** The same for a caller that stays, and was charged before. */
 export const identifyAgain = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> => {
