@@ -14,10 +14,21 @@ const OPEN_TOOLS = '[tool_invoke]\nenabled = true\nallowlist = ["*"]\n';
 const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${OPEN_RATE}${OPEN_TOOLS}${person('admin')}${person('user')}${person('viewer')}`;
 
 /**
- * GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. Nor is the page at /docs, which holds no data and must be there to ask a person for the key.
+ * GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. Nor are the pages at / and /docs with their files, which hold no data and must be there to ask a person for the key.
  * Whoever logs in or out has no key to show yet, or no more: these judge by themselves what they are given.
  */
-const PUBLIC = new Set(['GET /', 'GET /api/health', 'GET /api/ready', 'GET /docs', 'GET /docs/{file}', 'GET /auth/session', 'POST /auth/session', 'POST /auth/logout']);
+const PUBLIC = new Set([
+  'GET /',
+  'GET /api/health',
+  'GET /api/ready',
+  'GET /docs',
+  'GET /docs/{file}',
+  'GET /ui/{asset}',
+  'GET /ui/panels/{extension}/{chunk}',
+  'GET /auth/session',
+  'POST /auth/session',
+  'POST /auth/logout',
+]);
 /** Judges the key in its body, and a walk has none: auth's own claims are about it. */
 const LOGIN = 'createLogin';
 /** Changes nothing, although it is a POST: it says what a change would do. */
@@ -35,7 +46,8 @@ describe('authentication', () => {
     before(async () => {
       kernel = await bootTestKernel({ config: WITH_KEYS });
       // A public file answers where it is named.
-      routes = walk(kernel, { file: 'docs.js' }).filter(({ id }) => id !== LOGIN);
+      const [panel] = (await kernel.as(KEYS.owner).expect(200, 'GET', '/api/panels')).body.panels;
+      routes = walk(kernel, { file: 'docs.js', asset: 'kit.js', extension: panel.extension, chunk: panel.script }).filter(({ id }) => id !== LOGIN);
     });
     after(stopTestKernels);
 
@@ -49,7 +61,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health, the readiness probe, the page at /docs and where people log in and out are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe, the files of pages and where people log in and out are declared public', () => {
       const open = walk(kernel)
         .filter((one) => one.decl.auth === 'public')
         .map((one) => `${one.method} ${one.template}`);

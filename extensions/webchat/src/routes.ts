@@ -78,16 +78,16 @@ const pageRoutes = ({ assets, panelFiles }: PageDeps): RouteDecl[] => [
   defineRoute({
     id: 'getPageFile',
     method: 'GET',
-    path: '/ui/{file}',
+    path: '/ui/{asset}',
     summary: 'A script, style or picture of the page',
     description: 'What the page at `/` is made of. Compressed where the caller takes it, with an `ETag`.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
-    params: Type.Object({ file: FileName }),
+    params: Type.Object({ asset: FileName }),
     responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
     handler: async (req) => {
-      const { file } = req.params;
+      const { asset: file } = req.params;
       if (file === ICON) return bytes(200, 'image/svg+xml', icon, CHECKED);
       if (file.endsWith('.svg')) throw servedErrors.file_missing(file);
       return sendAsset(req, assets, file, typeOf(file), file.startsWith('chunk-') ? FOR_EVER : CHECKED);
@@ -96,19 +96,19 @@ const pageRoutes = ({ assets, panelFiles }: PageDeps): RouteDecl[] => [
   defineRoute({
     id: 'getPanelFile',
     method: 'GET',
-    path: '/ui/panels/{extension}/{file}',
+    path: '/ui/panels/{extension}/{chunk}',
     summary: 'A script or style of a panel',
     description: 'What a panel of the page is made of, while its area is on. Its name changes with each build, so it may be kept for ever.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
-    params: Type.Object({ extension: Type.String({ maxLength: 60, description: 'The id of the extension', examples: ['webchat'] }), file: FileName }),
+    params: Type.Object({ extension: Type.String({ maxLength: 60, description: 'The id of the extension', examples: ['webchat'] }), chunk: FileName }),
     responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
     handler: async (req) => {
-      const { extension, file } = req.params;
+      const { extension, chunk } = req.params;
       const files = panelFiles(extension);
       if (!files) throw webchatErrors.panel_missing(extension);
-      return sendAsset(req, files, file, typeOf(file), FOR_EVER);
+      return sendAsset(req, files, chunk, typeOf(chunk), FOR_EVER);
     },
   }),
 ];

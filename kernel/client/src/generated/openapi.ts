@@ -2294,7 +2294,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/ui/panels/{extension}/{file}": {
+    "/ui/panels/{extension}/{chunk}": {
         parameters: {
             query?: never;
             header?: never;
@@ -2314,7 +2314,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/ui/{file}": {
+    "/ui/{asset}": {
         parameters: {
             query?: never;
             header?: never;
@@ -9930,7 +9930,7 @@ export interface operations {
                  * @description Its name
                  * @example shell.js
                  */
-                file: string;
+                chunk: string;
             };
             cookie?: never;
         };
@@ -9972,7 +9972,7 @@ export interface operations {
                  * @description Its name
                  * @example shell.js
                  */
-                file: string;
+                asset: string;
             };
             cookie?: never;
         };
