@@ -111,7 +111,8 @@ const publish = ({ kernel, streams }: LogStreamDeps, topic: string): Disposable 
     if (isBusy) return;
     isBusy = true;
     try {
-      for (let line = pending.shift(); line; line = pending.shift()) streams.publish(LogFrames, topic, 'line', shown(line));
+      // While one generation takes over from another, both hear each line.
+      for (let line = pending.shift(); line; line = pending.shift()) if (line.seq > (streams.here(topic)?.seq ?? 0)) streams.publish(LogFrames, topic, 'line', shown(line));
     } finally {
       isBusy = false;
     }

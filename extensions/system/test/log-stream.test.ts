@@ -69,7 +69,17 @@ describe('the stream of log lines', () => {
     const kernel = await boot();
     const reading = read(kernel, '?lines=0', 'after the reload');
     await until(() => isFollowed(kernel));
-    await kernel.http.expect(200, 'POST', '/api/extensions/system/reload');
+    let isReloaded = false;
+    const reloading = kernel.http.expect(200, 'POST', '/api/extensions/system/reload').finally(() => {
+      isReloaded = true;
+    });
+    // All the while that one generation takes over from the other.
+    await until(() => {
+      say(kernel, 'info', 'in between');
+      return isReloaded;
+    });
+    await reloading;
+    say(kernel, 'info', 'in between');
     say(kernel, 'info', 'after the reload');
     const seqs = (await reading).lines.map(({ seq }) => seq);
     expect(new Set(seqs).size).to.equal(seqs.length);

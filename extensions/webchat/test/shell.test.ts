@@ -83,16 +83,18 @@ describe('the page', function () {
     await page.getByLabel('API key').waitFor();
   });
 
-  it('shows a viewer what they may see, and says where they may not write', async () => {
+  it('offers a viewer nothing that they may not do', async () => {
     await visit({ config: WITH_KEYS });
     await logIn(VIEWER);
-    await ready();
     await page.getByText('vera (viewer)').waitFor();
-    expect(await page.getByRole('textbox', { name: /^Message to/ }).isDisabled()).to.equal(true);
+    await page.getByRole('heading', { name: 'There is no agent yet' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Make an agent' }).count()).to.equal(0);
+    expect(await axeFindings(page)).to.deep.equal([]);
   });
 
   it('asks again when the key was taken away under it, and keeps what was typed', async () => {
     await visit({ config: WITH_KEYS.replace('role = "viewer"', 'role = "user"') });
+    await kernel.as(VIEWER).expect(201, 'POST', '/api/agents', { name: 'own' });
     await logIn(VIEWER);
     await ready();
     const composer = page.getByRole('textbox', { name: /^Message to/ });
@@ -109,14 +111,14 @@ describe('the page', function () {
   it('takes a panel away with its area, and brings it back, without a reload', async () => {
     await visit();
     await ready();
-    const link = navigation().getByRole('link', { name: 'Doctor' });
+    const link = navigation().getByRole('link', { name: 'Settings' });
     await link.click();
-    await page.getByRole('heading', { level: 1, name: /Doctor/ }).waitFor();
-    await kernel.http.post('/api/extensions/system/disable');
+    await page.getByRole('heading', { level: 1, name: /Settings/ }).waitFor();
+    await kernel.http.expect(200, 'POST', '/api/extensions/config/disable');
     await page.getByText('This panel is not there any more').waitFor();
     await link.waitFor({ state: 'detached' });
-    await kernel.http.post('/api/extensions/system/enable');
-    await page.getByRole('heading', { level: 1, name: /Doctor/ }).waitFor();
+    await kernel.http.expect(200, 'POST', '/api/extensions/config/enable');
+    await page.getByRole('heading', { level: 1, name: /Settings/ }).waitFor();
   });
 
   it('does everything by keyboard: the commands, the panels, the way past the navigation', async () => {
@@ -132,6 +134,7 @@ describe('the page', function () {
     await page.keyboard.press('Enter');
     await page.waitForURL(/#\/chat\/[0-9a-f-]{36}/);
     await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.reload();

@@ -38,7 +38,12 @@ type ContentOf<A> = A extends { content: infer C }
 export type OutputOf<Id extends OperationId> = ContentOf<SuccessOf<operations[Id]>>;
 
 type EventsOf<A> = A extends { content: { 'text/event-stream': ReadonlyArray<infer E> } } ? E : never;
-type Typed<E> = E extends { event: infer T; data: infer D } ? { readonly type: T; readonly id: string | undefined; readonly data: D } : never;
+/** An event without a name has the one that the standard gives it. */
+type Typed<E> = E extends { event: infer T; data: infer D }
+  ? { readonly type: T; readonly id: string | undefined; readonly data: D }
+  : E extends { data: infer D }
+    ? { readonly type: 'message'; readonly id: string | undefined; readonly data: D }
+    : never;
 
 /** The events of an operation that streams: looking at `type` tells what `data` is. */
 export type EventOf<Id extends OperationId> = Typed<EventsOf<SuccessOf<operations[Id]>>>;

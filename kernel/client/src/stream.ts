@@ -29,6 +29,8 @@ export interface FollowOptions {
   readonly idleMs?: number;
   /** Told when the connection is lost, and when it is there again. */
   readonly onConnection?: (state: 'lost' | 'back') => void;
+  /** Told each time that a connection stands, also when nothing comes on it yet. */
+  readonly onOpen?: () => void;
 }
 
 export type MessageEvent = EventOf<'streamMessage'>;
@@ -108,6 +110,7 @@ async function* eventsOnce<Id extends StreamingId>(client: Client, id: Id, input
   heard.hasBegun = true;
   try {
     if (contentTypeOf(answer) !== 'text/event-stream') throw new NotSvcError(client.baseUrl, answer.status, `it answered a stream with ${contentTypeOf(answer) || 'a body of no type'}`);
+    options.onOpen?.();
     for await (const event of parsedEvents(client.baseUrl, answer)) {
       if (heard.isLost) options.onConnection?.('back');
       Object.assign(heard, { lastId: event.id ?? heard.lastId, attempts: 0, silentSince: performance.now(), isLost: false });

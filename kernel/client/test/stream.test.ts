@@ -72,8 +72,10 @@ describe('streamMessage', () => {
   it('S1: goes on after a connection that broke, without a word lost or said twice', async () => {
     const svc = await boot(holdsSecond);
     const states: string[] = [];
-    const { events, whole } = listen(svc, { onConnection: (state) => states.push(state) });
+    let opened = 0;
+    const { events, whole } = listen(svc, { onConnection: (state) => states.push(state), onOpen: () => void opened++ });
     await heard(events, 'tool_result');
+    expect(opened).to.equal(1);
     line.cut();
     await until(() => states.includes('lost'));
     release();
@@ -81,6 +83,7 @@ describe('streamMessage', () => {
     expect(kindsOf(events)).to.deep.equal(['chunk', 'tool_use', 'tool_result', 'chunk', 'done']);
     expect(new Set(events.map(({ id }) => id)).size, 'places').to.equal(events.length);
     expect(states).to.deep.equal(['lost', 'back']);
+    expect(opened).to.equal(2);
     expect(await saidBy(svc)).to.deep.equal(['what time is it?']);
   });
 

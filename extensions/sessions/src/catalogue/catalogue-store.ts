@@ -111,9 +111,8 @@ function groupsOf(seqs: readonly number[]): Array<{ filled: number[]; count: num
 }
 
 const toPending = (row: PendingRow): PendingEntry => {
-  // As it was written: the body of an entry.
-  const { used, ...body } = row.body === null ? {} : (JSON.parse(row.body) as Partial<Entry>);
   const isInherited = row.seq <= Number(row.branched_through ?? 0);
+  const body = row.body === null ? {} : bodyOf(row.body, isInherited);
   return {
     sessionId: row.session_id,
     seq: row.seq,
@@ -122,8 +121,14 @@ const toPending = (row: PendingRow): PendingEntry => {
     isAside: row.aside === 1,
     isInherited,
     facts: toFacts(row),
-    entry: { ...body, kind: row.kind, at: row.at, seq: row.seq, chars: row.body === null ? Number(row.size) : charsOf(body), ...(isInherited || used === undefined ? {} : { used }) },
+    entry: { ...body, kind: row.kind, at: row.at, seq: row.seq, chars: row.body === null ? Number(row.size) : charsOf(body) },
   };
+};
+
+/** What an entry used is counted in the session where it was said. */
+const bodyOf = (text: string, isInherited: boolean): Partial<Entry> => {
+  const { used, ...rest } = JSON.parse(text) as Partial<Entry>; // as the store wrote it
+  return isInherited || used === undefined ? rest : { ...rest, used };
 };
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);

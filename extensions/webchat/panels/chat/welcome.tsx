@@ -80,7 +80,7 @@ export const Welcome = ({ agent, maySend, maySetUp, isAsked, onTry }: { agent: A
 
 export const NoAgents = ({ mayMake }: { mayMake: boolean }) => (
   <div class="welcome">
-    <h2>{t('no_agents')}</h2>
+    <h1>{t('no_agents')}</h1>
     {mayMake && (
       <Button kind="primary" icon="plus" onPress={() => go('agents', ['new'])}>
         {t('make_agent')}
