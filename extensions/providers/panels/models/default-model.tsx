@@ -1,5 +1,5 @@
 /** Who answers for `default`, why, and the choice of another. */
-import { addressOf, Button, daemon, Failure, FormDialog, Icon, LinkButton, Loading, needs, notify, type OutputOf, Section, Select, useLoaded, useState } from '@svc/kit';
+import { addressOf, Button, daemon, Failure, FormDialog, Icon, LinkButton, Loading, needs, notify, type OutputOf, Section, Select, useLoaded, useOffered, useState } from '@svc/kit';
 import type { Provider } from './provider-state.js';
 import { t } from './words.js';
 
@@ -8,6 +8,7 @@ type Default = OutputOf<'listProviders'>['default'];
 export const DefaultModel = ({ chosen, providers, onChange }: { chosen: Default; providers: readonly Provider[]; onChange: () => void }) => {
   const [isChoosing, setChoosing] = useState(false);
   const able = providers.filter(({ available, wire }) => available && wire !== 'unsupported');
+  const isOffered = useOffered();
   const isInConfig = chosen?.chosen_by === 'config';
   return (
     <Section title={t('who_answers')} note={t('who_answers_note')}>
@@ -16,9 +17,11 @@ export const DefaultModel = ({ chosen, providers, onChange }: { chosen: Default;
         {isInConfig ? (
           <div class="row wrap">
             <span class="muted">{t('in_config')}</span>
-            <LinkButton small href={addressOf('config', ['default_model'])}>
-              {t('to_settings')}
-            </LinkButton>
+            {isOffered('config') && (
+              <LinkButton small href={addressOf('config', ['default_model'])}>
+                {t('to_settings')}
+              </LinkButton>
+            )}
           </div>
         ) : (
           able.length > 1 && (

@@ -18,10 +18,12 @@ import {
   setQuery,
   Shown,
   Table,
+  useFresh,
   useLoaded,
+  useOffered,
   useState,
 } from '@svc/kit';
-import { isActive, type ListedRun, nameOf, shownName, StateBadge, STATES, tookOf, useNow, useRunChanges } from './run-state.js';
+import { isActive, type ListedRun, nameOf, shownName, StateBadge, STATES, tookOf, useNow } from './run-state.js';
 import { t } from './words.js';
 
 const PAGE = 50;
@@ -69,7 +71,7 @@ export const RunList = () => {
   const [more, setMore] = useState({ key, wanted: PAGE });
   const wanted = more.key === key ? more.wanted : PAGE;
   const loaded = useLoaded(`${key} ${wanted > PAGE ? wanted : ''}`, (signal) => loadRuns(sought, wanted, signal));
-  useRunChanges(loaded.reload);
+  useFresh(loaded.reload, ['run']);
   return (
     <>
       <PanelHead title={t('title')} note={t('note')} />
@@ -129,6 +131,7 @@ const Filters = ({ sought }: { sought: Sought }) => {
 
 const Found = ({ runs, isFiltered }: { runs: readonly ListedRun[]; isFiltered: boolean }) => {
   const now = useNow(runs.some(isActive));
+  const isOffered = useOffered();
   if (runs.length > 0) return <Table label={t('table')} columns={columnsOf(now)} rows={runs} keyOf={({ run_id }) => run_id} hrefOf={({ run_id }) => addressOf('runs', [run_id])} />;
   return isFiltered ? (
     <Empty icon="search" title={t('none_like')}>
@@ -137,7 +140,7 @@ const Found = ({ runs, isFiltered }: { runs: readonly ListedRun[]; isFiltered: b
   ) : (
     <Empty icon="activity" title={t('none')}>
       <p>{t('none_text')}</p>
-      <LinkButton href={addressOf('chat')}>{t('to_chat')}</LinkButton>
+      {isOffered('chat') && <LinkButton href={addressOf('chat')}>{t('to_chat')}</LinkButton>}
     </Empty>
   );
 };

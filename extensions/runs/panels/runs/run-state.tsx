@@ -1,5 +1,5 @@
 /** How a run or a step stands, in a word and a colour; and what both have in common. */
-import { Badge, duration, type IconName, type OutputOf, type Tone, useChanges, useEffect, useRef, useState } from '@svc/kit';
+import { Badge, duration, type IconName, type OutputOf, type Tone, useEffect, useState } from '@svc/kit';
 import { t } from './words.js';
 
 export type ListedRun = OutputOf<'listRuns'>['runs'][number];
@@ -54,20 +54,4 @@ export const useNow = (goesOn: boolean): number => {
     return () => clearInterval(timer);
   }, [goesOn]);
   return now;
-};
-
-/** Runs change with each of their steps: what shows them is loaded anew this often at most. */
-const EVERY_MS = 1_500;
-
-export const useRunChanges = (reload: () => void): void => {
-  const waiting = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const latest = useRef(reload);
-  latest.current = reload;
-  useChanges(['run'], () => {
-    waiting.current ??= setTimeout(() => {
-      waiting.current = undefined;
-      latest.current();
-    }, EVERY_MS);
-  });
-  useEffect(() => () => clearTimeout(waiting.current), []);
 };

@@ -20,16 +20,19 @@ import {
   Shown,
   Stat,
   Stats,
+  useFresh,
   useLoaded,
+  useOffered,
 } from '@svc/kit';
-import { isActive, nameOf, type Run, shownName, StateBadge, tookOf, useNow, useRunChanges } from './run-state.js';
+import { isActive, nameOf, type Run, shownName, StateBadge, tookOf, useNow } from './run-state.js';
 import { StepTable } from './step-table.js';
 import { Timeline } from './timeline.js';
 import { t } from './words.js';
 
 export const RunView = ({ id }: { id: string }) => {
   const loaded = useLoaded(`run ${id}`, (signal) => daemon.call('getRun', { id }, { signal }));
-  useRunChanges(loaded.reload);
+  useFresh(loaded.reload, ['run']);
+  const isOffered = useOffered();
   const { data: run } = loaded;
   const now = useNow(run !== undefined && isActive(run));
   const stop = async (): Promise<void> => {
@@ -54,7 +57,7 @@ export const RunView = ({ id }: { id: string }) => {
         actions={
           run && (
             <>
-              {!run.is_aside && run.agent_name !== null && (
+              {!run.is_aside && run.agent_name !== null && isOffered('chat') && (
                 <LinkButton icon="message-square" href={addressOf('chat', [run.agent_id, run.session_id])}>
                   {t('conversation')}
                 </LinkButton>

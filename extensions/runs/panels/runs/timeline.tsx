@@ -1,5 +1,5 @@
 /** The steps of a run one under the other, as bars of time, tokens or money. */
-import { address, count, daemon, duration, Failure, Fold, Icon, money, type OutputOf, Section, Select, setQuery, useLoaded } from '@svc/kit';
+import { address, count, daemon, duration, Failure, Fold, Icon, Loading, money, type OutputOf, Section, Select, setQuery, useLoaded } from '@svc/kit';
 import { type Run, shownName, StateBadge } from './run-state.js';
 import { type Span, spansOf } from './spans.js';
 import { t } from './words.js';
@@ -43,7 +43,15 @@ export const Timeline = ({ run, now }: { run: Run; now: number }) => {
         <ol class="runs-timeline" aria-label={t('timeline')}>
           {shown.map((span) => (
             <li key={span.step ? `step ${span.step.seq}` : `wait ${span.fromMs}`}>
-              <Row span={span} spans={shown} totalMs={totalMs} by={by} isAside={run.is_aside} trace={span.step?.kind === 'tool' ? traces.data?.[tools.indexOf(span.step)] : undefined} />
+              <Row
+                span={span}
+                spans={shown}
+                totalMs={totalMs}
+                by={by}
+                isAside={run.is_aside}
+                canUnfold={hasTools && (traces.error === undefined || traces.data !== undefined)}
+                trace={span.step?.kind === 'tool' ? traces.data?.[tools.indexOf(span.step)] : undefined}
+              />
             </li>
           ))}
         </ol>
@@ -52,7 +60,23 @@ export const Timeline = ({ run, now }: { run: Run; now: number }) => {
   );
 };
 
-const Row = ({ span, spans, totalMs, by, trace, isAside }: { span: Span; spans: readonly Span[]; totalMs: number; by: Measure; trace: Trace | undefined; isAside: boolean }) => {
+const Row = ({
+  span,
+  spans,
+  totalMs,
+  by,
+  trace,
+  isAside,
+  canUnfold,
+}: {
+  span: Span;
+  spans: readonly Span[];
+  totalMs: number;
+  by: Measure;
+  trace: Trace | undefined;
+  isAside: boolean;
+  canUnfold: boolean;
+}) => {
   const line = (
     <span class="runs-line">
       <span class="runs-name">
@@ -66,10 +90,8 @@ const Row = ({ span, spans, totalMs, by, trace, isAside }: { span: Span; spans: 
       <span class="runs-amount">{saidOf(span, by)}</span>
     </span>
   );
-  return trace ? (
-    <Fold summary={line}>
-      <Details trace={trace} isAside={isAside} error={span.step?.error ?? null} />
-    </Fold>
+  return span.step?.kind === 'tool' && canUnfold ? (
+    <Fold summary={line}>{trace ? <Details trace={trace} isAside={isAside} error={span.step.error} /> : <Loading lines={2} />}</Fold>
   ) : (
     <div class="runs-plain">{line}</div>
   );

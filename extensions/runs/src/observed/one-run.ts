@@ -1,5 +1,5 @@
 /** One run by its id: shown with its steps, and stopped. */
-import { type Actor, type Journal, type JournalRun, OneOf, reply, type RouteDecl, routeGroup, Type, UuidText } from '@svc/api';
+import { type Actor, type Journal, type JournalRun, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import type { RunsService } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { RUN_KIND } from '../run-input.js';
@@ -12,7 +12,7 @@ interface OneRunDeps extends Pick<ObservedDeps, 'agents' | 'journal'> {
 }
 
 const route = routeGroup({ area: 'runs', errors: [404] });
-const RunPath = Type.Object({ id: UuidText('Run id, as the header x-svc-run of an answer names it') });
+const RunPath = Type.Object({ id: Type.String({ format: 'uuid', description: 'Run id, as the header x-svc-run of an answer names it' }) });
 const OneRun = Type.Object({ ...ListedRun.properties, steps: Type.Array(RunStep) }, { 'x-name': 'OneRun' });
 
 export const oneRunRoutes = (deps: OneRunDeps): RouteDecl[] => [getRun(deps), stopRun(deps)];
