@@ -5,6 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import * as esbuild from 'esbuild';
 import { writeAssets } from '../build/assets.mjs';
+import { bundlePanels, panelFiles } from '../build/browser.mjs';
 import { pageScripts } from '../build/page-scripts.mjs';
 import { DIST, fromRoot, inRoot } from '../build/paths.mjs';
 
@@ -45,5 +46,23 @@ describe('what the build makes beside the code of an extension', () => {
     new Function('module', 'exports', built.outputFiles[0]?.text ?? '')(module, module.exports);
     expect(module.exports.text).to.contain('document.title=').and.contain('said by the page').and.not.contain('import');
     expect(pages.inputs.sort()).to.deep.equal(['board.client.ts', 'words.ts'].map((name) => `${fromRoot(dir)}/page/${name}`));
+  });
+
+  it('is each panel as a chunk of its own with a hash in its name, which takes the kit from its address', async () => {
+    await mkdir(path.join(dir, 'panels'));
+    await writeFile(path.join(dir, 'panels/board.panel.tsx'), "import './board.css';\nimport { definePanel } from '@svc/kit';\nexport const panel = definePanel({ view: () => <p>a board</p> });\n");
+    await writeFile(path.join(dir, 'panels/board.css'), '.board { color: red; }\n');
+    const target = { dir: fromRoot(dir), outdir: fromRoot(dir) };
+    await bundlePanels(target, { panels: [{ id: 'board' }] });
+    const first = panelFiles(target).board;
+    expect(first.script).to.match(/^board\.panel-[A-Z0-9]{8}\.js$/);
+    expect(first.style).to.match(/^board\.panel-[A-Z0-9]{8}\.css$/);
+    const text = await readFile(path.join(dir, 'panels', first.script), 'utf8');
+    expect(text).to.contain('"/ui/kit.js"').and.contain('a board').and.contain('as panel').and.not.contain('@svc/kit');
+    expect(String(brotliDecompressSync(await readFile(path.join(dir, 'panels', `${first.script}.br`))))).to.equal(text);
+    await writeFile(path.join(dir, 'panels/board.panel.tsx'), "import { definePanel } from '@svc/kit';\nexport const panel = definePanel({ view: () => <p>another board</p> });\n");
+    await bundlePanels(target, { panels: [{ id: 'board' }] });
+    expect(panelFiles(target).board.script).to.not.equal(first.script);
+    expect(panelFiles(target).board.style).to.equal(undefined);
   });
 });

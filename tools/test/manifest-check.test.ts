@@ -46,4 +46,15 @@ describe('the check of a manifest', () => {
     for (const name of ['__proto__', 'constructor', 'Probe_read']) expect(judge({ capabilities: [name] }), name).to.match(/capabilities: ".*" is no name of a capability: two lower-case words/);
     expect(judge({ capabilities: [5] })).to.contain('/capabilities/0 must be string');
   });
+
+  it('takes panels whose code is there, and names what one lacks', () => {
+    const panel = { id: 'board', title: { en: 'Board', zh: '看板' }, icon: 'box', place: 'watch', permission: 'probe.read' };
+    expect(judge({ panels: [panel] })).to.equal(`${dir}/extension.json /panels: "board" needs ${dir}/panels/board.panel.tsx, which is not there`);
+    mkdirSync(inRoot(dir, 'panels'), { recursive: true });
+    writeFileSync(inRoot(dir, 'panels/board.panel.tsx'), '');
+    expect(judge({ panels: [panel] })).to.equal('good');
+    expect(judge({ panels: [{ ...panel, title: { en: 'Board' } }] })).to.contain("must have required property 'zh'");
+    expect(judge({ panels: [{ ...panel, permission: 'everything' }] })).to.contain('/panels/0/permission must match pattern');
+    expect(judge({ panels: [{ ...panel, id: '../board' }] })).to.contain('/panels/0/id must match pattern');
+  });
 });

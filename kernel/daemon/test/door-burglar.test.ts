@@ -173,8 +173,8 @@ describe('a burglar at the doors', function () {
     expect((await ctx.tcp.listen({ port: 0 }, async () => undefined)).port).to.be.greaterThan(0);
   });
 
-  const expectOnly = async (view: ExtensionContext['kernel'], open: string): Promise<void> => {
-    const parts = Object.keys(view).filter((name) => name !== open);
+  const expectOnly = async (view: ExtensionContext['kernel'], ...open: string[]): Promise<void> => {
+    const parts = Object.keys(view).filter((name) => !open.includes(name));
     expect(parts.length).to.be.greaterThan(15);
     for (const name of parts) {
       const attempt = (): unknown => {
@@ -183,7 +183,7 @@ describe('a burglar at the doors', function () {
       };
       expect((await refusalOf(attempt)).message, name).to.equal(lineFor('kernel'));
     }
-    expect(Reflect.set(view, open, () => [])).to.equal(false);
+    for (const name of open) expect(Reflect.set(view, name, () => [])).to.equal(false);
   };
 
   it('with the list of tools gets the list, and no part of the kernel', async () => {
@@ -200,6 +200,18 @@ describe('a burglar at the doors', function () {
     expect(await refusalOf(() => view.settings.set('api_key', 'mine-mine-mine'))).to.include({ code: 'config_by_hand' });
     expect(Reflect.set(view.settings, 'set', () => undefined)).to.equal(false);
     await expectOnly(view, 'settings');
+  });
+
+  it('with the panels gets those of areas that are on and came with the daemon, and no part of the kernel', async () => {
+    const { kernel: view } = await inside({ grants: grants('kernel:panels'), panels: [{ id: 'loot', title: { en: 'Loot', zh: '赃物' }, icon: 'box', place: 'run', permission: 'loot.read' }] });
+    expect(view.panels().map(({ extension, id }) => `${extension} ${id}`)).to.include('webchat chat').and.not.include('burglar loot');
+    const [{ extension, script } = { extension: '', script: '' }] = view.panels();
+    expect(await view.panelFiles(extension)?.stat(script)).to.include({ kind: 'file' });
+    expect(Object.keys(view.panelFiles(extension) ?? {}).sort()).to.deep.equal(['read', 'readStream', 'readText', 'stat']);
+    expect(view.panelFiles('burglar')).to.equal(undefined);
+    const above = view.panelFiles(extension)?.readText('../index.js') ?? Promise.resolve('');
+    expect((await refusalOf(() => above)).message).to.be.a('string');
+    await expectOnly(view, 'panels', 'panelFiles');
   });
 
   for (const [wrong, says] of [
