@@ -17,8 +17,8 @@ export interface Leading extends Way {
 export interface Doing extends Way {
   readonly permission: string;
   readonly run: () => Promise<string>;
-  /** Asked before. */
-  readonly question?: { readonly title: string; readonly text: string };
+  /** Asked before; it names what goes. */
+  readonly question?: () => Promise<{ readonly title: string; readonly text: string }>;
 }
 
 export interface Mending {
@@ -60,7 +60,10 @@ const newVault = (): Doing => ({
   label: t('new_vault'),
   icon: 'rotate-ccw',
   permission: 'vault.admin',
-  question: { title: t('new_vault_title'), text: t('new_vault_text') },
+  question: async () => {
+    const { names } = await daemon.call('getVault');
+    return { title: t('new_vault_title'), text: [t('new_vault_text'), names === null || names.length === 0 ? '' : t('vault_holds', { names: names.join(', ') })].filter(Boolean).join(' ') };
+  },
   run: async () => {
     await daemon.call('resetVault', { confirm: true });
     return t('vault_made');
