@@ -87,7 +87,8 @@ describeOnEngines('switching an area', () => {
       for (const { method, path, auth, repairs } of kernel.daemon.parts.http.routes.active().map((row) => row.value)) {
         // Whoever has a key may repair, where somebody is there who knows keys: locked-out.test.ts.
         const { status } = await kernel.as(repairs ? 'no-such-key' : 'secret-key-1').send(method, path.replace('{file}', 'docs.js').replaceAll(/\{[^}]+\}/g, 'x'), method === 'GET' ? undefined : {});
-        if (auth === 'public') expect(status, path).to.be.oneOf([200, 503]);
+        // 400: the login reads its body, and a walk has no key to put there.
+        if (auth === 'public') expect(status, path).to.be.oneOf(method === 'GET' ? [200, 503] : [200, 400]);
         else expect(status, `${method} ${path}`).to.equal(repairs && owner !== 'auth' ? 401 : 503);
       }
       expect((await kernel.http.get('/api/health')).status).to.equal(200);

@@ -41,7 +41,7 @@ export const useBrowser = (): { open(url: string, options?: BrowserContextOption
       const page = await context.newPage();
       const mistakes: string[] = [];
       page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') mistakes.push(message.text());
+        if (message.type() === 'error' || message.type() === 'warning') mistakes.push(`${message.text()} ${message.location().url}`);
       });
       page.on('pageerror', (error) => mistakes.push(error.message));
       await page.goto(url);

@@ -1,11 +1,13 @@
 /** What one of two daemons is told, the other hears at once. Time stands still here: nothing expires, and nothing is looked for. */
+import { createHash } from 'node:crypto';
 import { AgentSpawned } from '@svc/ext-agents/contract';
 import { ProviderChanged } from '@svc/ext-providers/contract';
 import { systemClock, type VirtualClock, virtualClock } from '@svc/platform/clock/clock';
 import { createLocalBusHub } from '@svc/platform/bus/local-bus';
-import { fixtureExtension, stopTestKernels } from '@svc/testing';
+import { fixtureExtension, stopTestKernels, TestHttp } from '@svc/testing';
 import { expect } from 'chai';
 import { catalogKeys, sampleCatalog, startCatalogHost } from '../../fixtures/catalogs/catalog-host.js';
+import { openChat } from '../clients/chat-socket.js';
 import { until } from '../clients/model-kernel.js';
 import { bootTwo, count, gate, talk, type TwoDaemons, type TwoDaemonsOptions } from './two-daemons.js';
 
@@ -59,6 +61,22 @@ describe('two daemons over one database', function () {
     await until(() => heard.length >= 4);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(heard.sort()).to.deep.equal(['a: committed', 'a: published', 'b: committed', 'b: published']);
+  });
+
+  it('end a login in both, and what it holds open there', async () => {
+    const key = 'root-key-0';
+    const { a, b, agent } = await boot({ key, config: `[[users]]\nname = "root"\nrole = "owner"\napi_key_hash = "sha256:${createHash('sha256').update(key).digest('hex')}"\n` });
+    const [at, elsewhere] = [a, b].map(({ kernel }) => new TestHttp(kernel.url)) as [TestHttp, TestHttp];
+    const given = (await at.expect(200, 'POST', '/auth/session', { key })).headers.get('set-cookie')?.split(';')[0] ?? '';
+    // One name for both, as behind a proxy that shares requests out.
+    const headers = (http: TestHttp) => ({ cookie: given.replace(new URL(at.url).port, new URL(http.url).port), origin: http.url });
+    expect((await elsewhere.get('/api/agents', headers(elsewhere))).status).to.equal(200);
+    const chat = await openChat(b.kernel.url, agent.id, { headers: headers(elsewhere) });
+
+    await at.expect(200, 'POST', '/auth/logout', undefined, headers(at));
+
+    expect(await chat.closed()).to.equal(4401);
+    expect((await elsewhere.get('/api/agents', headers(elsewhere))).status).to.equal(401);
   });
 
   it('follow a choice in both', async () => {

@@ -39,6 +39,8 @@ export interface TwoDaemonsOptions {
   readonly clock?: TimerClock;
   readonly leaseMs?: number;
   readonly config?: string;
+  /** What `http` of both sends, where `config` names people. */
+  readonly key?: string;
   readonly extra?: (name: string) => readonly InstalledFiles[];
 }
 
@@ -82,6 +84,7 @@ const bootReplica = async (file: string, name: string, modelUrl: string, options
     config: `${OPEN_RATE}${options.config ?? ''}\n${modelConfig(modelUrl)}`,
     env: { OPENAI_API_KEY: MODEL_KEY },
     stopDrainMs: 500,
+    ...(options.key === undefined ? {} : { key: options.key }),
     ...(options.clock ? { clock: options.clock } : {}),
     ...(options.extra ? { extra: options.extra(name) } : {}),
     factories: {

@@ -3,6 +3,7 @@ const FOLDERS = {
   requests: ['messages', 'growing-talks', 'tool-runs', 'first-byte', 'streams', 'agent-get'],
   kernel: ['journal-steps', 'crossing', 'group-commit', 'session-search', 'reload'],
   starting: ['start-up', 'status'],
+  page: ['page'],
   footprint: ['idle-memory', 'rest-memory', 'many-agents', 'full-database', 'reload-heap'],
 };
 const FOLDER_OF = new Map(Object.entries(FOLDERS).flatMap(([folder, names]) => names.map((name) => [name, folder])));

@@ -6,7 +6,7 @@ import * as esbuild from 'esbuild';
 import { inRoot } from '../build/paths.mjs';
 
 const OUT = inRoot('dist/client');
-export const ENTRIES = ['index', 'stream', 'chat', 'node-http'];
+export const ENTRIES = ['index', 'stream', 'chat', 'live', 'node-http'];
 
 export const packClient = async () => {
   rmSync(OUT, { recursive: true, force: true });

@@ -14,17 +14,18 @@ import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './shown/last-active.js';
 import { shownModels } from './shown/model-shown.js';
 import type { Change } from './changing/change.js';
-import { editAgent } from './changing/edit-agent.js';
+import { editAgent, judgeEdit } from './changing/edit-agent.js';
 import { type Mode, setMode } from './changing/set-mode.js';
 import { type CloneWish, cloneAgent } from './cloning.js';
 import { agentRoutes } from './routes/agents.js';
 import { bulkRoutes } from './routes/bulk.js';
 import { changeRoutes } from './routes/changes.js';
+import { checkRoutes } from './routes/check.js';
 import { cloneRoutes } from './routes/clone.js';
 import { modeAndModelRoutes } from './routes/mode-and-model.js';
 import { profileRoutes } from './routes/profiles.js';
-import { type AgentsDeps, checkedId, createAgentsService, finishKills, servedAgents } from './service.js';
-import { spawnAgent } from './spawning.js';
+import { type AgentsDeps, checkedId, createAgentsService, finishKills, getAgent, servedAgents } from './service.js';
+import { judgeSpawn, spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
 import { haltAgent } from './halting.js';
 import { AgentRows, Marks, SpawnKeys } from './tables.js';
@@ -41,7 +42,7 @@ export default defineExtension({
     const spawning = ctx.hooks.define(AgentSpawning);
     const review = ctx.hooks.define(AgentReview);
     const about = { providers: ctx.services.optional(Providers), models: ctx.services.optional(Models), llm: ctx.services.optional(Llm) };
-    const modelsOf: AgentsDeps['modelsOf'] = (listed) =>
+    const modelsOf: AgentsDeps['modelsOf'] = async (listed) =>
       shownModels(
         about,
         listed.map(({ manifest }) => manifest.model),
@@ -69,6 +70,7 @@ export default defineExtension({
     const surface = {
       ...about,
       agents,
+      agentOf: (actor: Actor, agentId: string) => getAgent(deps, actor, agentId),
       store,
       children,
       lastActive,
@@ -77,13 +79,15 @@ export default defineExtension({
       modelsOf,
       spawn: (actor: Actor, request: SpawnRequest) => spawnAgent(deps, actor, request),
       edit: async (actor: Actor, agentId: string, change: Change) => editAgent(deps, actor, checkedId(agentId), change),
+      judgeSpawn: (actor: Actor, request: SpawnRequest) => judgeSpawn(deps, actor, request),
+      judgeEdit: async (actor: Actor, agentId: string, change: Change) => judgeEdit(deps, actor, checkedId(agentId), change),
       setMode: async (actor: Actor, agentId: string, mode: Mode) => setMode({ ...deps, ...about }, actor, checkedId(agentId), mode),
       clone: async (actor: Actor, agentId: string, wish: CloneWish) => cloneAgent({ ...deps, workspaces: ctx.files.root('workspaces') }, actor, await agents.get(actor, agentId), wish),
       halt: (actor: Actor, agentId: string) => haltAgent({ agents, runs }, actor, agentId),
     };
 
     ctx.services.provide(Agents, servedAgents(deps, agents));
-    ctx.routes.add(...agentRoutes(surface), ...changeRoutes(surface), ...modeAndModelRoutes(surface), ...cloneRoutes(surface), ...bulkRoutes(surface), ...profileRoutes());
+    ctx.routes.add(...agentRoutes(surface), ...changeRoutes(surface), ...modeAndModelRoutes(surface), ...cloneRoutes(surface), ...checkRoutes(surface), ...bulkRoutes(surface), ...profileRoutes());
     ctx.tools.add(...agentTools(surface));
     ctx.hooks.tap(KernelReady, () => finishKills(deps));
     ctx.hooks.tap(MetricsCollect, async () => [{ name: 'svc_agents_total', help: 'Agents that there are, suspended ones among them', type: 'gauge', value: await store.count() }]);

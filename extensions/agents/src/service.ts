@@ -4,7 +4,7 @@
  * A5  An agent of somebody else looks like one that does not exist.
  * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
  */
-import { type Actor, type Events, type Logger, type ServiceMethods, type Write, isSvcError, seesAll, isUuid } from '@svc/api';
+import { type Actor, type AtOnce, type Events, type Logger, type ServiceMethods, type Write, isSvcError, seesAll, isUuid } from '@svc/api';
 import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService } from './contract.js';
 import { agentErrors } from './errors.js';
 import { patchOf } from './changing/change.js';
@@ -51,7 +51,8 @@ const gone = (spawned: Spawned): never => {
   throw agentErrors.agents_spawned_agent_gone(spawned.name);
 };
 
-const getAgent = (deps: AgentsDeps, actor: Actor, agentId: string): Agent | Promise<Agent> => {
+/** At once where it is kept. Throws or rejects `agent_not_found`. */
+export const getAgent = (deps: Pick<AgentsDeps, 'cache' | 'store'>, actor: Actor, agentId: string): AtOnce<Agent> => {
   const id = checkedId(agentId);
   const kept = deps.cache.get(id);
   if (!kept) return deps.cache.load(id, () => deps.store.get(actor, id)).then((agent) => agent ?? absent(id));

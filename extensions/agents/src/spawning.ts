@@ -63,9 +63,7 @@ interface Place {
 }
 
 export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, place: Place, receipt: (kept: Kept) => readonly Write[]): Promise<Spawned> => {
-  const { manifest, warnings } = await manifestOf(deps, request);
-  const veto = deps.spawning.isEmpty() ? undefined : await deps.spawning.call({ actor, manifest, parent: place.parent });
-  if (veto) throw agentErrors.agents_spawn_denied('deny' in veto ? veto.deny : `Spawning this agent needs a decision first: ${veto.suspend.reason}`);
+  const { manifest, warnings } = await judged(deps, actor, request, place.parent);
   const agent: Agent = {
     id: place.id ?? deps.ids.uuid(),
     name: manifest.name,
@@ -82,6 +80,19 @@ export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnReq
   await place.prepare?.();
   await commitSpawn(deps, agent, receipt);
   return { agentId: agent.id, name: agent.name, warnings: [...warnings, ...(await reviewOf(deps, manifest))] };
+};
+
+const judged = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, parent: Agent | null): Promise<ReadManifest> => {
+  const read = await manifestOf(deps, request);
+  const veto = deps.spawning.isEmpty() ? undefined : await deps.spawning.call({ actor, manifest: read.manifest, parent });
+  if (veto) throw agentErrors.agents_spawn_denied('deny' in veto ? veto.deny : `Spawning this agent needs a decision first: ${veto.suspend.reason}`);
+  return read;
+};
+
+/** What a spawn would warn of, and makes nothing. Throws what it would throw, but for a name that is taken. */
+export const judgeSpawn = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest): Promise<readonly string[]> => {
+  const { manifest, warnings } = await judged(deps, actor, request, null);
+  return [...warnings, ...(await reviewOf(deps, manifest))];
 };
 
 /** What the person who spawns or changes it should know of what it grants. */
@@ -107,7 +118,7 @@ const commitSpawn = async (deps: SpawnDeps, agent: Agent, receipt: (kept: Kept) 
 };
 
 /** The manifest of a request: its text, else its table, else its template, else all defaults; then what the request says beside it. */
-const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<{ manifest: AgentManifest; warnings: readonly string[] }> => {
+const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<ReadManifest> => {
   const isTable = request.manifest !== undefined;
   const text = request.manifestToml ?? (isTable || request.template === undefined ? undefined : await templateText(deps, request.template));
   if (text === undefined && !isTable && request.name === undefined) throw agentErrors.agents_nothing_to_spawn();

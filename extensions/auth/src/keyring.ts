@@ -4,7 +4,7 @@
  * U1  Keys are compared as SHA-256 digests in constant time, every known key each time.
  * U2  With no key and no user configured the API is open, and whoever calls is the owner.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Actor, Role } from '@svc/api';
 import { hasKey, type KeySettings, type KnownKey, keysOf } from './known-keys.js';
 
@@ -26,7 +26,8 @@ interface Known {
   readonly actor: Actor;
 }
 
-export const OWNER: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+/** Frozen, as all actors of a keyring: whoever is known stays one and the same. */
+export const OWNER: Actor = Object.freeze({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
 export const createKeyring = (settings: KeySettings): Keyring => {
   const keys = keysOf(settings);
@@ -53,7 +54,7 @@ export const createKeyring = (settings: KeySettings): Keyring => {
 /** From the least. */
 const RANKS: readonly Role[] = ['viewer', 'user', 'admin', 'owner'];
 
-const actorOf = ({ source, holder, role }: KnownKey): Actor => (source === 'users' ? { id: `user:${holder}`, role, ownerId: role === 'owner' ? 'owner' : `user:${holder}` } : OWNER);
+const actorOf = ({ source, holder, role }: KnownKey): Actor => (source === 'users' ? Object.freeze({ id: `user:${holder}`, role, ownerId: role === 'owner' ? 'owner' : `user:${holder}` }) : OWNER);
 const bindingOf = ({ digest }: Known, secret: string): string => createHmac('sha256', secret).update(digest).digest('hex');
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 const fromHex = (hash: string): Buffer => Buffer.from(hash.replace('sha256:', ''), 'hex');

@@ -13,7 +13,7 @@ import { createGeminiDriver } from './drivers/gemini/gemini.js';
 import { createOpenAiDriver } from './drivers/openai.js';
 import { createResolutionCache } from './resolution-cache.js';
 import { createQuota } from './money/quota.js';
-import { createLlmService } from './service.js';
+import { servedLlm } from './service.js';
 import { createUsageMetrics } from './money/usage-metrics.js';
 import { createUsageStore } from './store.js';
 import { UsageRows } from './tables.js';
@@ -41,7 +41,7 @@ export default defineExtension({
     const self = ctx.ids.uuid();
     // What this generation used it has counted already.
     ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.hearUsed(agentId)));
-    const llm = createLlmService({
+    const llm = servedLlm({
       resolution,
       providers,
       drivers,

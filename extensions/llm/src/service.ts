@@ -1,5 +1,19 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
-import { type Actor, type ConfigHandle, type Clock, type Events, type Ids, type KeptRows, type Logger, readOneKept, type Write } from '@svc/api';
+import {
+  type Actor,
+  atOnce,
+  type AtOnceService,
+  type ConfigHandle,
+  type Clock,
+  type Events,
+  type Ids,
+  type KeptRows,
+  type Logger,
+  readOneKept,
+  type ServiceMethods,
+  type Write,
+  whenKnown,
+} from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { callsOf, chainError, checkParameters, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
 import { LlmSection } from './config.js';
@@ -9,6 +23,7 @@ import {
   type CallContext,
   type EmbedAnswer,
   type EmbedRequest,
+  type Llm,
   type LlmService,
   LlmUsed,
   type ModelAnswer,
@@ -28,6 +43,7 @@ import type { Need } from './money/quota-ledger.js';
 import type { ResolutionCache } from './resolution-cache.js';
 import type { UsageStore } from './store.js';
 import { canThink } from './call/thinking.js';
+import type { Choice, Resolved } from './resolution.js';
 
 export interface LlmDeps {
   resolution: ResolutionCache;
@@ -54,27 +70,50 @@ export interface CallCounters {
   retries: number;
 }
 
+/** What is in memory as a rule is answered at once, as every agent that is shown asks for it. */
+const inMemory = (deps: LlmDeps): Pick<AtOnceService<LlmService>, 'resolve' | 'canThink' | 'spending'> => ({
+  resolve: (choice) => whenKnown(deps.resolution.resolve(choice), told),
+  canThink: ({ provider, model }) => whenKnown(atOnce(deps.providers).get(provider), (record) => (record ? canThink(record.wire, model) : null)),
+  spending: (actor, agentIds, since) => readOneKept(deps.spent, actor, agentIds, 0, () => deps.store.spending(actor, agentIds, since)),
+});
+
+/** What others learn of a model that was found. */
+const told = ({ provider, model, contextWindow, canThink, why, record, info }: Resolved): Awaited<ReturnType<LlmService['resolve']>> => ({
+  provider,
+  model,
+  contextWindow,
+  canThink,
+  // The stand-in refuses nothing: its answer says what is missing.
+  canSee: record.wire === 'builtin' ? null : (info?.supports_vision ?? null),
+  why,
+});
+
+/** The same for other areas. */
+export const servedLlm = (deps: LlmDeps): ServiceMethods<typeof Llm> => ({ ...createLlmService(deps), ...inMemory(deps) });
+
 export const createLlmService = (deps: LlmDeps): LlmService => ({
-  resolve: async (choice) => {
-    const { provider, model, contextWindow, why, ...resolved } = await deps.resolution.resolve(choice);
-    // The stand-in refuses nothing: its answer says what is missing.
-    const canSee = resolved.record.wire === 'builtin' ? null : (resolved.info?.supports_vision ?? null);
-    return { provider, model, contextWindow, canThink: resolved.canThink, canSee, why };
-  },
+  resolve: async (choice) => inMemory(deps).resolve(choice),
+  canThink: async (choice) => inMemory(deps).canThink(choice),
   checkParameters: async (choice, parameters) => checkParameters(await deps.resolution.resolve(choice), parameters),
-  canThink: async ({ provider, model }) => {
-    const record = await deps.providers.get(provider);
-    return record ? canThink(record.wire, model) : null;
-  },
   admit: (agentId) => deps.quota.admit(agentId),
   reserve: (request, context) => reserve(deps, request, context),
   complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined }),
   stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
   embed: (request, context, options) => embed(deps, request, context, options?.signal ?? NEVER),
   count: async (text) => estimateTokens(text),
-  spending: (actor, agentIds, since) => readOneKept(deps.spent, actor, agentIds, 0, () => deps.store.spending(actor, agentIds, since)),
+  spending: async (actor, agentIds, since) => inMemory(deps).spending(actor, agentIds, since),
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
+
+const UNPRICED = { info: undefined, price: undefined };
+
+const resolvedOr = async <T>({ resolution }: LlmDeps, choice: Choice, otherwise: T): Promise<Resolved | T> => {
+  try {
+    return await resolution.resolve(choice);
+  } catch {
+    return otherwise; // why it cannot be called is said by the call
+  }
+};
 
 /**
  * The dearest model of the chain, asked once with all the tokens it may use. Models that cannot be called
@@ -85,7 +124,7 @@ const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Need> =>
   const maxTokens = request.maxTokens + (request.thinking?.budgetTokens ?? 0);
   let ceilingMicros = 0;
   for (const choice of [request, ...request.fallbacks, ...(await deps.resolution.fallbacks())]) {
-    const { info, price } = await deps.resolution.resolve(choice).catch(() => ({ info: undefined, price: undefined }));
+    const { info, price } = await resolvedOr(deps, choice, UNPRICED);
     const outputTokens = info === undefined ? maxTokens : Math.min(maxTokens, info.max_output_tokens);
     ceilingMicros = Math.max(ceilingMicros, costMicros(price, inputTokens, outputTokens));
   }

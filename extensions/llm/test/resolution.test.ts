@@ -215,7 +215,7 @@ describe('from what an agent names to what is called', () => {
     it('R4 keeps no failure', async () => {
       const records: ProviderRecord[] = [];
       const { cache } = open(records);
-      expect(await codeOf(cache.resolve({ provider: 'openai', model: 'gpt-5' }))).to.equal('llm_provider_not_found');
+      expect(await codeOf(Promise.resolve(cache.resolve({ provider: 'openai', model: 'gpt-5' })))).to.equal('llm_provider_not_found');
       records.push(provider('openai'));
       expect(await cache.resolve({ provider: 'openai', model: 'gpt-5' })).to.include({ provider: 'openai' });
     });

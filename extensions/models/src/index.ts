@@ -11,7 +11,7 @@ import { aliasRoutes } from './routes/alias-routes.js';
 import { catalogRoutes } from './routes/catalog-routes.js';
 import { customRoutes } from './routes/custom-routes.js';
 import { modelRoutes } from './routes/model-routes.js';
-import { createModelsService } from './service.js';
+import { createModelsService, servedModels } from './service.js';
 import { createModelStore } from './store.js';
 import { Aliases, CustomModels, LocalLists, Revisions } from './tables.js';
 import { createKeptCatalog } from './update/kept-catalog.js';
@@ -29,7 +29,7 @@ export default defineExtension({
     const changes = createChanges({ models, store, events: ctx.events, clock: ctx.clock });
     const fetch: typeof ctx.fetch = (url, init) => ctx.fetch(url, init);
     const updates = createCatalogUpdates({ fetch, config: ctx.config, schemas: ctx.schemas, kept, store, models, events: ctx.events, clock: ctx.clock, log: ctx.log, signal: ctx.signal });
-    ctx.services.provide(Models, models);
+    ctx.services.provide(Models, servedModels(models));
     ctx.services.provide(LocalModels, { keep: (provider, listed) => changes.keepList(provider, listed), forget: (provider) => changes.forgetList(provider) });
     const about = { models, providers: ctx.services.optional(Providers), llm: ctx.services.optional(Llm) };
     ctx.routes.add(

@@ -4,9 +4,9 @@
  * C3  The catalog is read on first use; starting the daemon does not wait for it.
  * C6  What is changed here holds for the next question; what another daemon changed, as soon as it is heard, and after ten seconds at the latest.
  */
-import type { Clock } from '@svc/api';
+import { type AtOnce, type Clock, type ServiceMethods, whenKnown } from '@svc/api';
 import type { Catalog } from './catalog.js';
-import type { CatalogModel, ModelsService } from './contract.js';
+import type { CatalogModel, Models, ModelsService } from './contract.js';
 import { buildNames, type Names } from './names.js';
 import type { ModelRows, ModelStore } from './store.js';
 
@@ -22,7 +22,7 @@ export interface ModelsDeps {
 }
 
 export interface ModelsControl extends ModelsService {
-  names(): Promise<Names>;
+  names(): AtOnce<Names>;
   /** The next question reads the rows anew. */
   refresh(): void;
   /** The next question takes the catalog anew. */
@@ -31,7 +31,7 @@ export interface ModelsControl extends ModelsService {
 
 interface State {
   catalog: Promise<Catalog> | undefined;
-  names: Promise<Names> | undefined;
+  names: AtOnce<Names> | undefined;
   at: number;
   /** What stood before, so that nothing is built anew when nothing changed. */
   last: Names | undefined;
@@ -39,7 +39,7 @@ interface State {
 
 export const createModelsService = (deps: ModelsDeps): ModelsControl => {
   const state: State = { catalog: undefined, names: undefined, at: 0, last: undefined };
-  const names = (): Promise<Names> => current(deps, state);
+  const names = (): AtOnce<Names> => current(deps, state);
   return {
     names,
     refresh: () => {
@@ -56,7 +56,10 @@ export const createModelsService = (deps: ModelsDeps): ModelsControl => {
   };
 };
 
-const current = (deps: ModelsDeps, state: State): Promise<Names> => {
+/** The same for other areas: what was read is answered at once, as every agent that is shown asks for its model. */
+export const servedModels = (models: ModelsControl): ServiceMethods<typeof Models> => ({ ...models, find: (model, provider) => whenKnown(models.names(), (names) => names.find(model, provider)) });
+
+const current = (deps: ModelsDeps, state: State): AtOnce<Names> => {
   // Judged without waiting, so that of many callers who find it old only the first looks again.
   if (state.names && (!deps.clock || deps.clock.mono() - state.at < FRESH_MS)) return state.names;
   const next = look(deps, state);
@@ -64,7 +67,9 @@ const current = (deps: ModelsDeps, state: State): Promise<Names> => {
   state.at = deps.clock?.mono() ?? 0;
   next.then(
     (names) => {
-      if (state.names === next) state.last = names;
+      if (state.names !== next) return;
+      state.names = names;
+      state.last = names;
     },
     () => {
       // The error reaches whoever waits for it; a failed look is not kept.

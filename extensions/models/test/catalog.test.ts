@@ -57,7 +57,7 @@ describe('the model catalog', () => {
     const listed = await list(['anthropic'], { provider: 'anthropic', tier: 'fast' });
     expect(listed.models.map(({ id }) => id)).to.deep.equal(['claude-haiku-4-5-20251001']);
     expect(listed.total).to.equal(1);
-    const missing = await get?.handler({ params: { id: 'a/b' } } as never).catch((error: unknown) => error);
+    const missing = await Promise.resolve(get?.handler({ params: { id: 'a/b' } } as never)).catch((error: unknown) => error);
     expect(missing).to.include({ code: 'models_not_found', status: 404 }).and.have.property('message').that.contains('a/b');
   });
 

@@ -12,7 +12,7 @@
  * P7  What a provider said of a key that is kept stands over restarts, until there is another key or it says otherwise.
  * P8  Where a person removed a key and the environment holds one too, that one is not used until they set or enable it.
  */
-import { isSvcError } from '@svc/api';
+import { type AtOnceService, isSvcError, whenKnown } from '@svc/api';
 import type { Changing } from './changes/changing.js';
 import { DefaultModelSection, FallbackProvidersSection } from './config.js';
 import { type DefaultModel, ProviderChanged, type ProvidersService, type ShownDefault } from './contract.js';
@@ -22,11 +22,14 @@ import type { ProvidersDeps } from './deps.js';
 import { providerErrors } from './errors.js';
 import { type KeyChanges, keyChanges } from './changes/keys.js';
 import { type UrlChanges, urlChanges } from './changes/urls.js';
-import { canBeAsked, current, entriesNow, forget, markKeyChange, newState, SNAPSHOT_FRESH_MS, shown, type State } from './snapshot.js';
+import { current, entriesNow, forget, markKeyChange, newState, SNAPSHOT_FRESH_MS, shown, type State } from './snapshot.js';
 
 const KEYS_UNREADABLE = 'providers_keys_unreadable';
 
-export interface ProvidersControl extends ProvidersService, KeyChanges, UrlChanges {
+/** What stands in memory as a rule is answered at once. */
+type InMemory = 'list' | 'get' | 'usable';
+
+export interface ProvidersControl extends Omit<ProvidersService, InMemory>, Pick<AtOnceService<ProvidersService>, InMemory>, KeyChanges, UrlChanges {
   /** From now on this provider answers for `default`, with this model or its usual one. */
   setDefault(name: string, model: string): Promise<DefaultModel>;
   /** Allows every base URL; to be called before a generation takes over, whose predecessor's are taken back. */
@@ -52,12 +55,9 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
     choosing: () => choosing(deps, state),
   };
   return {
-    list: async () => shown(deps, state, await current(deps, state)),
-    get: async (name) => (await current(deps, state)).records.get(name),
-    usable: async () =>
-      shown(deps, state, await current(deps, state))
-        .filter(canBeAsked)
-        .map(({ name }) => name),
+    list: () => whenKnown(current(deps, state), (snapshot) => shown(deps, state, snapshot).list),
+    get: (name) => whenKnown(current(deps, state), (snapshot) => snapshot.records.get(name)),
+    usable: () => whenKnown(current(deps, state), (snapshot) => shown(deps, state, snapshot).usable),
     defaultModel: () => defaultModel(deps, state),
     shownDefault: () => shownDefault(deps, state),
     fallbacks: () => fallbacks(deps, state),

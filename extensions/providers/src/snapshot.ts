@@ -1,5 +1,5 @@
 /** The providers as they are at one moment: where each is reached, whether it has a key, and what it said of it. */
-import { isSvcError, type SecretRef, type Secrets } from '@svc/api';
+import { type AtOnce, isSvcError, type SecretRef, type Secrets } from '@svc/api';
 import { isLoopbackUrl } from './addresses/base-url.js';
 import type { LocalServers } from './addresses/local-servers.js';
 import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
@@ -22,7 +22,7 @@ export interface Snapshot {
 }
 
 export interface State {
-  snapshot: Promise<Snapshot> | undefined;
+  snapshot: AtOnce<Snapshot> | undefined;
   snapshotAt: number;
   chosen: Promise<DefaultModel> | undefined;
   chosenAt: number;
@@ -32,8 +32,8 @@ export interface State {
   readonly keyMarks: Map<string, number>;
   /** Providers that are shown with a refused key, for whoever asks without waiting. */
   refused: ReadonlySet<string>;
-  /** The last list, and what it was made of. */
-  shown: { readonly of: Snapshot; readonly beside: unknown; readonly list: readonly ProviderRecord[] } | undefined;
+  /** The last list, what of it can be asked, and what it was made of. */
+  shown: { readonly of: Snapshot; readonly beside: unknown; readonly list: readonly ProviderRecord[]; readonly usable: readonly string[] } | undefined;
 }
 
 export const newState = (): State => ({ snapshot: undefined, snapshotAt: 0, chosen: undefined, chosenAt: 0, verdicts: new Map(), keyMarks: new Map(), refused: new Set(), shown: undefined });
@@ -49,16 +49,21 @@ export const forget = (state: State): void => {
   state.chosen = undefined;
 };
 
-export const current = (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
+export const current = (deps: ProvidersDeps, state: State): AtOnce<Snapshot> => {
   // Judged without waiting, so that of many callers who find it old only the first looks again.
   if (state.snapshot && deps.clock.mono() - state.snapshotAt < SNAPSHOT_FRESH_MS) return state.snapshot;
   const next = takeSnapshot(deps, state);
   state.snapshot = next;
   state.snapshotAt = deps.clock.mono();
-  next.catch(() => {
-    // The error reaches whoever waits for it; a failed look is not kept.
-    if (state.snapshot === next) state.snapshot = undefined;
-  });
+  next.then(
+    (snapshot) => {
+      if (state.snapshot === next) state.snapshot = snapshot;
+    },
+    () => {
+      // The error reaches whoever waits for it; a failed look is not kept.
+      if (state.snapshot === next) state.snapshot = undefined;
+    },
+  );
   return next;
 };
 
@@ -127,14 +132,14 @@ const lookFor = async (secrets: Secrets, entry: ProviderEntry): Promise<{ place:
 
 const ABLE: ReadonlySet<ProviderRecord['auth_status']> = new Set(['configured', 'validated_key', 'no_key_needed', 'auto_detected']);
 
-export const canBeAsked = (record: ProviderRecord): boolean => record.wire !== 'unsupported' && ABLE.has(record.auth_status);
+const canBeAsked = (record: ProviderRecord): boolean => record.wire !== 'unsupported' && ABLE.has(record.auth_status);
 
-export const shown = ({ local }: Pick<ProvidersDeps, 'local'>, state: State, snapshot: Snapshot): readonly ProviderRecord[] => {
+export const shown = ({ local }: Pick<ProvidersDeps, 'local'>, state: State, snapshot: Snapshot): NonNullable<State['shown']> => {
   const beside = local.known();
-  if (state.shown?.of === snapshot && state.shown.beside === beside) return state.shown.list;
+  if (state.shown?.of === snapshot && state.shown.beside === beside) return state.shown;
   const list = Object.freeze([...snapshot.records.values()].map((record) => withLocal(record, local)));
-  state.shown = { of: snapshot, beside, list };
-  return list;
+  state.shown = { of: snapshot, beside, list, usable: Object.freeze(list.filter(canBeAsked).map(({ name }) => name)) };
+  return state.shown;
 };
 
 /** For a server on this machine the list says whether it answers, where somebody has looked. */

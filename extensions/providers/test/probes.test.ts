@@ -50,6 +50,7 @@ describe('what providers answer', function () {
         const found = await test(kernel, name);
         expect(found).to.include({ status: 'ok', provider: name, model_tested: model, auth_status: 'validated_key' });
         expect(found.latency_ms).to.be.a('number');
+        expect(found.models_listed).to.include(model);
         expect(server.asked.at(-1)?.headers[header]).to.equal(value);
         expect(await provider(kernel, name)).to.include({ auth_status: 'validated_key', available: true, key_present: true, reachable: true });
         await kernel.stop();

@@ -1,8 +1,9 @@
 /** The tool by which one agent asks another. Its effect is a run, so it lives here. */
-import { type AnyTool, type Streams, Type, defineTool } from '@svc/api';
+import { type AnyTool, isSvcError, type Streams, type ToolCall, Type, defineTool } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { CircularWaits } from './loop/circular-wait.js';
-import { RunFrames, type RunsService } from './contract.js';
+import { type RunFrame, RunFrames, type RunsService, type Submitted } from './contract.js';
+import { runErrors } from './errors.js';
 
 export interface AgentSendDeps {
   readonly runs: RunsService;
@@ -12,6 +13,9 @@ export interface AgentSendDeps {
   /** Resolves when the wait has lasted long enough. */
   deadline(signal: AbortSignal): Promise<void>;
 }
+
+/** A reload ends the call as well; then the other run goes on, and the call is made again. */
+const STOPS: ReadonlySet<string> = new Set([runErrors.stopped().code, runErrors.unwatched().code]);
 
 export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
   defineTool({
@@ -40,13 +44,24 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
         depth: call.depth + 1,
         parentRunId: call.runId,
       });
-      // One that runs at once waits for nobody.
-      if (submitted.position > 0 || submitted.replayed) await deps.circles.refuse(call, submitted);
-      const done = new AbortController();
-      const signal = AbortSignal.any([call.signal, done.signal]);
-      const frame = await Promise.race([deps.streams.final(RunFrames, submitted.topic, signal), deps.deadline(signal)]).finally(() => done.abort());
+      const frame = await answerTo(deps, call, submitted).catch(async (error: unknown) => {
+        // Whoever stopped the asking run may have looked for what it began before this was there.
+        if (isStopped(call.signal)) await deps.runs.stop(call.actor, { runId: submitted.runId }, 'whoever asked was stopped');
+        throw error;
+      });
       if (!frame) return { content: `${other.name} has not answered yet; its run ${submitted.runId} goes on.`, isError: true };
       if (frame.type === 'error') return { content: `${other.name} could not answer: ${frame.data.error}`, isError: true };
       return frame.type === 'done' ? frame.data.result.response : '';
     },
   });
+
+const isStopped = ({ aborted, reason }: AbortSignal): boolean => aborted && isSvcError(reason) && STOPS.has(reason.code);
+
+/** Its last frame, or nothing once the wait has lasted long enough. Rejects when the call is over before. */
+async function answerTo(deps: AgentSendDeps, call: ToolCall, submitted: Submitted): Promise<RunFrame | undefined> {
+  // One that runs at once waits for nobody.
+  if (submitted.position > 0 || submitted.replayed) await deps.circles.refuse(call, submitted);
+  const done = new AbortController();
+  const signal = AbortSignal.any([call.signal, done.signal]);
+  return (await Promise.race([deps.streams.final(RunFrames, submitted.topic, signal), deps.deadline(signal)]).finally(() => done.abort())) ?? undefined;
+}

@@ -2,6 +2,12 @@ import { defineErrors } from '@svc/api';
 
 export const runErrors = defineErrors('run', {
   not_found: { status: 404, retry: false, message: (id: string) => `There is no run ${id}.` },
+  invalid_time: {
+    status: 400,
+    retry: false,
+    message: (value: string) => `"${value.slice(0, 40)}" is no time.`,
+    hint: 'Send a day such as 2026-01-31, or a time such as 2026-01-31T10:00:00Z.',
+  },
   empty_message: { status: 400, retry: false, message: () => 'The message is empty.', hint: 'Send {"message": "…"} with some text.' },
   message_too_large: {
     status: 413,

@@ -18,7 +18,9 @@ import { createRepeats } from './loop/repeats.js';
 import { showFrames } from './frames/projections.js';
 import { runMetrics } from './observed/run-metrics.js';
 import { createRollingCount } from './observed/rolling-count.js';
+import { oneRunRoutes } from './observed/one-run.js';
 import { observedRoutes } from './observed/routes.js';
+import { runListRoutes } from './observed/run-lists.js';
 import { messageRoutes } from './routes.js';
 import { inputOf } from './run-input.js';
 import { createRunsService } from './service.js';
@@ -100,7 +102,12 @@ export default defineExtension({
 
     ctx.services.provide(Runs, runs);
     showFrames(ctx.streams);
-    ctx.routes.add(...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }), ...observedRoutes({ agents, sessions, llm, journal: ctx.journal, clock: ctx.clock }));
+    ctx.routes.add(
+      ...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }),
+      ...observedRoutes({ agents, sessions, llm, journal: ctx.journal, clock: ctx.clock }),
+      ...runListRoutes({ agents, sessions, journal: ctx.journal }),
+      ...oneRunRoutes({ agents, journal: ctx.journal, runs }),
+    );
     ctx.sockets.add(chatSocket({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
     ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {

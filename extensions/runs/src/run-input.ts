@@ -78,4 +78,7 @@ export interface ToolOutcome {
   readonly attempt: number;
 }
 
+/** What the tool phase stored; null for one that has not ended. */
+export const toolOutcomeOf = ({ outcome }: JournalStep): ToolOutcome | null => outcome as ToolOutcome | null;
+
 export const toMicrosUsd = (micros: number): number => Math.round(micros) / 1_000_000;

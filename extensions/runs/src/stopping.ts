@@ -3,7 +3,7 @@ import { RunEnded } from './contract.js';
 import { type Actor, type Events, type Journal, type JournalRun, type RunFilter, type Streams, type SvcError, systemActor } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { factOf, leftovers } from './beside.js';
-import { sayEnd, toRunError } from './loop/endings.js';
+import { isOver, sayEnd, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
 import { RUN_KIND, inputOf } from './run-input.js';
 
@@ -20,13 +20,30 @@ const SYSTEM = systemActor('runs');
 
 /** Also the runs that it began. Resolves with how many ended. */
 export async function stopOne(deps: StopDeps, actor: Actor, run: JournalRun, error: SvcError): Promise<number> {
-  let stopped = (await deps.journal.interrupt(run.id, error)) ? 1 : 0;
-  if (stopped === 0 && (await deps.journal.cancel(actor, run.id, toRunError(error), [endedEvent(deps, run), ...(await leftovers(deps, inputOf(run)))]))) {
-    stopped = 1;
-    await sayEnd(deps, run, error);
-  }
-  for await (const child of eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, parentId: run.id })) stopped += await stopOne(deps, actor, child, error);
+  // Those that hear of it from the run itself may be over when they are looked for again; others begin in this moment.
+  const children = new Map<string, JournalRun>();
+  const look = async (): Promise<void> => {
+    for await (const child of eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, parentId: run.id })) children.set(child.id, child);
+  };
+  await look();
+  let stopped = (await endOne(deps, actor, run, error)) ? 1 : 0;
+  await look();
+  for (const child of children.values()) stopped += await stopOne(deps, actor, child, error);
   return stopped;
+}
+
+/** Whoever holds it is told, or its row ends it where nobody does. It may be claimed or fall asleep in between: both are asked until one has. */
+async function endOne(deps: StopDeps, actor: Actor, run: JournalRun, error: SvcError): Promise<boolean> {
+  for (;;) {
+    if (await deps.journal.interrupt(run.id, error)) return true;
+    if (await deps.journal.cancel(actor, run.id, toRunError(error), [endedEvent(deps, run), ...(await leftovers(deps, inputOf(run)))])) {
+      await sayEnd(deps, run, error);
+      return true;
+    }
+    const now = await deps.journal.get(actor, run.id);
+    // Of one that went on when it was looked for, whoever cancelled it meanwhile did so for the same stop.
+    if (!now || isOver(now)) return now?.status === 'cancelled' && !isOver(run);
+  }
 }
 
 /** All that fit, newest first, a page at a time. */

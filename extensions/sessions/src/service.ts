@@ -6,7 +6,7 @@
  * S7  A session that a caller names is there; only the agent's current one may be empty.
  * S10 An id that was taken away is not used again: whoever still writes to it conflicts, and is told that it is gone.
  */
-import { type Actor, type Clock, type Ids, keepRows, readOneKept, seesAll, isUuid, type Write } from '@svc/api';
+import { type Actor, type AtOnceService, type Clock, type Ids, keepRows, readOneKept, seesAll, isUuid, type Write } from '@svc/api';
 import type { Compacted, Entry, EntryDraft, SessionChanged, SessionCount, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import type { Fill } from './compaction/compaction.js';
@@ -34,7 +34,7 @@ const MAX_PROJECTED_ENTRIES = 4_000;
 const NO_SESSIONS: SessionCount = { all: 0, recent: 0 };
 
 /** All but what lists and closing serve. */
-export type TalkService = Omit<SessionsService, 'context' | 'wipe' | 'erase' | 'describe' | 'recent'>;
+export type TalkService = Omit<SessionsService, 'context' | 'wipe' | 'erase' | 'describe' | 'recent' | 'counts'> & Pick<AtOnceService<SessionsService>, 'counts'>;
 
 /** `forget` drops what is kept in memory of a session, `rest` what nobody used for a while; those that are `gone` are counted no more. */
 export const createSessionsService = (deps: SessionsDeps): TalkService & Pick<LogCache, 'forget' | 'rest'> & { gone(sessionIds: readonly string[]): void } => {

@@ -4,17 +4,19 @@ import { expect } from 'chai';
 import { historyOf } from '../src/routes/history.js';
 
 const at = (seq: number): string => `2026-01-01T00:00:0${seq}.000Z`;
+/** What a message says of its entry. */
+const from = (seq: number) => ({ seq, run_id: 'r1', timestamp: at(seq) });
 const log = (...drafts: Array<Partial<EntryDraft> & Pick<EntryDraft, 'kind'>>): Entry[] => drafts.map((draft, index) => ({ runId: 'r1', ...draft, seq: index + 1, at: at(index + 1) }));
 const said = (...texts: string[]) => texts.map((text) => ({ type: 'text' as const, text }));
 const history = (entries: readonly Entry[]) => historyOf({ id: 's', agentId: 'a', label: null }, entries);
 
 describe('the history of a session', () => {
-  it('is who said what and when, in order', () => {
+  it('is who said what and when, in order, with the entry and the run that it came from', () => {
     const { messages, message_count: count } = history(log({ kind: 'user', parts: said('one', 'two') }, { kind: 'assistant', parts: said('three') }, { kind: 'note', content: 'It was stopped.' }));
     expect(messages).to.deep.equal([
-      { role: 'User', content: 'one\ntwo', timestamp: at(1) },
-      { role: 'Assistant', content: 'three', timestamp: at(2) },
-      { role: 'System', content: 'It was stopped.', timestamp: at(3) },
+      { ...from(1), role: 'User', content: 'one\ntwo' },
+      { ...from(2), role: 'Assistant', content: 'three' },
+      { ...from(3), role: 'System', content: 'It was stopped.' },
     ]);
     expect(count).to.equal(3);
   });
@@ -26,7 +28,7 @@ describe('the history of a session', () => {
 
   it('shows the images of a message beside its words, and none where there are none', () => {
     const { messages } = history(log({ kind: 'user', parts: [...said('look'), { type: 'image', mediaType: 'image/png', data: 'AA==' }] }, { kind: 'user', parts: said('and?') }));
-    expect(messages[0]).to.deep.equal({ role: 'User', content: 'look', timestamp: at(1), images: [{ media_type: 'image/png', data: 'AA==' }] });
+    expect(messages[0]).to.deep.equal({ ...from(1), role: 'User', content: 'look', images: [{ media_type: 'image/png', data: 'AA==' }] });
     expect(messages[1]).to.not.have.property('images');
   });
 
@@ -55,7 +57,7 @@ describe('the history of a session', () => {
 
   it('gives calls that came without words a message of their own', () => {
     const { messages } = history(log({ kind: 'user', parts: said('go') }, { kind: 'tool_call', callId: 'c1', tool: 'read' }));
-    expect(messages[1]).to.deep.equal({ role: 'Assistant', content: '', timestamp: at(2), tools: [{ id: 'c1', name: 'read', input: {}, running: true, expanded: false }] });
+    expect(messages[1]).to.deep.equal({ ...from(2), role: 'Assistant', content: '', tools: [{ id: 'c1', name: 'read', input: {}, running: true, expanded: false }] });
   });
 
   it('shows a call as running until its result came, and no result without its call', () => {

@@ -31,7 +31,7 @@ const THEMES: ReadonlyArray<readonly [Theme, IconName]> = [
 const languages = Object.keys(LANGUAGES) as Language[]; // the keys of that very object
 
 const endSession = async (): Promise<void> => {
-  await daemon.call('logOut');
+  await daemon.call('endLogin');
   await loadCaller();
 };
 
@@ -55,7 +55,9 @@ const OfThePage = ({ onCommands }: { onCommands: () => void }) => (
       </a>
       {caller.value?.hasSession && <IconButton icon="log-out" label={t('log_out')} onPress={endSession} />}
     </div>
-    {caller.value && <p class="muted small-text">{t('you', { role: caller.value.name ? `${caller.value.name} (${caller.value.role})` : caller.value.role })}</p>}
+    {caller.value && (
+      <p class="muted small-text">{t('you', { role: caller.value.name && caller.value.name !== caller.value.role ? `${caller.value.name} (${caller.value.role})` : caller.value.role })}</p>
+    )}
   </div>
 );
 

@@ -1,5 +1,5 @@
 /** Where the open panel is drawn. What throws in one is shown there; the page around it goes on. */
-import { address, Button, Component, type ComponentChildren, Empty, Failure, Loading, type PanelDefinition, type PanelProps, useEffect, useState } from '@svc/kit';
+import { address, Button, Component, type ComponentChildren, Empty, Failure, language, Loading, type PanelDefinition, type PanelProps, useEffect, useState } from '@svc/kit';
 import { loadPanel, type Panel, panels, panelsError, loadPanels } from './panels.js';
 import { t } from './shell-words.js';
 
@@ -37,6 +37,7 @@ const Opened = ({ panel, path }: PanelProps & { panel: Panel }) => {
   if (!state.definition)
     return (
       <div class="panel-body">
+        <h1 class="off-screen">{panel.title[language.value]}</h1>
         <Loading label={t('panel_loading')} />
       </div>
     );
@@ -53,7 +54,12 @@ export const openPanel = (): Panel | undefined => {
 export const Outlet = () => {
   const panel = openPanel();
   if (panels.value === undefined) {
-    return <div class="panel-body">{panelsError.value === undefined ? <Loading /> : <Failure error={panelsError.value} onRetry={() => void loadPanels()} />}</div>;
+    return (
+      <div class="panel-body">
+        <h1 class="off-screen">svc</h1>
+        {panelsError.value === undefined ? <Loading /> : <Failure error={panelsError.value} onRetry={() => void loadPanels()} />}
+      </div>
+    );
   }
   if (!panel)
     return (

@@ -1,3 +1,79 @@
-import { definePanel, PanelHead } from '@svc/kit';
+/** Conversations: `#/chat/<agent>/<session>`; without a session the agent's current one, without an agent the last one talked with. */
+import './chat/chat.css';
+import { address, addressOf, Button, daemon, definePanel, Empty, Failure, go, Icon, Loading, may, type PanelProps, useEffect, useLoaded, useState } from '@svc/kit';
+import { ConversationView, NewConversation } from './chat/conversation-view.js';
+import { type Agent, SessionList } from './chat/session-list.js';
+import { NoAgents } from './chat/welcome.js';
+import { t } from './chat/words.js';
 
-export const panel = definePanel({ view: () => <PanelHead title="…" /> });
+const MAX_AGENTS = 500;
+const LAST_AGENT = 'svc.agent';
+const NEW = 'new';
+
+/** The session that is meant where none is named. */
+const CurrentSession = ({ agent }: { agent: Agent }) => {
+  const sessions = useLoaded(`current ${agent.id}`, (signal) => daemon.call('listAgentSessions', { id: agent.id, limit: 20 }, { signal }));
+  useEffect(() => {
+    if (!sessions.data) return;
+    const current = sessions.data.sessions.find(({ is_canonical }) => is_canonical) ?? sessions.data.sessions[0];
+    go('chat', [agent.id, current && current.message_count > 0 ? current.session_id : NEW], { query: address.peek().query, replace: true });
+  }, [sessions.data]);
+  return sessions.error === undefined ? <Loading /> : <Failure error={sessions.error} onRetry={sessions.reload} />;
+};
+
+const Opened = ({ agent, sessionId }: { agent: Agent; sessionId: string | undefined }) => {
+  const isSetUp = address.value.query['setup'] !== undefined;
+  if (sessionId === undefined) return <CurrentSession agent={agent} />;
+  return sessionId === NEW ? <NewConversation agent={agent} isSetUp={isSetUp} /> : <ConversationView key={sessionId} agent={agent} sessionId={sessionId} isSetUp={isSetUp} />;
+};
+
+const Chat = ({ path }: PanelProps) => {
+  const [named, sessionId] = path;
+  const [isListOpen, setListOpen] = useState(false);
+  const agents = useLoaded('agents', (signal) => daemon.call('listAgents', { limit: MAX_AGENTS, sort: 'name', order: 'asc' }, { signal }), ['agent']);
+  useEffect(() => setListOpen(false), [named, sessionId]);
+  useEffect(() => {
+    if (named !== undefined) localStorage.setItem(LAST_AGENT, named);
+  }, [named]);
+  if (!agents.data)
+    return (
+      <div class="panel-body">
+        <h1 class="off-screen">{t('conversations')}</h1>
+        {agents.error === undefined ? <Loading /> : <Failure error={agents.error} onRetry={agents.reload} />}
+      </div>
+    );
+  const all = agents.data.agents;
+  if (all.length === 0) return <NoAgents mayMake={may('agents.write')} />;
+  const last = localStorage.getItem(LAST_AGENT);
+  const agent = named === undefined ? (all.find(({ id }) => id === last) ?? all.find(({ name }) => name === 'assistant') ?? all[0]) : all.find(({ id }) => id === named);
+  return (
+    <div class={isListOpen ? 'chat list-open' : 'chat'}>
+      <aside class="chat-list" aria-label={t('conversations')}>
+        <SessionList agents={all} agentId={agent?.id} currentId={sessionId} maySend={may('runs.send')} mayWrite={may('sessions.write')} onAgent={(id) => go('chat', [id])} />
+      </aside>
+      {isListOpen && <div class="nav-veil" onClick={() => setListOpen(false)} />}
+      <section class="chat-main" aria-label={agent ? t('welcome_to', { name: agent.name }) : t('conversations')}>
+        <header class="chat-head">
+          <span class="list-button">
+            <Button kind="quiet" icon="message-square" aria-expanded={isListOpen} onPress={() => setListOpen(!isListOpen)}>
+              {t('show_list')}
+            </Button>
+          </span>
+          <h1 class="cut grow">
+            <bdi>{agent?.name ?? t('new_agent')}</bdi>
+          </h1>
+          {agent && (
+            <a class="button quiet" href={addressOf('chat', [agent.id, NEW])}>
+              <Icon name="message-square-plus" />
+              <span class="wide-only">{t('new')}</span>
+              <span class="off-screen narrow-only">{t('new')}</span>
+            </a>
+          )}
+        </header>
+        {agent ? <Opened agent={agent} sessionId={sessionId} /> : <Empty icon="bot" title={t('new_agent')} />}
+      </section>
+    </div>
+  );
+};
+
+export const panel = definePanel({ view: Chat });

@@ -1,7 +1,13 @@
 /** What can be wrong with a request of the page. */
 import { defineErrors } from '@svc/api';
 
-export const pageErrors = defineErrors('page', {
+export const webchatErrors = defineErrors('webchat', {
+  invalid_place: {
+    status: 400,
+    retry: false,
+    message: (given: string) => `"${given.slice(0, 80)}" is not a place among the changes: after is the epoch of the last hello, a dot, and the seq of the last frame.`,
+    hint: 'Leave after out, and read anew what you show.',
+  },
   panel_missing: {
     status: 404,
     retry: false,

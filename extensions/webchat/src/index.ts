@@ -1,9 +1,11 @@
-/** The page at `/`, its kit, and the panels that areas add to it. */
+/** The page at `/`, its kit, the panels that areas add to it; and the socket by which a page hears what changes. */
 import { HttpAuthorize, defineExtension } from '@svc/api';
+import { serveLive } from './live/live.js';
 import { webchatRoutes } from './routes.js';
 
 export default defineExtension({
   activate(ctx) {
+    serveLive(ctx);
     const authorize = ctx.hooks.use(HttpAuthorize);
     ctx.routes.add(
       ...webchatRoutes({

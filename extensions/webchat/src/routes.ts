@@ -9,7 +9,7 @@
 import { type Actor, type Assets, bytes, defineRoute, ErrorBody, PANEL_PLACES, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
 import icon from '../page/icon.svg' with { type: 'text' };
 import markup from '../page/page.html' with { type: 'text' };
-import { pageErrors } from './errors.js';
+import { webchatErrors } from './errors.js';
 
 export interface PageDeps {
   readonly assets: Assets;
@@ -107,7 +107,7 @@ const pageRoutes = ({ assets, panelFiles }: PageDeps): RouteDecl[] => [
     handler: async (req) => {
       const { extension, file } = req.params;
       const files = panelFiles(extension);
-      if (!files) throw pageErrors.panel_missing(extension);
+      if (!files) throw webchatErrors.panel_missing(extension);
       return sendAsset(req, files, file, typeOf(file), FOR_EVER);
     },
   }),

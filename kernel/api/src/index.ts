@@ -1,5 +1,6 @@
 /** @svc/api: the only thing an extension imports at run time. */
 export * from './actor.js';
+export * from './at-once.js';
 export * from './manifest/api-keys.js';
 export * from './schema/check.js';
 export * from './command-line.js';

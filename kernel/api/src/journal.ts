@@ -145,6 +145,8 @@ export interface RunFilter {
   subject?: string;
   parentId?: string;
   status?: readonly RunStatus[];
+  /** ISO time: those that were accepted then or later. */
+  since?: string;
   before?: string;
   limit?: number;
 }
@@ -212,9 +214,9 @@ export interface Journal {
   /** Ends a run that nobody holds (queued or waiting). False when it is running or already over. */
   cancel(actor: Actor, runId: string, why: RunError, also?: readonly Write[]): Promise<boolean>;
   /**
-   * Aborts the signal of a run with this error as its reason, whichever process holds it. False when nobody does.
-   * One held elsewhere is told by its row: its holder hears of it at once as a rule, else with its next beat, and
-   * whoever takes it over knows it from the start.
+   * Aborts the signal of a run with this error as its reason, whichever process holds it. Its row says it, too: a holder
+   * elsewhere hears of it at once as a rule, else with its next beat, and whoever takes the run over, after a death of
+   * its holder as well, knows it from the start. False when it is queued, waits or is over: then `cancel` ends it, or nothing has to.
    */
   interrupt(runId: string, reason: Error): Promise<boolean>;
   /** Called when work of this kind may be claimable: a lane became free, a wait was woken. */

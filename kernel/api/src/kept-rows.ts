@@ -8,6 +8,7 @@
  * is kept for longer than a few seconds.
  */
 import { type Actor, seesAll } from './actor.js';
+import { type AtOnce, whenKnown } from './at-once.js';
 import type { Clock } from './doors.js';
 
 const MAX_KEPT = 500;
@@ -21,7 +22,7 @@ export interface KeptRows<T> {
   /** Reads through `load`, keeping the result unless a change came in between. */
   load(id: string, load: () => Promise<T>): Promise<T>;
   /** The same as `get`, and `load` where it is not kept. */
-  read(id: string, load: () => Promise<T>): T | Promise<T>;
+  read(id: string, load: () => Promise<T>): AtOnce<T>;
   /** A change of these rows is being prepared, perhaps by somebody else's commit. */
   willChange(id: string): void;
   changed(id: string): void;
@@ -80,10 +81,13 @@ export const keepRows = <T>(clock: Pick<Clock, 'mono'>): KeptRows<T> => {
 };
 
 /** What is kept is of one id, as whoever sees all sees it: that is read through `kept`, everything else by `load`. `none` is what an id without rows has. */
-export const readOneKept = async <T>(kept: KeptRows<T>, actor: Actor, ids: readonly string[], none: T, load: () => Promise<Record<string, T>>): Promise<Record<string, T>> => {
+export const readOneKept = <T>(kept: KeptRows<T>, actor: Actor, ids: readonly string[], none: T, load: () => Promise<Record<string, T>>): AtOnce<Record<string, T>> => {
   const [id, another] = ids;
   if (id === undefined || another !== undefined || !seesAll(actor)) return load();
-  return { [id]: await kept.read(id, async () => (await load())[id] ?? none) };
+  return whenKnown(
+    kept.read(id, async () => (await load())[id] ?? none),
+    (value) => ({ [id]: value }),
+  );
 };
 
 /** A Map keeps the order of insertion: its first key is the oldest. */

@@ -49,7 +49,8 @@ describe('the README of the client', () => {
     expect(said[1]).to.equal('Noon. 3');
     expect(said[2]).to.match(/^agent_not_found [0-9a-f-]{36}$/);
     expect(said[3]).to.equal('Noon.');
-    expect(said).to.have.length(4);
+    expect(said[4]).to.equal('1 agent(s)');
+    expect(said).to.have.length(5);
   });
 
   it('is true of the package as it is packed: plain modules, with types that a strict program compiles against', async function () {

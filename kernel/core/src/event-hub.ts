@@ -4,12 +4,11 @@
  * What areas say is heard in every process over the same database; what the kernel says of its own process stays there.
  * On the way to another process a live event can be lost: whoever must not miss one listens durably, or looks at rows now and then.
  */
-import type { Disposable, EventDecl, Plain } from '@svc/api';
+import { type Disposable, type EventDecl, isThenable, type Plain } from '@svc/api';
 import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
 import { plainCopy } from './contracts/crossing.js';
 import { ContributionRegistry } from './contribution-registry.js';
 import { type Owner, runAs } from './owner.js';
-import { isThenable } from './thenable.js';
 
 type Listen = (data: unknown) => void | Promise<void>;
 

@@ -11,17 +11,37 @@ export interface LiveContribution {
   begin(owner: Owner): Disposable;
 }
 
+export interface LiveOptions {
+  readonly refuse?: (owner: string, name: string) => Error;
+  /** What is visible begins no earlier than `open` says so. */
+  readonly isHeld?: boolean;
+}
+
 export class LiveRegistry extends ContributionRegistry<LiveContribution> {
-  constructor(name: string, refuse = sameName) {
+  readonly #gate: { isOpen: boolean };
+  readonly #running: Map<LiveContribution, Disposable>;
+
+  constructor(name: string, { refuse = sameName, isHeld = false }: LiveOptions = {}) {
     const running = new Map<LiveContribution, Disposable>();
+    const gate = { isOpen: !isHeld };
     super(name, {
       describe: ({ label }) => label,
       check: (candidate, others) => {
         const other = others.find((row) => row.owner.id === candidate.owner.id && row.value.name !== undefined && row.value.name === candidate.value.name);
         if (other) throw refuse(candidate.owner.id, other.value.name ?? '');
       },
-      changed: (active) => follow(running, active),
+      changed: (active) => {
+        if (gate.isOpen) follow(running, active);
+      },
     });
+    this.#gate = gate;
+    this.#running = running;
+  }
+
+  /** Begins what is visible; from now on, whatever becomes so begins at once. */
+  open(): void {
+    this.#gate.isOpen = true;
+    follow(this.#running, this.active());
   }
 }
 

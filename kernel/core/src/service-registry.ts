@@ -8,6 +8,7 @@
  *     of a service is not what counts. What crosses between builds is a copy, and its actors are those that were handed over.
  */
 import {
+  AT_ONCE,
   type AnyMethodDecl,
   type CallControl,
   type CallOptions,
@@ -20,12 +21,13 @@ import {
   type TSchema,
   declaredAs,
   isOptional,
+  isThenable,
 } from '@svc/api';
 import satisfies from 'semver/functions/satisfies.js';
 import { type ActorBook, createActorBook } from './contracts/actor-book.js';
 import { type Begun, Frames } from './frames.js';
 import { deadlineOf, type EndingCall, NEVER } from './hooks/call-control.js';
-import { isThenable } from './thenable.js';
+
 import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
 import { plainCopy } from './contracts/crossing.js';
@@ -134,13 +136,19 @@ export class ServiceRegistry {
   }
 
   optional<D extends ServiceDecl>(owner: Owner, decl: D, isTrusted = true): OptionalHandle<Service<D>> {
-    const value = (): Service<D> | undefined => (this.has(decl) ? this.require(owner, decl, isTrusted) : undefined);
+    const key = declaredAs(decl);
+    let facade: Service<D> | undefined;
+    const value = (): Service<D> | undefined => {
+      if (!this.#current.has(key)) return undefined;
+      facade ??= this.require(owner, decl, isTrusted);
+      return facade;
+    };
     return {
       get value() {
         return value();
       },
       onChange: (fn) => {
-        const listener: Listener = { owner, key: declaredAs(decl), notify: () => fn(value()) };
+        const listener: Listener = { owner, key, notify: () => fn(value()) };
         this.#listeners.add(listener);
         return owner.lifetime.add(`watch of service ${listener.key}`, () => {
           this.#listeners.delete(listener);
@@ -156,13 +164,17 @@ export class ServiceRegistry {
     const known = facades.get(id);
     if (known) return known;
     const methods: Record<string, Method> = {};
+    const atOnce: Record<string, Method> = {};
     const facade: Facade = { decl, key, caller: owner, isJudged: true, isForeign: true, isTrusted, methods, fits: undefined };
     for (const [name, method] of Object.entries(decl.methods)) {
       const called: Called = { name, count: method.args.length, label: `service ${decl.name}.${name}`, ending: undefined };
-      const call: Method = 'frame' in method ? (...args) => new Frames(() => this.#begin(facade, called, args)) : (...args) => this.#invoke(facade, called, args);
+      const answer: Method = 'frame' in method ? (...args) => new Frames(() => this.#begin(facade, called, args)) : (...args) => this.#invoke(facade, called, args);
+      const call: Method = 'frame' in method ? answer : (...args) => Promise.resolve(this.#invoke(facade, called, args));
       // All consumers share the facade: none may put its own method in another's way.
       Object.defineProperty(methods, name, { value: call, enumerable: true });
+      Object.defineProperty(atOnce, name, { value: answer, enumerable: true });
     }
+    Object.defineProperty(methods, AT_ONCE, { value: Object.freeze(atOnce) });
     Object.freeze(methods);
     facades.set(id, facade);
     return facade;
@@ -211,8 +223,8 @@ export class ServiceRegistry {
     return this.#actors.handAll(schema, value);
   }
 
-  /** A message makes some thirty of these calls: what is answered at once costs one promise, anything else one beside its own. */
-  #invoke(facade: Facade, called: Called, args: readonly unknown[]): Promise<unknown> {
+  /** A message makes some thirty of these calls: what is answered at once costs no promise here, anything else one beside its own. Never throws: what fails rejects. */
+  #invoke(facade: Facade, called: Called, args: readonly unknown[]): unknown {
     const { name } = called;
     try {
       const { row, method, fn, options, given } = this.#open(facade, called, args);
@@ -228,7 +240,7 @@ export class ServiceRegistry {
       const isLooked = facade.isJudged && 'result' in method;
       if (!isThenable(result)) {
         const answer = ending.answered(result);
-        return Promise.resolve(isLooked ? this.#judged(facade, name, method.result, answer) : answer);
+        return isLooked ? this.#judged(facade, name, method.result, answer) : answer;
       }
       // A promise is listened to as it is, other thenables as a promise.
       const held = Promise.resolve(result).then(ending.answered, ending.failed);

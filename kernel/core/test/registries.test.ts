@@ -183,3 +183,31 @@ describe('a live registry, when something else changes', () => {
     expect(told).to.deep.equal(['decay begins', 'sweep begins', 'decay ends', 'decay begins']);
   });
 });
+
+describe('a live registry that is held', () => {
+  it('begins nothing before it is opened, then what is still there, and later ones at once', async () => {
+    const registry = new LiveRegistry('worker', { isHeld: true });
+    const begun: string[] = [];
+    const worker = (label: string) => ({
+      label,
+      begin: () => {
+        begun.push(label);
+        return { dispose: () => undefined };
+      },
+    });
+    const [gone, first, later] = [ownerOf('gone'), ownerOf('first'), ownerOf('later')];
+    for (const owner of [gone, first]) {
+      registry.add(owner, worker(owner.id));
+      registry.swap(undefined, owner);
+    }
+    await gone.lifetime.close();
+    expect(begun).to.deep.equal([]);
+
+    registry.open();
+    expect(begun).to.deep.equal(['first']);
+
+    registry.add(later, worker('later'));
+    registry.swap(undefined, later);
+    expect(begun).to.deep.equal(['first', 'later']);
+  });
+});

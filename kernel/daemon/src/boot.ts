@@ -4,6 +4,7 @@
  * B1  The socket opens before anything heavy is loaded; until all is up it says so.
  * B2  One bad setting, extension or file degrades its own part. Only an essential extension that fails stops the boot.
  * B3  Stop is the reverse (shutdown.ts).
+ * B4  Durable work begins when all that should be on was started once: what it asks for is there. A boot that is refused begins none.
  */
 import { errnoOf } from '@svc/platform/config/errno';
 import { mkdir } from 'node:fs/promises';
@@ -19,7 +20,7 @@ import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/hom
 import { exposedPaths } from '@svc/platform/config/privacy';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
-import { createHttp, type Http } from '@svc/platform/http/http-server';
+import { createHttp, type Http, type HttpOptions } from '@svc/platform/http/http-server';
 import { limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { createLog, type Log } from '@svc/platform/log/log';
@@ -184,6 +185,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     await kernel.lifecycle.boot();
     await attached;
     await refuseFailedEssentials(kernel.lifecycle, stop);
+    ground.wiring.ready.open();
     await becomeReady(ground, kernel);
     return daemonOf(ground, kernel, stop);
   } catch (error) {
@@ -275,9 +277,9 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
 }
 
 /** Whoever calls is known from here on, as one for whom others may act. */
-function knownActors({ hooks, actors }: Wiring): api.HookHandle<typeof api.HttpAuthenticate> {
+function knownActors({ hooks, actors }: Wiring): HttpOptions['hooks']['authenticate'] {
   const authenticate = hooks.handle(api.HttpAuthenticate);
-  return { ...authenticate, call: (admission) => authenticate.call(admission).then((actor) => actor && actors.hand(actor)) };
+  return { isEmpty: authenticate.isEmpty, atOnce: (admission) => api.whenKnown(authenticate.atOnce(admission), (actor) => actor && actors.hand(actor)) };
 }
 
 async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ footing: Footing; choices: Choices }> {

@@ -78,8 +78,9 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, 
     }),
     tables: new ContributionRegistry<api.TableDecl>('table', { describe: ({ name }) => name }),
     capabilities: new ContributionRegistry<api.CapabilityDecl>('capability', { describe: describeCapability }),
-    timers: new LiveRegistry('timer', daemonErrors.timer_twice),
-    ready: new LiveRegistry('run listener'),
+    timers: new LiveRegistry('timer', { refuse: daemonErrors.timer_twice }),
+    // A run of an earlier life may ask for anything that an area brings: it goes on when the start has reached all of them.
+    ready: new LiveRegistry('run listener', { isHeld: true }),
     strikes: new StrikeBook(() => clock.now()),
   };
 }

@@ -30,9 +30,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 /** Whether the caller's role has this verb: `agents.write`. */
 export const may = (permission: string): boolean => (ALLOWED[caller.value?.role ?? ''] ?? []).includes(permission.slice(permission.lastIndexOf('.') + 1));
 
+/** Why a button is disabled; undefined where it need not be. */
+export const whyNot = (permission: string): string | undefined => (may(permission) ? undefined : kitWords('not_allowed', { role: caller.value?.role ?? 'public' }));
+
 /** For the button of what needs this permission: disabled where the caller's role has it not, and saying so. */
-export const needs = (permission: string): { disabled: boolean; title: string | undefined } =>
-  may(permission) ? { disabled: false, title: undefined } : { disabled: true, title: kitWords('not_allowed', { role: caller.value?.role ?? 'public' }) };
+export const needs = (permission: string): { disabled: boolean; title: string | undefined } => ({ disabled: !may(permission), title: whyNot(permission) });
 
 export const loadCaller = async (): Promise<void> => {
   const answer = await daemon.call('getCaller');

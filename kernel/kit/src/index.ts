@@ -9,12 +9,14 @@ export { batch, computed, effect, type ReadonlySignal, type Signal, signal, untr
 export { AbortedError, ClientError, ConnectionError, type EventOf, type InputOf, type OperationId, type OutputOf, SvcError, TimeoutError } from '@svc/client';
 export { followEvents, type FollowOptions } from '@svc/client/stream';
 export { address, addressOf, go, type Place, setQuery } from './address.js';
-export { caller, type Caller, loadCaller, may, mustLogIn, needs } from './caller.js';
+export { caller, type Caller, loadCaller, may, mustLogIn, needs, whyNot } from './caller.js';
 export * from './components/index.js';
 export { daemon } from './daemon.js';
+export { type Draft, useDraft, type Versioned } from './draft.js';
 export { useFresh } from './fresh.js';
 export { type ChangeKind, connection, type Connection, startLive, useChanges } from './live.js';
 export { type Loaded, useLoaded } from './loading.js';
+export { memo } from './memo.js';
 export { ago, bytes, count, dateTime, duration, money, shortId } from './numbers.js';
 export { useOffered } from './offered.js';
 export { definePanel, type PanelDefinition, type PanelProps } from './panel.js';

@@ -36,6 +36,8 @@ export const startLive = (): (() => void) => {
     },
     onGap: tellAll,
     onState: (state) => {
+      // What was loaded while nobody listened may have changed since.
+      if (state === 'live' && connection.peek() === 'connecting') tellAll();
       if (state === 'refused') mustLogIn.value = true;
       connection.value = state === 'refused' ? 'offline' : state;
     },

@@ -13,7 +13,7 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
-/** Many changes at once are one reload. */
+/** Many changes at once are one reload; while one is under way the next waits for it, so that what never stops changing is shown all the same. */
 const TOGETHER_MS = 150;
 
 /**
@@ -30,14 +30,19 @@ export const useLoaded = <T>(key: string, load: (signal: AbortSignal) => Promise
     running.current?.abort();
     const own = new AbortController();
     running.current = own;
-    latest.current(own.signal).then(
-      (data) => !own.signal.aborted && setState({ key, data }),
-      (error: unknown) => {
-        if (own.signal.aborted) return;
-        if (error instanceof SvcError && error.status === 401) mustLogIn.value = true;
-        setState((before) => (before.key === key ? { ...before, error } : { key, error }));
-      },
-    );
+    latest
+      .current(own.signal)
+      .then(
+        (data) => !own.signal.aborted && setState({ key, data }),
+        (error: unknown) => {
+          if (own.signal.aborted) return;
+          if (error instanceof SvcError && error.status === 401) mustLogIn.value = true;
+          setState((before) => (before.key === key ? { ...before, error } : { key, error }));
+        },
+      )
+      .finally(() => {
+        if (running.current === own) running.current = undefined;
+      });
   }, [key]);
 
   useEffect(() => {
@@ -45,12 +50,17 @@ export const useLoaded = <T>(key: string, load: (signal: AbortSignal) => Promise
     return () => {
       running.current?.abort();
       clearTimeout(waiting.current);
+      waiting.current = undefined;
     };
   }, [reload]);
-  useChanges(on, () => {
-    clearTimeout(waiting.current);
-    waiting.current = setTimeout(reload, TOGETHER_MS);
-  });
+  const soon = (): void => {
+    waiting.current ??= setTimeout(() => {
+      waiting.current = undefined;
+      if (running.current) soon();
+      else reload();
+    }, TOGETHER_MS);
+  };
+  useChanges(on, soon);
 
   const now: { data?: T; error?: unknown } = state.key === key ? state : {};
   return { data: now.data, error: now.error, isFirst: now.data === undefined && now.error === undefined, reload };

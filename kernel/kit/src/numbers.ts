@@ -21,7 +21,7 @@ export const money = (usd: number): string =>
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 export const bytes = (value: number): string => {
   const power = Math.min(UNITS.length - 1, value < 1 ? 0 : Math.floor(Math.log10(value) / 3));
-  return numberFormat({ style: 'unit', unit: UNITS[power] ?? 'byte', unitDisplay: 'short', maximumFractionDigits: power === 0 ? 0 : 1 }).format(value / 1_000 ** power);
+  return numberFormat({ style: 'unit', unit: UNITS[power] ?? 'byte', unitDisplay: power === 0 ? 'long' : 'short', maximumFractionDigits: power === 0 ? 0 : 1 }).format(value / 1_000 ** power);
 };
 
 const SECOND_MS = 1_000;

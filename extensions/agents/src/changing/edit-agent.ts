@@ -43,6 +43,10 @@ export const editAgent = async (deps: EditDeps, actor: Actor, agentId: string, c
   throw agentErrors.agents_changed_meanwhile('other keys again and again');
 };
 
+/** What `editAgent` would warn of, and changes nothing. Throws what it would throw, but for what others do meanwhile. */
+export const judgeEdit = async (deps: EditDeps, actor: Actor, agentId: string, change: Change): Promise<readonly string[]> =>
+  (await judged(deps, actor, await livingAgent(deps, actor, agentId), change)).warnings;
+
 const livingAgent = async ({ store }: EditDeps, actor: Actor, agentId: string): Promise<Agent> => {
   const agent = await store.get(actor, agentId);
   if (!agent) throw agentErrors.agent_not_found(agentId);

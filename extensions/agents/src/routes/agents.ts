@@ -1,6 +1,6 @@
-import { type Actor, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
+import { type Actor, allKnown, type AtOnce, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid, whenKnown } from '@svc/api';
 import { AgentSummary, type SummaryDeps, summariesOf } from '../shown/agent-summary.js';
-import type { AgentsService, SpawnRequest } from '../contract.js';
+import type { Agent, AgentsService, SpawnRequest } from '../contract.js';
 import { agentErrors } from '../errors.js';
 import type { LastActive } from '../shown/last-active.js';
 import { shownText } from '../shown/manifest-text.js';
@@ -17,6 +17,8 @@ const route = routeGroup({ area: 'agents' });
 const MAX_PAGE = 500;
 export interface AgentRouteDeps extends SummaryDeps {
   readonly agents: AgentsService;
+  /** The same as their `get`: at once where the agent is kept. */
+  readonly agentOf: (actor: Actor, agentId: string) => AtOnce<Agent>;
   readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
   readonly store: AgentStore;
   readonly lastActive: LastActive;
@@ -117,12 +119,13 @@ const getAgent = (deps: AgentRouteDeps): RouteDecl =>
     params: AgentParams,
     errors: [404],
     responses: { 200: AgentDetail },
-    handler: async ({ actor, params }) => {
-      const agent = await deps.agents.get(actor, params.id);
-      const [[summary], fallbacks, manifestToml] = await Promise.all([summariesOf(deps, actor, [agent]), shownModels(deps, agent.manifest.fallback_models), shownText(agent.manifest)]);
-      if (!summary) throw agentErrors.agent_not_found(agent.id);
-      return reply(200, detailOf(agent, { summary, manifestToml, fallbacks }));
-    },
+    handler: ({ actor, params }) =>
+      whenKnown(deps.agentOf(actor, params.id), (agent) =>
+        whenKnown(allKnown([summariesOf(deps, actor, [agent]), shownModels(deps, agent.manifest.fallback_models), shownText(agent.manifest)]), ([[summary], fallbacks, manifestToml]) => {
+          if (!summary) throw agentErrors.agent_not_found(agent.id);
+          return reply(200, detailOf(agent, { summary, manifestToml, fallbacks }));
+        }),
+      ),
   });
 
 const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>

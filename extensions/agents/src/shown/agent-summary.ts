@@ -1,5 +1,7 @@
 /** What a list says of each agent: its own row, and what providers, llm and sessions know of it. What nobody knows is null. */
-import { type Actor, type Clock, type KeptRows, Nullable, OneOf, type OptionalHandle, readOneKept, Type, Uuid } from '@svc/api';
+import { type Actor, allKnown, type AtOnce, atOnce, type Clock, type KeptRows, Nullable, OneOf, type OptionalHandle, readOneKept, Type, Uuid, whenKnown } from '@svc/api';
+import type { LlmService } from '@svc/ext-llm/contract';
+import type { CatalogModel } from '@svc/ext-models/contract';
 import { AuthStatus, type ProviderRecord } from '@svc/ext-providers/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Agent, ModelChoice } from '../contract.js';
@@ -10,6 +12,7 @@ import type { AgentStore } from '../store.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MICROS_PER_USD = 1_000_000;
+const NO_SESSIONS = { all: 0, recent: 0 };
 
 export const summaryFields = {
   id: Uuid,
@@ -51,44 +54,59 @@ export interface SummaryDeps extends ModelShownDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export type AgentSummary = Awaited<ReturnType<typeof summariesOf>>[number];
-
 /** In the order of the agents; a handful of questions, however many there are. */
-export const summariesOf = async (deps: SummaryDeps, actor: Actor, agents: readonly Agent[]) => {
+export const summariesOf = (deps: SummaryDeps, actor: Actor, agents: readonly Agent[]): AtOnce<AgentSummary[]> => {
   const ids = agents.map(({ id }) => id);
   const since = new Date(deps.clock.now() - DAY_MS).toISOString();
-  const [shown, records, usable, counts, spending, children] = await Promise.all([
-    shownModels(
-      deps,
-      agents.map(({ manifest }) => manifest.model),
-    ),
-    deps.providers.value?.list() ?? [],
-    deps.providers.value?.usable(),
-    deps.sessions.value?.counts(actor, ids, since),
-    deps.llm.value?.spending(actor, ids, since),
-    // A page that shows one agent asks again and again.
-    readOneKept(deps.children, actor, ids, [], () => deps.store.children(actor, ids)),
-  ]);
-  const byName = new Map(records.map((record) => [record.name, record]));
-  return Promise.all(
-    agents.map(async (agent, index) => {
-      const model = shown[index] ?? agent.manifest.model; // as many as there are agents
-      const sessions = counts && (counts[agent.id] ?? { all: 0, recent: 0 });
-      return {
-        ...own(agent, deps.lastActive.waiting(agent.id)),
-        ...(await modelFields(deps, model, byName.get(model.provider))),
-        ready: agent.state === 'Running' && (usable?.includes(model.provider) ?? false),
-        session_count: sessions?.all ?? null,
-        sessions_24h: sessions?.recent ?? null,
-        cost_24h: spending ? (spending[agent.id] ?? 0) / MICROS_PER_USD : null,
-        children: [...(children[agent.id] ?? [])],
-      };
-    }),
+  const [providers, sessions, llm] = [deps.providers.value, deps.sessions.value, deps.llm.value];
+  return whenKnown(
+    allKnown([
+      shownModels(
+        deps,
+        agents.map(({ manifest }) => manifest.model),
+      ),
+      providers && atOnce(providers).list(),
+      providers && atOnce(providers).usable(),
+      sessions && atOnce(sessions).counts(actor, ids, since),
+      llm && atOnce(llm).spending(actor, ids, since),
+      // A page that shows one agent asks again and again.
+      readOneKept(deps.children, actor, ids, [], () => deps.store.children(actor, ids)),
+    ]),
+    ([models, records = [], usable = [], counts, spending, children]) =>
+      // As many models as there are agents.
+      allKnown(agents.map((agent, index) => summaryOf(deps, agent, models[index] ?? agent.manifest.model, { records, usable, counts, spending, children }))),
   );
 };
 
-const own = (agent: Agent, activeSince: string | undefined) => {
-  const lastActive = activeSince ?? agent.lastActiveAt;
+/** What others know, of all agents that are shown. */
+interface Facts {
+  readonly records: readonly ProviderRecord[];
+  /** Providers that can be asked. */
+  readonly usable: readonly string[];
+  readonly counts: Awaited<ReturnType<SessionsService['counts']>> | undefined;
+  readonly spending: Awaited<ReturnType<LlmService['spending']>> | undefined;
+  readonly children: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What is known of the model that answers. */
+interface Known extends ModelChoice {
+  readonly tier: CatalogModel['tier'] | 'unknown';
+  readonly canThink: boolean | null;
+}
+
+export type AgentSummary = ReturnType<typeof summaryFrom>;
+
+const summaryOf = (deps: SummaryDeps, agent: Agent, { provider, model }: ModelChoice, facts: Facts): AtOnce<AgentSummary> => {
+  const [models, llm] = [deps.models.value, deps.llm.value];
+  return whenKnown(allKnown([models && atOnce(models).find(model, provider), llm && atOnce(llm).canThink({ provider, model })]), ([known, canThink]) =>
+    summaryFrom(deps, agent, { provider, model, tier: known?.tier ?? 'unknown', canThink: canThink ?? null }, facts),
+  );
+};
+
+/** One literal, field by field: an object that is put together of others costs a hundred times as much. */
+const summaryFrom = (deps: SummaryDeps, agent: Agent, model: Known, { records, usable, counts, spending, children }: Facts) => {
+  const lastActive = deps.lastActive.waiting(agent.id) ?? agent.lastActiveAt;
+  const sessions = counts && (counts[agent.id] ?? NO_SESSIONS);
   return {
     id: agent.id,
     name: agent.name,
@@ -106,13 +124,15 @@ const own = (agent: Agent, activeSince: string | undefined) => {
     parent_agent_id: agent.parentId,
     tags: [...agent.manifest.tags],
     revision: agent.revision,
+    model_provider: model.provider,
+    model_name: model.model,
+    model_tier: model.tier,
+    auth_status: records.find(({ name }) => name === model.provider)?.auth_status ?? null,
+    supports_thinking: model.canThink,
+    ready: agent.state === 'Running' && usable.includes(model.provider),
+    session_count: sessions?.all ?? null,
+    sessions_24h: sessions?.recent ?? null,
+    cost_24h: spending ? (spending[agent.id] ?? 0) / MICROS_PER_USD : null,
+    children: [...(children[agent.id] ?? [])],
   };
 };
-
-const modelFields = async ({ models, llm }: ModelShownDeps, { provider, model }: ModelChoice, record: ProviderRecord | undefined) => ({
-  model_provider: provider,
-  model_name: model,
-  model_tier: (await models.value?.find(model, provider))?.tier ?? 'unknown',
-  auth_status: record?.auth_status ?? null,
-  supports_thinking: (await llm.value?.canThink({ provider, model })) ?? null,
-});

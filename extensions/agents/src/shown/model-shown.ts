@@ -1,5 +1,5 @@
 /** Which model an agent answers with, for whoever only shows it: asked of the gateway, guessed from the words where it refuses. */
-import { isSvcError, type OptionalHandle } from '@svc/api';
+import { allKnown, type AtOnce, atOnce, isSvcError, isThenable, type OptionalHandle, whenKnown } from '@svc/api';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
@@ -11,10 +11,10 @@ export interface ModelShownDeps {
   readonly llm: OptionalHandle<LlmService>;
 }
 
-/** In the order of the choices; each distinct one is resolved once. What a person named stays as it was written. */
-export const shownModels = async (deps: ModelShownDeps, choices: readonly ModelChoice[]): Promise<ModelChoice[]> => {
-  const distinct = new Map<string, Promise<ModelChoice>>();
-  return Promise.all(
+/** In the order of the choices; each distinct one is resolved once. What a person named stays as it was written. Never throws: what fails rejects. */
+export const shownModels = (deps: ModelShownDeps, choices: readonly ModelChoice[]): AtOnce<ModelChoice[]> => {
+  const distinct = new Map<string, AtOnce<ModelChoice>>();
+  return allKnown(
     choices.map(({ provider, model }) => {
       const key = `${provider} ${model}`;
       const shown = distinct.get(key) ?? shownModel(deps, { provider, model });
@@ -24,23 +24,27 @@ export const shownModels = async (deps: ModelShownDeps, choices: readonly ModelC
   );
 };
 
-const shownModel = async (deps: ModelShownDeps, choice: ModelChoice): Promise<ModelChoice> => {
+const shownModel = (deps: ModelShownDeps, choice: ModelChoice): AtOnce<ModelChoice> => {
   if (!isOpen(choice.provider) && !isOpen(choice.model)) return choice;
-  const resolved = await resolvedBy(deps, choice);
-  return { provider: isOpen(choice.provider) ? resolved.provider : choice.provider, model: isOpen(choice.model) ? resolved.model : choice.model };
+  return whenKnown(resolvedBy(deps, choice), (resolved) => ({
+    provider: isOpen(choice.provider) ? resolved.provider : choice.provider,
+    model: isOpen(choice.model) ? resolved.model : choice.model,
+  }));
 };
 
 /** The words that leave it to the daemon. */
 const isOpen = (name: string): boolean => name === '' || name === 'default' || name === 'auto';
 
-const resolvedBy = async (deps: ModelShownDeps, choice: ModelChoice): Promise<ModelChoice> => {
-  try {
-    if (deps.llm.value) return await deps.llm.value.resolve(choice);
-  } catch (error) {
+const resolvedBy = (deps: ModelShownDeps, choice: ModelChoice): AtOnce<ModelChoice> => {
+  const llm = deps.llm.value;
+  if (!llm) return guessed(deps, choice);
+  const resolved = atOnce(llm).resolve(choice);
+  if (!isThenable(resolved)) return resolved;
+  return resolved.catch((error: unknown) => {
     // A missing key, say: that it cannot answer stands in `ready` and `auth_status`.
     if (!isSvcError(error)) throw error;
-  }
-  return guessed(deps, choice);
+    return guessed(deps, choice);
+  });
 };
 
 const guessed = async ({ providers, models }: ModelShownDeps, choice: ModelChoice): Promise<ModelChoice> => {

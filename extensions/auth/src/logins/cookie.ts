@@ -37,7 +37,7 @@ export const sentLogin = (request: Sent): string | undefined => {
 
 /** The header that gives the cookie to a browser. */
 export const givenCookie = (request: Sent, id: string, forMs: number): { 'set-cookie': string } => ({
-  'set-cookie': [`${cookieName(request)}=${id}`, 'Path=/', `Max-Age=${Math.max(0, Math.floor(forMs / 1_000))}`, 'HttpOnly', 'SameSite=Strict', ...(request.isSecure ? ['Secure'] : [])].join('; '),
+  'set-cookie': [`${cookieName(request)}=${id}`, 'Path=/', `Max-Age=${Math.max(0, Math.ceil(forMs / 1_000))}`, 'HttpOnly', 'SameSite=Strict', ...(request.isSecure ? ['Secure'] : [])].join('; '),
 });
 
 export const takenCookie = (request: Sent): { 'set-cookie': string } => givenCookie(request, '', 0);

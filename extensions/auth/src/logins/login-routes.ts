@@ -78,7 +78,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       handler: async (req) => whoIs(deps, req),
     }),
     defineRoute({
-      id: 'logOut',
+      id: 'endLogin',
       method: 'POST',
       path: '/auth/logout',
       summary: 'Log out',

@@ -6,7 +6,7 @@
  * L3  Once somebody has heard a part of an answer, no other model answers: half an answer is an error.
  * L4  What a failed attempt used is billed too.
  */
-import { type Ids, isSvcError, type SvcError } from '@svc/api';
+import { type AtOnce, type Ids, isSvcError, type SvcError } from '@svc/api';
 import type { LlmConfig } from '../config.js';
 import type { Attempt, ModelAnswer, ModelErrorClass, ModelRequest, Parameters, RetryWait, Usage } from '../contract.js';
 import { llmErrors } from '../errors.js';
@@ -19,9 +19,9 @@ import { withRoom } from './thinking.js';
 const MAX_MODELS = 10;
 
 export interface ChainDeps extends CallDeps {
-  resolve(choice: Choice): Promise<Resolved>;
+  resolve(choice: Choice): AtOnce<Resolved>;
   /** Config's fallbacks, tried after the request's own. */
-  fallbacks(): Promise<readonly Choice[]>;
+  fallbacks(): AtOnce<readonly Choice[]>;
   /** Told when a provider refused its key. */
   keyRefused(provider: string): Promise<void>;
   /** Told when a provider answered. */

@@ -14,9 +14,12 @@ export const TestResult = Type.Object(
     model_tested: Nullable(Type.String(), { description: 'The cheapest model of the catalog that it lists, else the first that it lists, or the one that was asked for' }),
     error: Type.Optional(Type.String({ description: 'What was wrong and what to do' })),
     auth_status: Type.String({ description: 'Of the provider, after the test' }),
+    models_listed: Type.Optional(Type.Array(Type.String(), { description: 'Models that it lists, by its own names; at most 2,000 of them' })),
   },
   { 'x-name': 'ProviderTest' },
 );
+
+const MAX_LISTED = 2_000;
 
 /** Asks, keeps what was found out, and tells. */
 export const runTest = async ({ providers, reach, testing }: RoutesDeps, record: ProviderRecord, model: string | undefined, signal: AbortSignal) => {
@@ -31,6 +34,7 @@ export const runTest = async ({ providers, reach, testing }: RoutesDeps, record:
     model_tested: outcome.model,
     ...(outcome.error === null ? {} : { error: outcome.error }),
     auth_status: (after ?? record).auth_status,
+    ...(outcome.listing?.kind === 'listed' ? { models_listed: outcome.listing.models.slice(0, MAX_LISTED).map(({ id }) => id) } : {}),
   };
 };
 

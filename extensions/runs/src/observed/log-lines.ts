@@ -1,7 +1,7 @@
 /** What an agent did, line by line, made from the journal when it is asked for: nothing is written twice for it. */
 import { type Actor, type Journal, type JournalRun, type JournalStep, OneOf, type Static, Type } from '@svc/api';
 import { answerOf, inputOf, modelOutcomeOf, RUN_KIND } from '../run-input.js';
-import { endOf, shownStep, statusOf } from './traces.js';
+import { endOf, nameOf, statusOf } from './traces.js';
 
 export const OUTCOMES = ['ok', 'error', 'denied', 'cancelled', 'pending'] as const;
 type Outcome = (typeof OUTCOMES)[number];
@@ -74,9 +74,8 @@ const endDetail = (run: JournalRun): string => {
 const endOutcome = ({ status }: JournalRun): Outcome => (status === 'done' ? 'ok' : status === 'cancelled' ? 'cancelled' : 'error');
 
 const stepDetail = (step: JournalStep): string => {
-  const { name } = shownStep(step);
   const outcome = modelOutcomeOf(step);
-  return outcome ? `${name}: ${outcome.inputTokens} tokens sent, ${outcome.outputTokens} answered` : name;
+  return outcome ? `${nameOf(step)}: ${outcome.inputTokens} tokens sent, ${outcome.outputTokens} answered` : nameOf(step);
 };
 
 const stepOutcome = (step: JournalStep): Outcome => {

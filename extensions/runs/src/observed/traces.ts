@@ -2,7 +2,7 @@
 import { type Actor, isSvcError, type Journal, type JournalRun, type JournalStep, Nullable, type Static, Type, Uuid } from '@svc/api';
 import type { Entry, SessionsService } from '@svc/ext-sessions/contract';
 import { isOver } from '../loop/endings.js';
-import { inputOf, modelIntentOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
+import { inputOf, modelIntentOf, modelOutcomeOf, toMicrosUsd, toolIntentOf, toolOutcomeOf } from '../run-input.js';
 
 const SUMMARY_CHARS = 200;
 /** Entries of one run that are looked at; a run of fifty iterations has some hundreds. */
@@ -32,7 +32,7 @@ export const RunStep = Type.Object(
     seq: Type.Integer(),
     kind: Type.String({ description: '`model` or `tool`' }),
     name: Type.String({ description: 'The model as provider/model, or the tool' }),
-    status: Type.String({ description: '`running`, `done`, `failed` or `denied`' }),
+    status: Type.String({ description: '`running`, `done`, `failed`, `cancelled` or `denied`' }),
     started_at: Type.String({ format: 'date-time' }),
     ended_at: Nullable(Type.String({ format: 'date-time' })),
     duration_ms: Duration,
@@ -40,6 +40,7 @@ export const RunStep = Type.Object(
     output_tokens: Nullable(Type.Integer()),
     cost_usd: Nullable(Type.Number()),
     attempts: Nullable(Type.Integer(), { description: 'How often models were asked for this step' }),
+    error: Nullable(Type.String(), { description: 'Why it failed: the code of the error that ended its run, or how the call of a tool ended' }),
   },
   { 'x-name': 'RunStep' },
 );
@@ -66,7 +67,7 @@ export interface TraceDeps {
 export const traceOf = async (deps: TraceDeps, actor: Actor, run: JournalRun) => {
   const steps = await deps.journal.steps(actor, run.id);
   const entries = await entriesOf(deps, actor, run, steps);
-  return { run: shownRun(run), traces: tracesOf(steps, entries), steps: steps.map(shownStep) };
+  return { run: shownRun(run), traces: tracesOf(steps, entries), steps: steps.map((step) => shownStep(step, run)) };
 };
 
 export const endOf = (run: JournalRun): string | null => (isOver(run) ? run.updatedAt : null);
@@ -103,7 +104,7 @@ const tracesOf = (steps: readonly JournalStep[], entries: readonly Entry[]): Dec
         input: call?.entry.args ?? null,
         rationale: call?.rationale ?? null,
         recovered_from_text: false,
-        execution_ms: durationOf(step),
+        execution_ms: step.endedAt === null ? null : Date.parse(step.endedAt) - Date.parse(step.startedAt),
         is_error: step.status === 'failed',
         output_summary: (results.get(step.key)?.content ?? '').slice(0, SUMMARY_CHARS),
         iteration,
@@ -121,32 +122,39 @@ const saidBefore = (entries: readonly Entry[], index: number): string | null => 
   return text === '' ? null : text;
 };
 
-export const durationOf = ({ startedAt, endedAt }: JournalStep): number | null => (endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt));
-
 export const statusOf = (step: JournalStep): string => {
   if (step.kind === 'tool' && toolIntentOf(step).denied !== undefined) return 'denied';
   return step.status === 'intent' ? 'running' : step.status;
 };
 
-export const shownStep = (step: JournalStep): RunStep => {
+/** One that its run ended in the middle of ended with it. */
+export const shownStep = (step: JournalStep, run: JournalRun): RunStep => {
   const outcome = modelOutcomeOf(step);
+  const isCut = step.status === 'intent' && isOver(run);
+  const endedAt = isCut ? run.updatedAt : step.endedAt;
   return {
     seq: step.seq,
     kind: step.kind,
     name: nameOf(step),
-    status: statusOf(step),
+    status: isCut ? (run.status === 'cancelled' ? 'cancelled' : 'failed') : statusOf(step),
     started_at: step.startedAt,
-    ended_at: step.endedAt,
-    duration_ms: durationOf(step),
+    ended_at: endedAt,
+    duration_ms: endedAt === null ? null : Date.parse(endedAt) - Date.parse(step.startedAt),
     input_tokens: outcome?.inputTokens ?? null,
     output_tokens: outcome?.outputTokens ?? null,
     cost_usd: outcome ? toMicrosUsd(outcome.costMicros) : null,
     attempts: outcome?.attempts.length ?? null,
+    error: isCut ? (run.error?.code ?? null) : failureOf(step),
   };
 };
 
+const failureOf = (step: JournalStep): string | null => {
+  if (step.status !== 'failed') return null;
+  return step.kind === 'tool' ? (toolOutcomeOf(step)?.status ?? null) : ((step.outcome as { code?: string } | null)?.code ?? null); // what the journal keeps of a step that threw
+};
+
 /** The model that answered, or the one that was to be asked. */
-const nameOf = (step: JournalStep): string => {
+export const nameOf = (step: JournalStep): string => {
   if (step.kind === 'tool') return toolIntentOf(step).tool;
   const { provider, model } = modelOutcomeOf(step) ?? modelIntentOf(step);
   return `${provider}/${model}`;

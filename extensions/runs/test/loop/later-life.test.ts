@@ -2,9 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OWNER, fixtureExtension, OPEN_RATE, type SseEvent } from '@svc/testing';
-import { ToolBefore } from '@svc/api';
+import { describeOnEngines, OWNER, fixtureExtension, OPEN_RATE, type SseEvent } from '@svc/testing';
+import { defineTool, ToolBefore, Type } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
+import { createJournal } from '@svc/platform/journal/journal';
 import { expect } from 'chai';
 import type { Script, ScriptedAnswer } from '../../../../fixtures/providers/openai-server.js';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
@@ -111,5 +112,67 @@ describe('a run that waits for a time', () => {
     await clock.advance(160_000);
     await until(async () => (await run())?.status === 'done');
     expect((await run())?.result).to.include({ response: 'on time' });
+  });
+});
+
+describeOnEngines('a run that is resumed while an area that it needs is slow to start', (engine) => {
+  let home: string;
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'svc-slow-start-'));
+  });
+  afterEach(async () => {
+    await stopModelKernels();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it(`goes on when that is there, and finds its tool (${engine.name})`, async () => {
+    const first = await bootWithModel([{ hang: true }], { home, stopDrainMs: 20 });
+    const cut = first.http.post(`/api/agents/${first.agent.id}/message`, { message: 'count' });
+    await until(() => first.model.requests.length === 1);
+    await first.kernel.stop();
+    const runId = (await cut).headers.get('x-svc-run') ?? '';
+
+    const clock = virtualClock(Date.now());
+    let claims = 0;
+    let claimsBefore: number | undefined;
+    const slow = fixtureExtension({
+      id: 'slow',
+      manifest: { requires: { runs: '^1.0.0' } },
+      contributions: { tools: [{ name: 'count', risk: 'read', replay: 'safe' }] },
+      definition: {
+        activate: async (ctx) => {
+          // Whatever of runs is due by now is done.
+          await clock.advance(1_000);
+          claimsBefore = claims;
+          ctx.tools.add(defineTool({ name: 'count', description: 'Counts.', params: Type.Object({}), risk: 'read', replay: 'safe', parallel: true, run: async () => 'counted' }));
+        },
+      },
+    });
+    const second = await bootWithModel([{ toolCalls: [{ name: 'count', args: {} }] }, { text: 'done' }], {
+      home,
+      clock,
+      config: `${OPEN_RATE}[extensions]\nenable = ["slow"]\n`,
+      extra: [slow],
+      factories: {
+        createJournal: (options) => {
+          const journal = createJournal(options);
+          return {
+            ...journal,
+            claim: (...args) => {
+              claims += 1;
+              return journal.claim(...args);
+            },
+          };
+        },
+      },
+    });
+    expect(claimsBefore, 'claims before all areas had started').to.equal(0);
+    await clock.advance(1);
+
+    await until(async () => (await second.kernel.daemon.parts.journal.get(OWNER, runId))?.status === 'done');
+    expect(JSON.stringify(second.model.requests.at(-1)?.body.messages))
+      .to.contain('counted')
+      .and.not.contain('There is no tool');
   });
 });

@@ -13,6 +13,8 @@ export const History = Type.Object(
     compacted_summary: Nullable(Type.String(), { description: 'What a model reads in place of the older messages' }),
     messages: Type.Array(
       Type.Object({
+        seq: Type.Integer({ description: 'Number of its entry in the log' }),
+        run_id: Nullable(Type.String(), { description: 'The run that it came from; `GET /api/sessions/{id}/runs` says what became of that' }),
         role: Type.String(),
         content: Type.String(),
         tools: Type.Optional(
@@ -60,6 +62,8 @@ interface HistoryTool {
 }
 
 interface HistoryMessage {
+  seq: number;
+  run_id: string | null;
   role: 'User' | 'Assistant' | 'System';
   content: string;
   tools?: HistoryTool[];
@@ -91,9 +95,10 @@ export function historyOf(session: { id: string; agentId: string; label: string 
 function add(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: Entry): void {
   // What was read from a file is for the model; people see the file.
   const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' && !part.file ? [part.text] : [])).join('\n');
-  if (entry.kind === 'user') messages.push({ role: 'User', content: text, timestamp: entry.at, ...shownFiles(entry.parts ?? []) });
-  else if (entry.kind === 'assistant') messages.push({ role: 'Assistant', content: text, timestamp: entry.at });
-  else if (entry.kind === 'note') messages.push({ role: 'System', content: entry.content ?? '', timestamp: entry.at });
+  const from = { seq: entry.seq, run_id: entry.runId, timestamp: entry.at };
+  if (entry.kind === 'user') messages.push({ ...from, role: 'User', content: text, ...shownFiles(entry.parts ?? []) });
+  else if (entry.kind === 'assistant') messages.push({ ...from, role: 'Assistant', content: text });
+  else if (entry.kind === 'note') messages.push({ ...from, role: 'System', content: entry.content ?? '' });
   else if (entry.kind === 'tool_call') addCall(messages, open, entry);
   else if (entry.kind === 'tool_result') {
     const tool = open.get(entry.callId ?? '');
@@ -118,7 +123,7 @@ function shownFiles(parts: readonly Part[]): Pick<HistoryMessage, 'images' | 'at
 function addCall(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: Entry): void {
   let last = messages.at(-1);
   if (last?.role !== 'Assistant') {
-    last = { role: 'Assistant', content: '', timestamp: entry.at };
+    last = { seq: entry.seq, run_id: entry.runId, role: 'Assistant', content: '', timestamp: entry.at };
     messages.push(last);
   }
   const tool: HistoryTool = { id: entry.callId ?? '', name: entry.tool ?? '', input: entry.args ?? {}, running: true, expanded: false };

@@ -1,5 +1,6 @@
 /** Routes and sockets: one declaration gives validation, types, OpenAPI, the auth rule, the rate cost and the audit mark. */
 import type { Actor } from '../actor.js';
+import type { AtOnce } from '../at-once.js';
 import type { Logger } from '../doors.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from '../declare/frames.js';
 import { type Plain, declaredAs } from '../declare/plain.js';
@@ -129,14 +130,14 @@ export interface RouteDecl {
   readonly streamed?: MediaAnswer;
   /** Left out, errors are `{error, code, hint?, request_id, details?}`. */
   readonly errorShape?: ErrorShape;
-  readonly handler: (req: Req<never, never, never>) => Promise<Reply>;
+  readonly handler: (req: Req<never, never, never>) => AtOnce<Reply>;
 }
 
 export interface RouteSpec<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> extends Omit<RouteDecl, 'params' | 'query' | 'body' | 'handler'> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  readonly handler: (req: Req<Infer<P>, Infer<Q>, Infer<B>>) => Promise<Reply>;
+  readonly handler: (req: Req<Infer<P>, Infer<Q>, Infer<B>>) => AtOnce<Reply>;
 }
 
 export const defineRoute = <P extends TObject | undefined = undefined, Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined>(spec: RouteSpec<P, Q, B>): RouteDecl =>

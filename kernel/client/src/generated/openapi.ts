@@ -114,6 +114,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Judge a manifest, and change nothing
+         * @description Says what `POST /api/agents` would refuse and warn of, or `PATCH /api/agents/{id}` where `agent_id` names an agent: every slip with its line, and what the caller may not grant. Whether a name is taken, and what others change meanwhile, is seen when it is sent.
+         */
+        post: operations["checkAgentManifest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{id}": {
         parameters: {
             query?: never;
@@ -1208,6 +1228,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hear what changes
+         * @description One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It says what to read again and holds nothing of it; you hear only of what you may read. Of several changes of one thing that come close together the last is sent. After a lost connection, `after` brings what you missed; `gap` says that this is not known any more: read anew what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
+         */
+        get: operations["followChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/logs/stream": {
         parameters: {
             query?: never;
@@ -1672,6 +1712,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs, the newest first
+         * @description Each message that was accepted began one: of all agents that you may see, or of one agent or session, in one state, from a time on. A row says how far the run is, what it used so far, why it failed and what it waits for. Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One run with its steps
+         * @description As in the list, with each call of a model and of a tool: when it began and ended, what it used, how it ended. What tools were called with is in `GET /api/agents/{id}/traces?run_id=`.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop one run
+         * @description Cancels it where it goes on, waits or is queued, with the runs of other agents that it began. Other runs of its agent go on. What was said until then stays in the session. One that is over stays as it is: `stopped` is 0.
+         */
+        post: operations["stopRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -1756,6 +1856,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/branch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a session that goes on from a place in this one
+         * @description The new session belongs to the same agent and begins with what was said here until the place that is named (`seq` of a message), attachments included; without a place, with all of it. This session stays as it is, and so does the current one of the agent: name the new one with the next message. An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. What was taken along has its costs, and is found by searches, in the session where it was said.
+         */
+        post: operations["branchSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/label": {
         parameters: {
             query?: never;
@@ -1769,6 +1889,26 @@ export interface paths {
          * @description null takes the label away; lists then show how the conversation began. Several sessions may have one label.
          */
         put: operations["updateSessionLabel"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened in a session: its runs with their steps
+         * @description The newest runs of a session in the order in which they were accepted, those that failed, were stopped, wait or go on included, each with its calls of models and tools. With the `run_id` of the messages in `GET /api/agents/{id}/session` a page shows the same after a reload as before, and can offer to try again what failed. `next` leads to older ones.
+         */
+        get: operations["listSessionRuns"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2083,7 +2223,7 @@ export interface paths {
          * Log out
          * @description Ends the login of this browser and takes its cookie away; streams and sockets that it holds open end too. Other browsers of the same person stay logged in. Without a login it does nothing. A key is not ended by it.
          */
-        post: operations["logOut"];
+        post: operations["endLogin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2408,6 +2548,24 @@ export interface components {
                 /** @description The identity of the error */
                 code?: string;
             }[];
+        };
+        ManifestCheck: {
+            /** @description The text of an agent.toml, at most 1 MiB */
+            manifest_toml: string;
+            /**
+             * Format: uuid
+             * @description The agent whose manifest it shall replace; left out, it is that of a new agent
+             */
+            agent_id?: string;
+        };
+        ManifestProblem: {
+            /** @description Counted from one; null where it is about no single line */
+            line: number | null;
+            /** @description With its section, such as `model.temperature`; empty where it is about no single key */
+            key: string;
+            message: string;
+            /** @description What would be right there */
+            expected: string;
         };
         AgentDetail: {
             /**
@@ -2877,6 +3035,10 @@ export interface components {
             /** @description What a model reads in place of the older messages */
             compacted_summary: string | null;
             messages: {
+                /** @description Number of its entry in the log */
+                seq: number;
+                /** @description The run that it came from; `GET /api/sessions/{id}/runs` says what became of that */
+                run_id: string | null;
                 role: string;
                 content: string;
                 tools?: {
@@ -2968,6 +3130,8 @@ export interface components {
             active: boolean;
             /** @description It is the agent's current one */
             is_canonical: boolean;
+            /** @description The session that it goes on from; that may be gone */
+            branched_from: string | null;
         };
         SessionList: {
             sessions: components["schemas"]["SessionSummary"][];
@@ -3057,7 +3221,7 @@ export interface components {
             kind: string;
             /** @description The model as provider/model, or the tool */
             name: string;
-            /** @description `running`, `done`, `failed` or `denied` */
+            /** @description `running`, `done`, `failed`, `cancelled` or `denied` */
             status: string;
             /** Format: date-time */
             started_at: string;
@@ -3069,6 +3233,8 @@ export interface components {
             cost_usd: number | null;
             /** @description How often models were asked for this step */
             attempts: number | null;
+            /** @description Why it failed: the code of the error that ended its run, or how the call of a tool ended */
+            error: string | null;
         };
         AgentUpdate: {
             /** @description The text of an agent.toml, at most 1 MiB */
@@ -3529,6 +3695,8 @@ export interface components {
             error?: string;
             /** @description Of the provider, after the test */
             auth_status: string;
+            /** @description Models that it lists, by its own names; at most 2,000 of them */
+            models_listed?: string[];
         };
         Readiness: {
             /** @enum {string} */
@@ -3538,6 +3706,115 @@ export interface components {
                 /** @description `ok`, `warn` or `error` */
                 status: string;
             }[];
+        };
+        ListedRun: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /** @description The run of another agent that asked for it */
+            parent_run_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
+            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            channel: string;
+            /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
+            is_aside: boolean;
+            /**
+             * Format: date-time
+             * @description When its message was accepted
+             */
+            started_at: string;
+            ended_at: string | null;
+            /** @description Calls of models and of tools */
+            step_count: number;
+            input_tokens: number;
+            output_tokens: number;
+            cost_usd: number;
+            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            model: string | null;
+            /** @description Why it failed or was cancelled */
+            error: {
+                code: string;
+                message: string;
+                hint?: string;
+                /** @description Whether the same message can succeed later */
+                retry: boolean;
+            } | null;
+            /** @description What it waits for */
+            waiting: {
+                reason: string;
+                approval_id: string;
+                until: string | null;
+            } | null;
+            /** @description null where the agent is gone */
+            agent_name: string | null;
+        };
+        OneRun: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /** @description The run of another agent that asked for it */
+            parent_run_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
+            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            channel: string;
+            /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
+            is_aside: boolean;
+            /**
+             * Format: date-time
+             * @description When its message was accepted
+             */
+            started_at: string;
+            ended_at: string | null;
+            /** @description Calls of models and of tools */
+            step_count: number;
+            input_tokens: number;
+            output_tokens: number;
+            cost_usd: number;
+            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            model: string | null;
+            /** @description Why it failed or was cancelled */
+            error: {
+                code: string;
+                message: string;
+                hint?: string;
+                /** @description Whether the same message can succeed later */
+                retry: boolean;
+            } | null;
+            /** @description What it waits for */
+            waiting: {
+                reason: string;
+                approval_id: string;
+                until: string | null;
+            } | null;
+            /** @description null where the agent is gone */
+            agent_name: string | null;
+            steps: components["schemas"]["RunStep"][];
         };
         SessionHit: {
             /**
@@ -3640,9 +3917,84 @@ export interface components {
             active: boolean;
             /** @description It is the agent's current one */
             is_canonical: boolean;
+            /** @description The session that it goes on from; that may be gone */
+            branched_from: string | null;
             /** @description Sessions have no model of their own: it is the agent that has one */
             model_override: null;
             messages: components["schemas"]["RawMessage"][];
+        };
+        SessionBranch: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            label: string | null;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            branched_from: string;
+            /** @description The last entry that both sessions have; 0 where the new one begins empty */
+            through_seq: number;
+        };
+        SessionRun: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /** @description The run of another agent that asked for it */
+            parent_run_id: string | null;
+            /** @enum {string} */
+            status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
+            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            channel: string;
+            /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
+            is_aside: boolean;
+            /**
+             * Format: date-time
+             * @description When its message was accepted
+             */
+            started_at: string;
+            ended_at: string | null;
+            /** @description Calls of models and of tools */
+            step_count: number;
+            input_tokens: number;
+            output_tokens: number;
+            cost_usd: number;
+            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            model: string | null;
+            /** @description Why it failed or was cancelled */
+            error: {
+                code: string;
+                message: string;
+                hint?: string;
+                /** @description Whether the same message can succeed later */
+                retry: boolean;
+            } | null;
+            /** @description What it waits for */
+            waiting: {
+                reason: string;
+                approval_id: string;
+                until: string | null;
+            } | null;
+            steps: components["schemas"]["RunStep"][];
         };
         ShuttingDown: {
             /** @enum {string} */
@@ -4169,6 +4521,8 @@ export type AgentIds = components['schemas']['AgentIds'];
 export type BulkAgentResults = components['schemas']['BulkAgentResults'];
 export type SpawnRequests = components['schemas']['SpawnRequests'];
 export type BulkSpawnResults = components['schemas']['BulkSpawnResults'];
+export type ManifestCheck = components['schemas']['ManifestCheck'];
+export type ManifestProblem = components['schemas']['ManifestProblem'];
 export type AgentDetail = components['schemas']['AgentDetail'];
 export type AgentPatch = components['schemas']['AgentPatch'];
 export type AgentChanged = components['schemas']['AgentChanged'];
@@ -4229,9 +4583,13 @@ export type DefaultModel = components['schemas']['DefaultModel'];
 export type LocalModelServer = components['schemas']['LocalModelServer'];
 export type ProviderTest = components['schemas']['ProviderTest'];
 export type Readiness = components['schemas']['Readiness'];
+export type ListedRun = components['schemas']['ListedRun'];
+export type OneRun = components['schemas']['OneRun'];
 export type SessionHit = components['schemas']['SessionHit'];
 export type RawMessage = components['schemas']['RawMessage'];
 export type SessionDetail = components['schemas']['SessionDetail'];
+export type SessionBranch = components['schemas']['SessionBranch'];
+export type SessionRun = components['schemas']['SessionRun'];
 export type ShuttingDown = components['schemas']['ShuttingDown'];
 export type Status = components['schemas']['Status'];
 export type TemplateSummary = components['schemas']['TemplateSummary'];
@@ -4527,6 +4885,48 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkAgentManifest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ManifestCheck"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Whether it would be taken */
+                        ok: boolean;
+                        problems: components["schemas"]["ManifestProblem"][];
+                        /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                        warnings: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["ContentTooLarge"];
@@ -7196,6 +7596,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    followChanges: {
+        parameters: {
+            query?: {
+                /** @description Where you stand: the `epoch` of the last `hello`, a dot, and the `seq` of the last frame */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Switching to WebSocket */
+            101: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            426: components["responses"]["UpgradeRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            /** @description Never answered: the connection becomes a WebSocket */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     streamLogs: {
         parameters: {
             query?: {
@@ -8301,6 +8739,128 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description Only of this agent */
+                agent_id?: string;
+                /** @description Only of this session */
+                session_id?: string;
+                /** @description Only those that stand so */
+                status?: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
+                /** @description Accepted at this time or later: a day, or a time in ISO 8601 */
+                since?: string;
+                /** @description Only runs that were accepted before this one: `next` of the page before */
+                before?: string;
+                /** @description How many at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        runs: components["schemas"]["ListedRun"][];
+                        /** @description Send it as `before` to get those before; null where there are none */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Run id, as the header x-svc-run of an answer names it
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneRun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    stopRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Run id, as the header x-svc-run of an answer names it
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok";
+                        run_id: string;
+                        /** @description How many runs */
+                        stopped: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSessions: {
         parameters: {
             query?: {
@@ -8503,6 +9063,59 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    branchSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Take along what was said before this entry: that of a message, to say it otherwise or to have it answered once more */
+                    before_seq?: number;
+                    /** @description Take along what was said up to this entry, and it */
+                    after_seq?: number;
+                    /** @description What to call the new session */
+                    label?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionBranch"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     updateSessionLabel: {
         parameters: {
             query?: never;
@@ -8553,6 +9166,55 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessionRuns: {
+        parameters: {
+            query?: {
+                /** @description Only runs that were accepted before this one: `next` of the page before */
+                before?: string;
+                /** @description How many at most */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        runs: components["schemas"]["SessionRun"][];
+                        /** @description Send it as `before` to get those before; null where there are none */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9095,7 +9757,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    logOut: {
+    endLogin: {
         parameters: {
             query?: never;
             header?: never;

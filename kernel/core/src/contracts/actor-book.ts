@@ -16,10 +16,15 @@ export interface ActorBook {
 
 export const createActorBook = (): ActorBook => {
   const handed = new WeakSet<object>();
+  /** Of actors that cannot change: each comes with every request of its key. */
+  const known = new WeakMap<object, Actor>();
   const hand = (actor: Actor): Actor => {
     if (handed.has(actor)) return actor;
+    const before = known.get(actor);
+    if (before) return before;
     const own = Object.freeze({ id: actor.id, role: actor.role, ownerId: actor.ownerId });
     handed.add(own);
+    if (Object.isFrozen(actor)) known.set(actor, own);
     return own;
   };
   return {

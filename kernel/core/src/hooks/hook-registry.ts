@@ -2,7 +2,7 @@
  * All hooks: the kernel's, made at boot, and those that extensions own. A hook
  * goes when its owner goes; its taps stay registered and sleep until it is back.
  */
-import { type CallOf, type Disposable, type HookDecl, type HookHandle, type Stage, SvcError, type TapOf, type TapOptions, declaredAs } from '@svc/api';
+import { type AtOnce, type CallOf, type Disposable, type HookDecl, type HookHandle, type Stage, SvcError, type TapOf, type TapOptions, declaredAs } from '@svc/api';
 import { type ActorBook, createActorBook } from '../contracts/actor-book.js';
 import { type ContractJudge, noJudge } from '../contracts/contract-judge.js';
 import { ContributionRegistry, type Contribution } from '../contribution-registry.js';
@@ -12,6 +12,12 @@ import type { Owner } from '../owner.js';
 import { orderTaps } from './tap-order.js';
 
 const STAGES: Readonly<Record<string, number>> = { first: -200, policy: -100, normal: 0, late: 100, last: 200 };
+
+/** A hook as the kernel holds it. */
+export interface KernelHook<H extends HookDecl> extends HookHandle<H> {
+  /** The same call without a promise where its tap answers at once. What fails rejects. */
+  readonly atOnce: (...args: Parameters<CallOf<H>>) => AtOnce<Awaited<ReturnType<CallOf<H>>>>;
+}
 
 interface Tapped {
   readonly hook: HookDecl;
@@ -50,7 +56,7 @@ export class HookRegistry {
   }
 
   /** For the kernel itself, which is not judged. */
-  handle<H extends HookDecl>(hook: H): HookHandle<H> {
+  handle<H extends HookDecl>(hook: H): KernelHook<H> {
     const key = declaredAs(hook);
     return this.#handle(hook, () => this.#slots.get(key), undefined);
   }
@@ -62,7 +68,7 @@ export class HookRegistry {
     const slot = new HookSlot(hook, this.#watch, this.#judge);
     slot.replace(orderTaps(taps));
     // As in #handle: the declaration fixes what the slot takes and gives.
-    return ((subject: unknown, context: unknown) => slot.call(subject, context)) as CallOf<H>;
+    return ((subject: unknown, context: unknown) => Promise.resolve(slot.call(subject, context))) as CallOf<H>;
   }
 
   /** A hook of somebody else, for this caller. */
@@ -111,9 +117,9 @@ export class HookRegistry {
     return true;
   }
 
-  #handle<H extends HookDecl>(hook: H, slot: () => HookSlot | undefined, caller: Owner | undefined): HookHandle<H> {
+  #handle<H extends HookDecl>(hook: H, slot: () => HookSlot | undefined, caller: Owner | undefined): KernelHook<H> {
     const isJudged = caller !== undefined && this.#judge.isNeeded(caller);
-    const call = (subject: unknown, context: unknown): unknown => {
+    const atOnce = (subject: unknown, context: unknown): unknown => {
       // Looked up at each call: an owner's reload makes a new one.
       const found = slot() ?? this.#need(hook);
       if (!isJudged) return found.call(subject, context);
@@ -124,7 +130,8 @@ export class HookRegistry {
     };
     return {
       // The slot was made from a declaration of this name and major version, which fixes what it takes and gives.
-      call: call as CallOf<H>,
+      call: ((subject: unknown, context: unknown) => Promise.resolve(atOnce(subject, context))) as CallOf<H>,
+      atOnce: atOnce as KernelHook<H>['atOnce'],
       isEmpty: () => slot()?.isEmpty ?? true,
     };
   }

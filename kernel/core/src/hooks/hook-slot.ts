@@ -8,14 +8,13 @@
  * H4  null, and a verdict that is none, are faults of the tap: tapable would take null as a value.
  * H5  An empty slot costs one comparison.
  */
-import { type HookDecl, type SvcError, type TapControl, type Verdict, isSvcError } from '@svc/api';
+import { type HookDecl, type SvcError, type TapControl, type Verdict, isSvcError, isThenable } from '@svc/api';
 import { type ActorBook, createActorBook } from '../contracts/actor-book.js';
 import { type ContractJudge, noJudge } from '../contracts/contract-judge.js';
 import { plainCopy } from '../contracts/crossing.js';
 import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { Owner } from '../owner.js';
 import { runAs } from '../owner.js';
-import { isThenable } from '../thenable.js';
 
 export interface Tap {
   readonly owner: Owner;
@@ -71,6 +70,7 @@ export class HookSlot {
     this.#invoke = undefined;
   }
 
+  /** Without a promise where one tap answers at once, or nobody taps. Never throws: what fails rejects. */
   call(...args: readonly unknown[]): unknown {
     if (this.#taps.length === 0) return this.#answerOfNobody(args);
     this.#invoke ??= this.#compile();
@@ -80,11 +80,11 @@ export class HookSlot {
   #answerOfNobody(args: readonly unknown[]): unknown {
     switch (this.hook.kind) {
       case 'pipe':
-        return Promise.resolve(args[0]);
+        return args[0];
       case 'gather':
-        return Promise.resolve([]);
+        return [];
       default:
-        return Promise.resolve(undefined);
+        return undefined;
     }
   }
 
@@ -128,7 +128,7 @@ export class HookSlot {
             },
           );
         leave();
-        return Promise.resolve(unlessSkipped(answer));
+        return unlessSkipped(answer);
       } catch (error) {
         leave();
         return Promise.reject(error);

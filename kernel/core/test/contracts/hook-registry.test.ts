@@ -33,6 +33,19 @@ describe('the hook registry', () => {
     expect(order).to.deep.equal([...stages].reverse());
   });
 
+  it('answers the kernel without a promise where the one tap does, and anybody else with one', async () => {
+    const hooks = create();
+    const owner = ownerOf('auth');
+    const held = hooks.handle(Before);
+    expect(held.atOnce('x')).to.equal(undefined);
+    hooks.tap(owner, Before, () => ({ deny: 'no' }));
+    publish(hooks, owner);
+    expect(held.atOnce('x')).to.deep.equal({ deny: 'no' });
+    const called = held.call('x');
+    expect(called).to.be.instanceOf(Promise);
+    expect(await called).to.deep.equal({ deny: 'no' });
+  });
+
   it('takes no name of a stage it does not know for an early one', async () => {
     const hooks = create();
     const order: string[] = [];

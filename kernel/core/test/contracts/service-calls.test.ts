@@ -1,5 +1,5 @@
 /** What a call may say of its end, and methods that answer with one frame after another. */
-import { type CallControl, Type, defineService, method, streamMethod } from '@svc/api';
+import { type CallControl, Type, atOnce, defineService, method, streamMethod } from '@svc/api';
 import { expect } from 'chai';
 import { Lifetime } from '../../src/lifetime.js';
 import { type Owner, currentOwner } from '../../src/owner.js';
@@ -117,6 +117,51 @@ describe('a call of a service', () => {
     expect(await codeOf(model.ask('bad', 1, { deadlineMs: 600_000 }))).to.equal('bad');
     await turn();
     expect(timers()).to.equal(before);
+  });
+});
+
+describe('a call of a service by who does not wait for what is known', () => {
+  it('is answered without a promise where the method does so, and holds nobody afterwards', () => {
+    const { model, provider } = create({ ask: (text) => `${text} as ${currentOwner()?.id}` });
+    expect(atOnce(model).ask('a')).to.equal('a as model');
+    expect(provider.lifetime.holds()).to.deep.equal([]);
+  });
+
+  it('is answered by a promise where the method makes one, and holds the provider until then', async () => {
+    const { model, provider } = create({ ask: async (text) => text });
+    const asked = atOnce(model).ask('a');
+    expect(asked).to.be.instanceOf(Promise);
+    expect(provider.lifetime.holds()).to.deep.equal(['service model.ask']);
+    expect(await asked).to.equal('a');
+    expect(provider.lifetime.holds()).to.deep.equal([]);
+  });
+
+  it('never throws: a method that throws, and a provider that is gone, reject', async () => {
+    const { model, provider, services } = create({
+      ask: () => {
+        throw new Error('it broke');
+      },
+    });
+    expect(await codeOf(atOnce(model).ask('a') as Promise<unknown>)).to.equal('it broke');
+    expect(provider.lifetime.holds()).to.deep.equal([]);
+    services.provided.drop(provider);
+    expect(await codeOf(atOnce(model).ask('a') as Promise<unknown>)).to.equal('service_gone');
+  });
+
+  it('has its time like any other', async () => {
+    const { model } = create({ ask: never });
+    expect(await codeOf(atOnce(model).ask('a', 1, { deadlineMs: 5 }) as Promise<unknown>)).to.equal('service_deadline');
+  });
+
+  it('streams as it does for others', async () => {
+    const { model } = create({
+      stream: async function* (count) {
+        yield count;
+      },
+    });
+    const frames: unknown[] = [];
+    for await (const frame of atOnce(model).stream(7)) frames.push(frame);
+    expect(frames).to.deep.equal([7]);
   });
 });
 

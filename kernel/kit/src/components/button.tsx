@@ -12,6 +12,8 @@ export interface ButtonProps {
   readonly icon?: IconName;
   readonly children?: ComponentChildren;
   readonly type?: 'button' | 'submit';
+  /** The id of the form that it submits, where it stands outside of that. */
+  readonly form?: string;
   readonly disabled?: boolean;
   /** Why it cannot be pressed, or what it does beyond its words. */
   readonly title?: string | undefined;

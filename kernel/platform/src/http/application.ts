@@ -14,7 +14,7 @@ export const createApplication = (deps: SocketDeps): Application => {
   const app = websockify(new Koa());
   // Errors are answered and logged by the boundary; koa's own way loses headers.
   app.silent = true;
-  for (const step of pipeline(deps)) app.use(step);
+  app.use(pipeline(deps));
   const callback = app.callback();
   return { request: (req, res) => void callback(req, res), sockets: createSocketHub(app, deps) };
 };

@@ -1,6 +1,6 @@
 /** Routes that keep their answer under the caller's `Idempotency-Key`, in the commit that caused it (the journal's receipts). */
 import { createHash } from 'node:crypto';
-import type { Journal, Reply, RouteDecl } from '@svc/api';
+import type { AtOnce, Journal, Reply, RouteDecl } from '@svc/api';
 import { httpErrors } from './errors.js';
 import type { HandlerRequest } from './request.js';
 
@@ -11,12 +11,15 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
 export type Once = Journal['once'];
 
 /** With `verify` a handler that kept no receipt of a success fails: its next caller would do it again. */
-export const answerOnce = async (once: Once | undefined, decl: RouteDecl, request: HandlerRequest, verify: boolean, handle: () => Promise<Reply>): Promise<Reply> => {
+export const answerOnce = (once: Once | undefined, decl: RouteDecl, request: HandlerRequest, verify: boolean, handle: () => AtOnce<Reply>): AtOnce<Reply> => {
   const key = request.headers['idempotency-key'];
-  if (decl.idempotent !== true || key === undefined || !once) return handle();
+  return decl.idempotent !== true || key === undefined || !once ? handle() : answerByKey(once, key, decl, request, verify, handle);
+};
+
+const answerByKey = async (once: Once, key: string, decl: RouteDecl, request: HandlerRequest, verify: boolean, handle: () => AtOnce<Reply>): Promise<Reply> => {
   if (!KEY.test(key)) throw httpErrors.bad_idempotency_key();
   const asked = { actor: request.actor, kind: RECEIPTS_KIND, key: `${decl.id} ${key}`, fingerprint: fingerprintOf(request) };
-  const { result, replayed } = await once<Reply>(asked, (receipt) => {
+  const { result, replayed } = await once<Reply>(asked, async (receipt) => {
     request.receipts = receipt;
     return handle();
   });

@@ -4,11 +4,9 @@
  * What is refused before it has matched is charged by the boundary.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Actor, type Frame, type Headers, type Ids, isSvcError, type Logger, type Reply, type RouteDecl, type SocketDecl } from '@svc/api';
+import { type Actor, type AtOnce, type Ids, isThenable, type Logger, type Reply, type RouteDecl, type SocketDecl, whenKnown } from '@svc/api';
 import { runAs } from '@svc/core';
-import type { Context, Next } from 'koa';
-import type { Projections } from '../streams/projections.js';
-import type { StreamsAdmin } from '../streams/streams.js';
+import type { Context } from 'koa';
 import { type Access, admitOrigin } from './callers/access.js';
 import { describeError, type Head, sendBytes, sendJson } from './replies/answer.js';
 import { assertJsonType, type BodyRule, DEFAULT_MAX_BODY_BYTES, hasBody, parseJson, readBytes } from './bodies/body.js';
@@ -17,119 +15,111 @@ import { type CallerHooks, charge, chargedRefusal, identify } from './callers/ca
 import { answerStarting } from './connections/early-listener.js';
 import { shaped, shapeUnder } from './error-shape.js';
 import { httpErrors } from './errors.js';
-import type { Followers } from './replies/follow-reply.js';
-import { waitForFrame } from './replies/frame-wait.js';
 import { assertMayPass, assertOpen, type Gate, type WrongKeys } from './callers/gate.js';
 import { type Once, answerOnce } from './idempotency.js';
 import { createJsonMeasure } from './bodies/json-measure.js';
-import type { HttpLimits } from './limits.js';
 import { HandlerRequest, parseQuery } from './request.js';
 import { matchRoute } from './routes/route-match.js';
 import type { RouteTable, Row } from './routes/route-table.js';
-import type { Standing } from './callers/standing.js';
-import { sendStream } from './replies/stream-reply.js';
+import { sendReply, type SendingDeps } from './replies/send-reply.js';
 import { streamBody } from './bodies/streamed-body.js';
 import { type RouteChecks, type Validators, validate } from './routes/validators.js';
 
-/** A restart takes about as long, in seconds. */
-const COME_BACK_S = '5';
-
-export interface PipelineDeps {
+export interface PipelineDeps extends SendingDeps {
   readonly access: Access;
   readonly hooks: CallerHooks;
   readonly log: Logger;
   readonly ids: Ids;
-  readonly streams: StreamsAdmin;
-  readonly projections: Projections;
   readonly gate: () => Gate;
   readonly routes: () => RouteTable<RouteDecl>;
   readonly sockets: () => RouteTable<SocketDecl>;
-  readonly followers: Followers;
-  readonly standing: Standing;
   /** Keeps answers of routes that are `idempotent`; there once the journal is. */
   readonly once: () => Once | undefined;
   readonly wrongKeys: WrongKeys;
   readonly validators: Validators;
-  readonly limits: () => HttpLimits;
   /** Replies are held to their declared schemas: for test kernels, where a wrong shape must not pass. */
   readonly checkReplies: boolean;
 }
 
-/** What koa's middleware hand on. */
-interface RequestState {
-  head: Head & { origin: string | undefined };
-  call: Call;
+/** One request on its way. */
+interface Passage {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly head: Head;
+  readonly call: Call;
   /** Known once the request has matched a route. */
-  row?: Row<RouteDecl>;
+  row: Row<RouteDecl> | undefined;
 }
 
-type Middleware = (ctx: Context, next: Next) => Promise<void>;
-
-export const pipeline = (deps: PipelineDeps): Middleware[] => [boundary(deps), origin(deps), dispatch(deps)];
+type Middleware = (ctx: Context) => AtOnce<void>;
 
 /** The outermost: whatever is thrown below becomes an answer here, with its request id. */
-const boundary =
+export const pipeline =
   (deps: PipelineDeps): Middleware =>
-  async (ctx, next) => {
+  (ctx) => {
     ctx.respond = false;
-    const state: RequestState = { head: { id: deps.ids.uuid(), origin: undefined }, call: callOf(ctx.req, deps.access) };
-    ctx.state = state;
+    const { req, res } = ctx;
+    const passage: Passage = { req, res, head: { id: deps.ids.uuid(), origin: undefined }, call: callOf(req, deps.access), row: undefined };
     try {
-      await next();
+      const done = origin(deps, passage);
+      return isThenable(done) ? done.catch((refusal: unknown) => answerRefusal(deps, ctx, passage, refusal)) : undefined;
     } catch (refusal) {
-      const error = await chargedRefusal(deps.hooks, state.call, ctx.req, refusal);
-      const answer = describeError(error, state.head.id);
-      if (answer.status >= 500) report(deps.log, ctx, state.head.id, error, answer.isExpected);
-      if (ctx.res.headersSent) ctx.res.destroy();
-      else if (!ctx.res.destroyed) {
-        const shape = state.row ? state.row.decl.errorShape : shapeUnder(deps.routes(), state.call.path);
-        sendJson(ctx.res, state.head, answer.status, shaped(shape, answer.status, answer.body, state.call.headers, deps.log), answer.headers);
-      }
+      return answerRefusal(deps, ctx, passage, refusal);
     }
   };
 
-const origin =
-  (deps: PipelineDeps): Middleware =>
-  async (ctx, next) => {
-    const { req, res } = ctx;
-    const { head, call } = ctx.state as RequestState; // set by the boundary
-    head.origin = admitOrigin(deps.access, req.headers, req.method ?? '', false);
-    if (req.method !== 'OPTIONS' || head.origin === undefined || req.headers['access-control-request-method'] === undefined) return next();
-    await charge(deps.hooks, call, req);
+async function answerRefusal(deps: PipelineDeps, ctx: Context, { req, res, head, call, row }: Passage, refusal: unknown): Promise<void> {
+  const error = await chargedRefusal(deps.hooks, call, req, refusal);
+  const answer = describeError(error, head.id);
+  if (answer.status >= 500) report(deps.log, ctx, head.id, error, answer.isExpected);
+  if (res.headersSent) res.destroy();
+  else if (!res.destroyed) {
+    const shape = row ? row.decl.errorShape : shapeUnder(deps.routes(), call.path);
+    sendJson(res, head, answer.status, shaped(shape, answer.status, answer.body, call.headers, deps.log), answer.headers);
+  }
+}
+
+function origin(deps: PipelineDeps, passage: Passage): AtOnce<void> {
+  const { req, res, head, call } = passage;
+  head.origin = admitOrigin(deps.access, req.headers, req.method ?? '', false);
+  if (req.method !== 'OPTIONS' || head.origin === undefined || req.headers['access-control-request-method'] === undefined) return dispatch(deps, passage);
+  return whenKnown(charge(deps.hooks, call, req), () =>
     sendBytes(res, head, 204, undefined, '', {
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': req.headers['access-control-request-headers'] ?? '*',
       'access-control-max-age': '600',
-    });
-  };
+    }),
+  );
+}
 
-const dispatch =
-  (deps: PipelineDeps): Middleware =>
-  async (ctx) => {
-    const { req, res } = ctx;
-    const state = ctx.state as RequestState; // set by the boundary
-    const { head, call } = state;
-    const gate = deps.gate();
-    if (gate.state === 'starting') return answerStarting(req, res, head.id);
-    if (gate.state === 'stopping') throw httpErrors.stopping().with({ headers: { connection: 'close' } });
-    assertVersion(req);
-    const found = find(deps, call.method, call.path);
-    state.row = found.row;
-    const actor = await admitted(deps, gate, found.row, call, req);
-    const request = new HandlerRequest(head.id, call, actor, found.params, parseQuery(call.query), deps.log, res);
-    await run(deps, found.row, request, req, res, head, true);
-  };
+function dispatch(deps: PipelineDeps, passage: Passage): AtOnce<void> {
+  const { req, res, head, call } = passage;
+  const gate = deps.gate();
+  if (gate.state === 'starting') return answerStarting(req, res, head.id);
+  if (gate.state === 'stopping') throw httpErrors.stopping().with({ headers: { connection: 'close' } });
+  assertVersion(req);
+  const { row, params } = find(deps, call.method, call.path);
+  passage.row = row;
+  return whenKnown(admitted(deps, gate, row, call, req), (actor) => run(deps, row, new HandlerRequest(head.id, call, actor, params, parseQuery(call.query), deps.log, res), req, res, head, true));
+}
 
 /** Whose call it is, if it is one that is taken now. */
-async function admitted(deps: PipelineDeps, gate: Gate, row: Row<RouteDecl>, call: Call, req: IncomingMessage): Promise<Actor> {
+function admitted(deps: PipelineDeps, gate: Gate, row: Row<RouteDecl>, call: Call, req: IncomingMessage): AtOnce<Actor> {
   const { hooks, wrongKeys } = deps;
   if (gate.state !== 'closed' || row.decl.auth === 'public') return identify(hooks, row, call, req);
   assertOpen(gate, hooks, row.decl);
   if (hooks.admit.isEmpty()) wrongKeys.assertFew();
-  const actor = await identify(hooks, row, call, req).catch((refusal: unknown) => {
+  return admittedWhileClosed(deps, gate, row, call, req);
+}
+
+async function admittedWhileClosed({ hooks, wrongKeys }: PipelineDeps, gate: Gate, row: Row<RouteDecl>, call: Call, req: IncomingMessage): Promise<Actor> {
+  let actor: Actor;
+  try {
+    actor = await identify(hooks, row, call, req);
+  } catch (refusal) {
     wrongKeys.note(refusal);
     throw refusal;
-  });
+  }
   assertMayPass(gate, row.decl, actor);
   return actor;
 }
@@ -162,8 +152,11 @@ const plainRow = (row: Row<SocketDecl>): Row<RouteDecl> => ({
   },
 });
 
-async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): Promise<void> {
-  if (!row.decl.streamBody) return answer(deps, row, request, req, res, head, mayRetry);
+function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): AtOnce<void> {
+  return row.decl.streamBody ? runWithStream(deps, row, request, req, res, head, mayRetry) : answer(deps, row, request, req, res, head, mayRetry);
+}
+
+async function runWithStream(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): Promise<void> {
   const { signal } = row.owner.lifetime;
   const body = streamBody(req, bodyRule(deps, row.decl), { signal, why: () => httpErrors.reloading(request.path) });
   request.stream = body;
@@ -175,34 +168,53 @@ async function run(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequ
   }
 }
 
-async function answer(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): Promise<void> {
-  const { decl, owner } = row;
-  const leave = owner.lifetime.enter(row.label);
-  if (!leave) {
+function answer(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, res: ServerResponse, head: Head, mayRetry: boolean): AtOnce<void> {
+  const { owner, label } = row;
+  const { lifetime } = owner;
+  if (lifetime.state !== 'open' || !lifetime.countIn(label)) {
     // The area was replaced since the match: its successor is in the table now, or nobody is.
     const again = mayRetry ? matchRoute(deps.routes(), request.method, request.path) : undefined;
     if (again?.kind === 'row' && again.row.owner !== owner) return answer(deps, again.row, request, req, res, head, false);
     throw httpErrors.reloading(request.path);
   }
-  let reply: Reply;
-  let checks: RouteChecks | undefined;
+  let reply: AtOnce<Reply>;
   try {
-    if (decl.params || decl.query || decl.body || deps.checkReplies) {
-      const made = deps.validators(owner, decl);
-      checks = made instanceof Promise ? await made : made;
-    }
+    reply = handled(deps, row, request, req);
+  } catch (error) {
+    lifetime.leave(label);
+    throw error;
+  }
+  const sendOn = (made: Reply): AtOnce<void> => {
+    lifetime.leave(label);
+    return sendReply(deps, row, request, res, head, made);
+  };
+  if (!isThenable(reply)) return sendOn(reply);
+  return reply.then(sendOn, (error: unknown) => {
+    lifetime.leave(label);
+    throw error;
+  });
+}
+
+/** What the area answers to a request that fits its declaration. */
+function handled(deps: PipelineDeps, { decl, owner }: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage): AtOnce<Reply> {
+  const isChecked = decl.params ?? decl.query ?? decl.body ?? deps.checkReplies;
+  return whenKnown(isChecked ? deps.validators(owner, decl) : undefined, (checks) => {
     if (checks?.params) validate(checks.params, request.params, 'path');
     if (checks?.query) validate(checks.query, request.query, 'query');
-    if (decl.rawBody) request.body = await readBytes(req, bodyRule(deps, decl));
-    else if (checks?.body) request.body = await jsonBody(deps, decl, req, checks);
-    // The row's schemas made params, query and body what its handler declares.
-    reply = await answerOnce(deps.once(), decl, request, deps.checkReplies, () => runAs(owner, () => decl.handler(request as never)));
-  } finally {
-    leave();
-  }
-  if (deps.checkReplies && reply.kind === 'json') checks?.reply(reply.status, reply.body);
-  await send(deps, row, request, res, head, reply);
+    const body = decl.rawBody ? readBytes(req, bodyRule(deps, decl)) : checks?.body ? jsonBody(deps, decl, req, checks) : undefined;
+    return whenKnown<unknown, Reply>(body, (read) => {
+      if (body !== undefined) request.body = read;
+      // The row's schemas made params, query and body what its handler declares.
+      const reply = answerOnce(deps.once(), decl, request, deps.checkReplies, () => runAs(owner, () => decl.handler(request as never)));
+      return deps.checkReplies ? whenKnown(reply, (made) => checkedReply(checks, made)) : reply;
+    });
+  });
 }
+
+const checkedReply = (checks: RouteChecks | undefined, reply: Reply): Reply => {
+  if (reply.kind === 'json') checks?.reply(reply.status, reply.body);
+  return reply;
+};
 
 const bodyRule = (deps: PipelineDeps, decl: RouteDecl): BodyRule => {
   const { bodyGraceMs, bodyBytesPerSecond } = deps.limits();
@@ -221,73 +233,15 @@ async function jsonBody(deps: PipelineDeps, decl: RouteDecl, req: IncomingMessag
   return body;
 }
 
-/** Topics and waits hold no generation: by now its hold is released. Who they are for is judged again when keys or roles change. */
-async function send(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, res: ServerResponse, head: Head, answer: Reply): Promise<void> {
-  if (answer.kind === 'json') sendJson(res, head, answer.status, answer.body, answer.headers);
-  else if (answer.kind === 'bytes') sendBytes(res, head, answer.status, answer.contentType, answer.body, answer.headers);
-  else if (answer.kind === 'stream') await sendHeld(deps, row, request, res, head, answer);
-  else if (answer.kind === 'follow') {
-    if (res.req.method !== 'HEAD') {
-      const stop = deps.followers.start(res, head, { topic: answer.topic, after: answer.after, headers: answer.headers, encoder: deps.projections.encoder(answer.projection, answer.args) });
-      const left = deps.standing.add({ row, request, req: res.req, end: stop });
-      if (res.closed) left();
-      else res.once('close', left);
-      return;
-    }
-    sendBytes(res, head, 200, deps.projections.encoder(answer.projection, answer.args).contentType, '', answer.headers);
-  } else {
-    const last = await answerPatiently(deps, row, request, res.req, answer);
-    if (!last) return;
-    await send(deps, row, request, res, head, { ...last, headers: { ...answer.headers, ...last.headers } });
-  }
-}
-
-/** What an area makes piece by piece keeps its generation; nothing was awaited since the handler's own hold ended. */
-async function sendHeld(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, res: ServerResponse, head: Head, answer: Extract<Reply, { kind: 'stream' }>): Promise<void> {
-  const { owner } = row;
-  const leave = owner.lifetime.enterAnyway(`${row.label} (stream)`);
-  if (!leave) throw httpErrors.reloading(request.path);
-  const left = deps.standing.add({ row, request, req: res.req, end: () => res.destroy() });
-  const { bodyGraceMs, bodyBytesPerSecond } = deps.limits();
-  const patienceMs = (bytes: number): number => bodyGraceMs + (bytes / bodyBytesPerSecond) * 1_000;
-  try {
-    await sendStream(res, head, answer, { patienceMs, stopped: owner.lifetime.signal, enter: (fn) => runAs(owner, fn) });
-  } finally {
-    left();
-    leave();
-  }
-}
-
-/** Undefined when nobody is left to be told. */
-async function answerPatiently(deps: PipelineDeps, row: Row<RouteDecl>, request: HandlerRequest, req: IncomingMessage, answer: Extract<Reply, { kind: 'wait' }>): Promise<Reply | undefined> {
-  const { signal } = request;
-  const projection = deps.projections.answer(answer.projection, answer.args);
-  const left = deps.standing.add({ row, request, req, end: (refusal) => request.end(refusal) });
-  let frame: Frame | undefined;
-  try {
-    frame = await waitForFrame(deps.streams, answer.topic, projection.until, signal, answer.late?.afterMs);
-  } catch (error) {
-    if (!signal.aborted) throw namedError(error, answer.headers);
-    if (isSvcError(error)) throw error;
-    return undefined;
-  } finally {
-    left();
-  }
-  return frame ? projection.answer(frame) : answer.late?.reply;
-}
-
-/** Who waited in vain is told what it waited for, and when to ask again. */
-const namedError = (error: unknown, headers: Headers): unknown => (isSvcError(error) && error.retry ? error.with({ headers: { ...headers, 'retry-after': COME_BACK_S } }) : error);
-
 function assertVersion(req: IncomingMessage): void {
   const asked = req.headers.accept?.includes('application/vnd.svc.') ? /application\/vnd\.svc\.(v\d+)/.exec(req.headers.accept)?.[1] : undefined;
   if (asked !== undefined && asked !== 'v1') throw httpErrors.unknown_version(asked).with({ details: { available: ['v1'] } });
 }
 
-function report(log: Logger, ctx: Context, request: string, error: unknown, isExpected: boolean): void {
+function report(log: Logger, { method, path }: Context, request: string, error: unknown, isExpected: boolean): void {
   const shown = error instanceof Error ? error : new Error(String(error));
   // A declared 503 without a cause says all it knows in its answer.
   if (isExpected && shown.cause === undefined) return;
   const cause = shown.cause instanceof Error ? (shown.cause.stack ?? shown.cause.message) : shown.cause === undefined ? undefined : String(shown.cause);
-  log.error('a request failed', { request, method: ctx.method, path: ctx.path, error: shown.stack ?? shown.message, ...(cause === undefined ? {} : { cause }) });
+  log.error('a request failed', { request, method, path, error: shown.stack ?? shown.message, ...(cause === undefined ? {} : { cause }) });
 }

@@ -3,6 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { Actor, Logger, Method, Reply, Req, SendingPage, Write } from '@svc/api';
 import type { Call } from './call.js';
 
+/** The same for all of them. */
+const NOTHING: AsyncIterable<Uint8Array> = Object.freeze({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true as const, value: undefined }) }) });
+
 export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Req<P, Q, B | undefined> {
   readonly id: string;
   readonly method: Method;
@@ -10,7 +13,7 @@ export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Re
   params: P;
   query: Q;
   body: B | undefined = undefined;
-  stream: AsyncIterable<Uint8Array> = nothing();
+  stream: AsyncIterable<Uint8Array> = NOTHING;
   readonly headers: Call['headers'];
   readonly actor: Actor;
   readonly ip: string;
@@ -68,8 +71,6 @@ export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Re
     return this.#abort;
   }
 }
-
-const nothing = (): AsyncIterable<Uint8Array> => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) });
 
 /** `?a=1&b=2&b=3` as an object without prototype: a name that is repeated gives a list. */
 export const parseQuery = (text: string): Record<string, string | string[]> => {

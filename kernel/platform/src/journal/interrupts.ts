@@ -6,18 +6,28 @@ import type { JournalParts } from './journal-parts.js';
 import type { JournalSignal } from './journal-signals.js';
 import { interruptOf, type RunRow, UNFINISHED } from './rows/run-rows.js';
 
-/** At once where the run is held here; else in its row, which its holder reads when it is told to, or with its next beat. */
+/** At once where the run is held here, and in its row: for a holder elsewhere, who reads it when it is told to or with its next beat, and for whoever takes the run over. */
 export const interrupt = async (parts: JournalParts, runId: string, reason: Error): Promise<boolean> => {
-  if (parts.held.interrupt(runId, reason)) return true;
-  if (parts.soleWriter) return false;
+  const isHeld = parts.held.interrupt(runId, reason);
   try {
     await parts.db.commit([parts.writes.interrupt(runId, toReason(reason))]);
   } catch (error) {
-    if (conflictOf(error)?.reason === 'expect') return false;
-    throw error;
+    if (conflictOf(error)?.reason === 'expect') return isHeld && !(await isUnheld(parts, runId));
+    if (!isHeld) throw error;
+    parts.log.warn('A run is stopped here; that it is to stop could not be kept for whoever takes it over.', { run: runId, error });
+    return true;
   }
-  parts.bus.publish('journal', { is: 'interrupt', runId });
+  if (isHeld) return true;
+  // Claimed here between the look and the commit: whether it is held is known in a moment.
+  await parts.claiming.get(runId);
+  if (!parts.held.interrupt(runId, reason)) parts.bus.publish('journal', { is: 'interrupt', runId });
   return true;
+};
+
+/** It fell asleep or was queued in the moment of the interruption: nobody would hear of it. */
+const isUnheld = async ({ db }: JournalParts, runId: string): Promise<boolean> => {
+  const row = await db.first<Pick<RunRow, 'status'>>({ from: 'runs', columns: ['status'], where: { id: runId } });
+  return row?.status === 'queued' || row?.status === 'waiting';
 };
 
 /** Aborts the runs held here whose rows say so. */
@@ -37,9 +47,12 @@ export const hearSignals = (parts: JournalParts): Disposable => parts.bus.subscr
 const hear = (parts: JournalParts, signal: JournalSignal): void => {
   if (signal.is === 'ready') parts.signals.fire(signal.kind);
   else if (signal.is === 'left') parts.lanes.remove(signal.lane, signal.runId, true);
-  else if (parts.held.all().some(({ id }) => id === signal.runId)) {
-    hearInterrupts(parts).catch((error: unknown) => parts.log.warn('A run that is to be stopped could not be read; the next beat tries again.', { run: signal.runId, error }));
-  }
+  else hearOf(parts, signal.runId).catch((error: unknown) => parts.log.warn('A run that is to be stopped could not be read; the next beat tries again.', { run: signal.runId, error }));
+};
+
+const hearOf = async (parts: JournalParts, runId: string): Promise<void> => {
+  await parts.claiming.get(runId);
+  if (parts.held.all().some(({ id }) => id === runId)) await hearInterrupts(parts);
 };
 
 const toReason = (reason: Error): RunError =>

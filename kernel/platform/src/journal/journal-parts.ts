@@ -52,6 +52,8 @@ export interface JournalParts {
   readonly timer: WakeTimer;
   readonly held: HeldRuns;
   readonly bus: Bus;
+  /** Claims of this process that are on their way, by run; each resolves when the run is held here or is not. */
+  readonly claiming: Map<string, Promise<unknown>>;
   /** Leases that are given up and that the database could not take back yet, by run. */
   readonly owed: Map<string, LeasedRun>;
   readonly leaseMs: number;
@@ -91,6 +93,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
     signals,
     timer: createWakeTimer({ db, runs: tables.runs, clock, log, signals }),
     held: createHeldRuns(),
+    claiming: new Map(),
     bus,
     leaveLane: (lane, runId) => {
       lanes.remove(lane, runId);

@@ -76,7 +76,7 @@ export interface Bench {
   trusted: readonly string[];
   admit: TapOf<typeof HttpAdmit> | undefined;
   authenticate: TapOf<typeof HttpAuthenticate> | undefined;
-  authorize: ((subject: Parameters<HttpOptions['hooks']['authorize']['call']>[0]) => Awaited<ReturnType<HttpOptions['hooks']['authorize']['call']>>) | undefined;
+  authorize: ((subject: Parameters<HttpOptions['hooks']['authorize']['atOnce']>[0]) => ReturnType<HttpOptions['hooks']['authorize']['atOnce']>) | undefined;
   upgrade: ((subject: Parameters<HttpOptions['hooks']['upgrade']['call']>[0]) => Awaited<ReturnType<HttpOptions['hooks']['upgrade']['call']>>) | undefined;
   /** The code behind `TestStream`. */
   shows(code: StreamCode<typeof TestFrames, typeof Nothing>): void;
@@ -89,6 +89,15 @@ export interface Bench {
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   stop(): Promise<void>;
 }
+
+/** As a hook answers: what fails rejects. */
+const tried = <T>(tap: () => T | Promise<T>): T | Promise<T> => {
+  try {
+    return tap();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+};
 
 export const startBench = async (
   options: { checkReplies?: boolean; keepAliveMs?: number; pingMs?: number; limits?: Partial<HttpLimits>; streams?: Partial<Parameters<typeof createStreams>[0]> } = {},
@@ -103,9 +112,9 @@ export const startBench = async (
   const http = createHttp({
     access: { corsOrigins: () => bench.cors, hasApiKey: () => bench.apiKey !== '', listenHost: () => '127.0.0.1', trustedProxies: () => bench.trusted },
     hooks: {
-      admit: { isEmpty: () => bench.admit === undefined, call: async (subject) => bench.admit?.(subject, control) },
-      authenticate: { isEmpty: () => bench.authenticate === undefined, call: async (subject) => bench.authenticate?.(subject, control) },
-      authorize: { isEmpty: () => bench.authorize === undefined, call: async (subject) => bench.authorize?.(subject) },
+      admit: { isEmpty: () => bench.admit === undefined, atOnce: (subject) => tried(() => bench.admit?.(subject, control)) },
+      authenticate: { isEmpty: () => bench.authenticate === undefined, atOnce: (subject) => tried(() => bench.authenticate?.(subject, control)) },
+      authorize: { isEmpty: () => bench.authorize === undefined, atOnce: (subject) => tried(() => bench.authorize?.(subject)) },
       upgrade: { isEmpty: () => bench.upgrade === undefined, call: async (subject) => bench.upgrade?.(subject) },
     },
     log,

@@ -54,6 +54,54 @@ describe('callers', () => {
     for (const answer of answers) expect([answer.status, answer.json.code, answer.headers['retry-after']]).to.deep.equal([429, 'rate_limited', '7']);
   });
 
+  it('are known by the page that sends them, as far as a browser says it', async () => {
+    bench.apiKey = 'k';
+    bench.cors = ['*', 'https://desk.example'];
+    const pages: string[] = [];
+    bench.admit = ({ page }) => void pages.push(page);
+    const own = `http://127.0.0.1:${bench.port}`;
+    const cases: Array<[Record<string, string>, string]> = [
+      [{}, 'none'],
+      [{ 'sec-fetch-site': 'none' }, 'none'],
+      [{ origin: own }, 'own'],
+      [{ 'sec-fetch-site': 'same-origin' }, 'own'],
+      // Behind a proxy that calls the daemon by another name.
+      [{ origin: 'https://svc.example', 'sec-fetch-site': 'same-origin' }, 'own'],
+      [{ origin: 'https://desk.example' }, 'named'],
+      [{ origin: 'https://desk.example', 'sec-fetch-site': 'cross-site' }, 'named'],
+      [{ origin: 'https://evil.example' }, 'other'],
+      [{ origin: 'null' }, 'other'],
+      [{ origin: '' }, 'other'],
+      [{ origin: 'http://127.0.0.1:1' }, 'other'],
+      [{ origin: own, 'sec-fetch-site': 'same-site' }, 'other'],
+      [{ origin: own, 'sec-fetch-site': 'none' }, 'other'],
+      [{ 'sec-fetch-site': 'cross-site' }, 'other'],
+    ];
+    for (const [headers, page] of cases) {
+      await bench.get('/api/x/1', headers);
+      expect(pages.pop(), JSON.stringify(headers)).to.equal(page);
+    }
+    await upgrade('/api/y', { origin: own });
+    expect(pages.pop()).to.equal('own');
+  });
+
+  it('came over https where a trusted proxy says so, and then no page of http is the daemon’s own', async () => {
+    bench.apiKey = 'k';
+    const seen: Array<[isSecure: boolean, page: string]> = [];
+    bench.admit = ({ isSecure, page }) => void seen.push([isSecure, page]);
+    const ask = async (proto: string, scheme = 'https') => {
+      await bench.get('/api/x/1', { 'x-forwarded-proto': proto, origin: `${scheme}://127.0.0.1:${bench.port}` });
+      return seen.pop();
+    };
+    expect(await ask('https')).to.deep.equal([false, 'own']);
+    bench.trusted = ['127.0.0.0/8'];
+    expect(await ask('https')).to.deep.equal([true, 'own']);
+    expect(await ask('HTTPS')).to.deep.equal([true, 'own']);
+    expect(await ask('https', 'http')).to.deep.equal([true, 'other']);
+    // The nearest proxy's word is the last; what stands before it anybody can write.
+    for (const proto of ['http', 'https, http', '']) expect((await ask(proto))?.[0], proto).to.equal(false);
+  });
+
   it('of one IPv6 /64 count as one, those of two do not; an IPv4 address counts for itself', async () => {
     bench.trusted = ['127.0.0.0/8'];
     const networks: string[] = [];

@@ -263,7 +263,7 @@ describeOnEngines('journal claims', (engine) => {
   });
 
   describe('an interruption', () => {
-    it('reaches a run that was given back and claimed again, and forgets the oldest of a thousand', async () => {
+    it('reaches a run that was given back and claimed again, by its row where it is the oldest of a thousand', async () => {
       const oldest = await rig.held({ id: 'oldest' });
       const second = await rig.held({ id: 'second' });
       await rig.journal.release(oldest);
@@ -271,9 +271,14 @@ describeOnEngines('journal claims', (engine) => {
       const others = await Promise.all(Array.from({ length: 999 }, () => rig.held()));
       await Promise.all(others.map((run) => rig.journal.release(run)));
 
-      expect(await rig.journal.interrupt('oldest', new Error('stop'))).to.equal(false);
+      expect(await rig.journal.interrupt('oldest', new Error('stop'))).to.equal(true);
       expect(await rig.journal.interrupt('second', new Error('stop'))).to.equal(true);
-      expect(second.signal.aborted).to.equal(true);
+      expect([oldest.signal.aborted, second.signal.aborted]).to.deep.equal([false, true]);
+      const again = await rig.journal.claim('agent', 2);
+      expect(again.map(({ id, signal }) => [id, signal.aborted])).to.deep.equal([
+        ['oldest', true],
+        ['second', true],
+      ]);
     });
 
     it('finds nothing in a run that waits, is over or was never there', async () => {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Db, Logger } from '@svc/api';
+import type { Db, Logger, RunFilter } from '@svc/api';
 import { expect } from 'chai';
 import sqlite3 from 'sqlite3';
 import { virtualClock } from '../../src/clock/clock.js';
@@ -58,6 +58,41 @@ describe('the journal on SQLite asks', () => {
     await journal.close();
     await storage.close();
   };
+
+  it('for each list from its newest on, by one index', async () => {
+    const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
+    const storage = await openStorage({ file: join(home, 'svc.db'), clock, now: clock.now, log: silent, onEvents: () => undefined });
+    await storage.migrate(journalOwner, journalMigrations);
+    const journal = createJournal({ db: storage.dbFor(journalOwner), nowSql: storage.nowSql, clock, ids: systemIds(), log: silent, instanceId: 'life-1', soleWriter: true });
+    const connection = await openSqlite({ file: join(home, 'svc.db'), readOnly: true, maxStatements: 100 });
+    const since = '2026-01-01T00:00:00Z';
+    const everybody = { ...alice, role: 'owner' } as const;
+    const lists: ReadonlyArray<readonly [filter: RunFilter, index: string]> = [
+      [{ actor: everybody, kind: 'agent', since }, 'position_idx'],
+      [{ actor: everybody, kind: 'agent', status: ['done'] }, 'position_idx'],
+      [{ actor: everybody, kind: 'agent', status: ['failed'] }, 'kind_status_position_idx'],
+      [{ actor: alice, kind: 'agent', since, before: 'r' }, 'owner_id_kind_position_idx'],
+      [{ actor: alice, kind: 'agent', status: ['done'] }, 'owner_id_kind_position_idx'],
+      [{ actor: alice, kind: 'agent', status: ['queued', 'running', 'waiting'] }, 'kind_status_position_idx'],
+      [{ actor: alice, kind: 'agent', subject: 'a', since, before: 'r' }, 'subject_position_idx'],
+      [{ actor: alice, kind: 'agent', subject: 'a', status: ['done'] }, 'subject_position_idx'],
+      [{ actor: alice, kind: 'agent', lane: 'l', before: 'r' }, 'lane_position_idx'],
+      [{ actor: everybody, kind: 'agent', lane: 'l' }, 'lane_position_idx'],
+      [{ actor: alice, kind: 'agent', lane: 'l', status: ['failed'] }, 'lane_status_position_idx'],
+    ];
+    for (const [filter, index] of lists) {
+      asked.clear();
+      await journal.list(filter);
+      const [sql = ''] = [...asked].filter((text) => text.includes('ORDER BY position DESC'));
+      const plan = (await connection.all(`EXPLAIN QUERY PLAN ${sql}`, [])).map(({ detail }) => String(detail));
+      const said = `${sql.replace(/\s+/g, ' ')}: ${plan.join('; ')}`;
+      expect(plan[0], said).to.contain(`journal__runs_${index}`);
+      if (filter.status?.length !== 3) expect(plan.join(), said).to.not.contain('TEMP B-TREE FOR ORDER BY');
+    }
+    await connection.close();
+    await journal.close();
+    await storage.close();
+  });
 
   it('only for what is unfinished, due or old enough to be swept', async () => {
     await live();

@@ -3,6 +3,7 @@ import type { Write } from '@svc/api';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { journalErrors } from '../../src/journal/errors.js';
+import type { PlatformJournal } from '../../src/journal/journal.js';
 import { type JournalRig, alice, codeOf, openJournalRig } from './journal-rig.js';
 
 describeOnEngines('journal races', (engine) => {
@@ -65,6 +66,54 @@ describeOnEngines('journal races', (engine) => {
     const run = await rig.held({ id: 'r' });
     await rig.journal.advance(run, {});
     expect(await rig.journal.interrupt('r', new Error('stop'))).to.equal(true);
+  });
+
+  describe('of an interruption', () => {
+    const interrupted = async (journal: PlatformJournal = rig.journal): Promise<unknown[]> => (await journal.claim('agent', 9)).map(({ id, signal }) => [id, signal.aborted]);
+
+    it('with the death of its holder leave it to whoever takes the run over', async () => {
+      const run = await rig.held({ id: 'r' });
+      expect(await rig.journal.interrupt('r', new Error('stop'))).to.equal(true);
+      expect(run.signal.aborted).to.equal(true);
+      expect(await interrupted(rig.another())).to.deep.equal([['r', true]]);
+    });
+
+    it('with a claim end with the run interrupted, whichever was first', async () => {
+      await rig.held({ id: 'r' });
+      const next = rig.another();
+      let told: Promise<boolean> | undefined;
+      rig.breakCommits((writes) => {
+        if (writes[0] && rig.textOf(writes[0]).includes('lease_token = lease_token + 1, lease_until')) told ??= next.interrupt('r', new Error('stop'));
+        return false;
+      });
+      const [taken] = await next.claim('agent', 1);
+      expect(await told).to.equal(true);
+      expect(taken?.signal.aborted).to.equal(true);
+
+      rig.breakCommits(() => false);
+      await rig.held({ id: 's' });
+      const last = rig.another({ soleWriter: true });
+      overtake('lease_token = lease_token + 1, lease_until', () => rig.db.sql("UPDATE journal__runs SET interrupt = ? WHERE id = 's'", ['{"code":"c","message":"m"}']), 2);
+      expect([...(await interrupted(last)), ...(await interrupted(last))]).to.deep.include(['s', true]);
+    });
+
+    it('with a run that falls asleep are told to whoever asked: it is to be cancelled, or claimed again at once', async () => {
+      const run = await rig.held({ id: 'r' });
+      const asleep = rig.journal.wait(run, { reason: 'r', wakeKey: 'w' });
+      const told = await rig.journal.interrupt('r', new Error('stop'));
+      await asleep;
+      const status = (await rig.journal.get(alice, 'r'))?.status;
+      expect([told, status]).to.deep.equal(told ? [true, 'queued'] : [false, 'waiting']);
+      if (told) expect(await interrupted()).to.deep.equal([['r', true]]);
+    });
+
+    it('with a full disk stop what is held here all the same', async () => {
+      const run = await rig.held({ id: 'r' });
+      rig.breakCommits(() => true);
+      expect(await rig.journal.interrupt('r', new Error('stop'))).to.equal(true);
+      expect(run.signal.aborted).to.equal(true);
+      rig.breakCommits(() => false);
+    });
   });
 
   it('for a lane are judged by the database: behind who runs there, and behind who is queued there', async () => {

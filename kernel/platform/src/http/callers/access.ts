@@ -5,6 +5,8 @@
  *     at 127.0.0.1 (DNS rebinding) is refused.
  * A2  Without an api_key a request that a browser sends from another origin is refused, simple POSTs included.
  * A3  With an api_key any program may call; pages only from cors_origins or from the service itself.
+ *
+ * `*` lets pages call with a key of their own; it makes no page one that a browser's cookie may be used by (`sendingPage`).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SendingPage } from '@svc/api';

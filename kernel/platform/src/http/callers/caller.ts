@@ -5,7 +5,8 @@
  * I2  Every call is charged once, and before it is answered: with its row's cost, or with REFUSAL_COST where it came to no row.
  */
 import type { IncomingMessage } from 'node:http';
-import { type Actor, type Admission, type HookHandle, type HttpAdmit, type HttpAuthenticate, type HttpAuthorize, SvcError, type Verdict } from '@svc/api';
+import { type Actor, type Admission, type AtOnce, type HookDecl, type HttpAdmit, type HttpAuthenticate, type HttpAuthorize, SvcError, type Verdict, whenKnown } from '@svc/api';
+import type { KernelHook } from '@svc/core';
 import type { Call } from '../call.js';
 import { isLoopbackCaller } from './client-address.js';
 import { httpErrors } from '../errors.js';
@@ -15,10 +16,13 @@ import type { Addressed, Row } from '../routes/route-table.js';
 export const REFUSAL_COST = 1;
 const NO_ROUTE = 'none';
 
+/** What the doors ask: most of its answers are there at once. */
+export type DoorHook<H extends HookDecl> = Pick<KernelHook<H>, 'isEmpty' | 'atOnce'>;
+
 export interface CallerHooks {
-  readonly admit: HookHandle<typeof HttpAdmit>;
-  readonly authenticate: HookHandle<typeof HttpAuthenticate>;
-  readonly authorize: HookHandle<typeof HttpAuthorize>;
+  readonly admit: DoorHook<typeof HttpAdmit>;
+  readonly authenticate: DoorHook<typeof HttpAuthenticate>;
+  readonly authorize: DoorHook<typeof HttpAuthorize>;
 }
 
 /** What of a row judges its callers. */
@@ -27,35 +31,41 @@ export type Guarded = Row<Addressed & { permission: string }>;
 /** One for all of them, so nobody may change it. */
 const PUBLIC: Actor = Object.freeze({ id: 'public', role: 'public', ownerId: 'public' });
 
-/** Whose call this is. Throws the refusal. */
-export const identify = async (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): Promise<Actor> => {
-  await charge(hooks, call, req, row.decl.id, row.decl.cost);
-  return identifyAgain(hooks, row, call, req);
-};
+/** Whose call this is. Throws the refusal, or rejects with it where somebody had to wait. */
+export const identify = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> =>
+  whenKnown(charge(hooks, call, req, row.decl.id, row.decl.cost), () => identifyAgain(hooks, row, call, req));
 
 /** The same for a caller that stays, and was charged before. */
-export const identifyAgain = async (hooks: CallerHooks, { decl }: Guarded, call: Call, req: IncomingMessage): Promise<Actor> => {
-  if (decl.auth === 'public') return PUBLIC;
+export const identifyAgain = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> => {
+  if (row.decl.auth === 'public') return PUBLIC;
   if (hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can tell who calls.');
-  const actor = await hooks.authenticate.call(admissionOf(call, req, decl.id, 0));
-  if (!actor) throw httpErrors.unauthorized().with({ headers: { 'www-authenticate': 'Bearer' } });
-  if (!hooks.authorize.isEmpty()) refuse(await hooks.authorize.call({ actor, method: call.method, routeId: decl.id, permission: decl.permission }));
-  return actor;
+  return whenKnown(hooks.authenticate.atOnce(admissionOf(call, req, row.decl.id, 0)), (actor) => authorized(hooks, row, call, actor));
 };
 
-/** Takes the cost from the caller's rate limit. Throws when there is not so much left. */
-export const charge = (hooks: Pick<CallerHooks, 'admit'>, call: Call, req: IncomingMessage, routeId = NO_ROUTE, cost = REFUSAL_COST): Promise<void> => {
+const authorized = (hooks: CallerHooks, { decl }: Guarded, { method }: Call, actor: Actor | undefined): AtOnce<Actor> => {
+  if (!actor) throw httpErrors.unauthorized().with({ headers: { 'www-authenticate': 'Bearer' } });
+  if (hooks.authorize.isEmpty()) return actor;
+  return whenKnown(hooks.authorize.atOnce({ actor, method, routeId: decl.id, permission: decl.permission }), (verdict) => {
+    refuse(verdict);
+    return actor;
+  });
+};
+
+/** Takes the cost from the caller's rate limit. Throws or rejects when there is not so much left. */
+export const charge = (hooks: Pick<CallerHooks, 'admit'>, call: Call, req: IncomingMessage, routeId = NO_ROUTE, cost = REFUSAL_COST): AtOnce<void> => {
   call.isCharged = true;
-  return hooks.admit.isEmpty() ? Promise.resolve() : hooks.admit.call(admissionOf(call, req, routeId, cost)).then(refuse);
+  return hooks.admit.isEmpty() ? undefined : whenKnown(hooks.admit.atOnce(admissionOf(call, req, routeId, cost)), refuse);
 };
 
 /** What to answer to a call that is refused: the refusal, or, when it is one too many, just that. Never rejects. */
 export const chargedRefusal = async (hooks: Pick<CallerHooks, 'admit'>, call: Call, req: IncomingMessage, refusal: unknown): Promise<unknown> => {
   if (call.isCharged) return refusal;
-  return charge(hooks, call, req).then(
-    () => refusal,
-    (tooMuch: unknown) => tooMuch,
-  );
+  try {
+    await charge(hooks, call, req);
+    return refusal;
+  } catch (tooMuch) {
+    return tooMuch;
+  }
 };
 
 const admissionOf = (call: Call, req: IncomingMessage, routeId: string, cost: number): Admission => ({

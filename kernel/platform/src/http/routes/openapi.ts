@@ -69,7 +69,13 @@ export const describeApi = (info: ApiInfo, routes: ReadonlyArray<DescribedRow<Ro
       schemas,
       headers: HEADERS,
       responses: sharedAnswers(plain, JSON.stringify(paths)),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The `api_key` of config.toml, where one is set' } },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The `api_key` of config.toml, where one is set. A page logs in with it instead (`POST /auth/session`): its browser then sends a cookie with each call',
+        },
+      },
     },
   };
 };

@@ -30,21 +30,24 @@ export const matchRoute = <D extends Addressed>(table: RouteTable<D>, method: st
   if (path.includes('%') && !isDecodable(path)) return ENCODING;
   const wanted = method === 'HEAD' ? 'GET' : method;
   const segments = path === '/' ? [] : path.slice(1).split('/');
-  const allow = new Set<string>();
-  for (const key of keysOf(segments[0] ?? '', segments[1])) {
-    const bucket = table.buckets.get(key);
-    if (!bucket) continue;
-    for (const { row, layer, count } of placesOf(bucket)) {
-      // Cheaper than the pattern, and most rows of a bucket fail it.
-      if (row.pattern.hasRest ? segments.length < count : segments.length !== count) continue;
-      if (!layer.match(path)) continue;
-      if (row.method === wanted) return { kind: 'row', row, params: layer.params(path, layer.captures(path)) };
-      allow.add(row.method);
-    }
+  for (const { row, layer } of candidates(table, segments)) {
+    if (row.method === wanted && layer.match(path)) return { kind: 'row', row, params: layer.params(path, layer.captures(path)) };
   }
+  const allow = new Set(candidates(table, segments).flatMap(({ row, layer }) => (layer.match(path) ? [row.method] : [])));
   if (allow.size === 0) return NONE;
   if (allow.has('GET')) allow.add('HEAD');
   return { kind: 'method', allow: [...allow].sort() };
+};
+
+/** Those whose number of segments fits, which is cheaper to see than the pattern, and most rows of a bucket fail it. */
+const candidates = <D extends Addressed>(table: RouteTable<D>, segments: readonly string[]): Array<Place<D>> => {
+  const places: Array<Place<D>> = [];
+  for (const key of keysOf(segments[0] ?? '', segments[1])) {
+    const bucket = table.buckets.get(key);
+    if (!bucket) continue;
+    for (const place of placesOf(bucket)) if (place.row.pattern.hasRest ? segments.length >= place.count : segments.length === place.count) places.push(place);
+  }
+  return places;
 };
 
 const keysOf = (first: string, second: string | undefined): string[] => {

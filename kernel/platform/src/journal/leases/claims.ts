@@ -46,15 +46,26 @@ const findCandidates = async (parts: JournalParts, kind: string, limit: number):
   return parts.db.read<RunRow>(sql, [kind, ...lost, limit, kind, parts.clock.iso(), limit, kind, limit, limit]);
 };
 
-/** Undefined when somebody else was faster, with the run or with its lane. */
+/** Undefined when somebody else was faster, with the run, its interruption or its lane. */
 const take = async (parts: JournalParts, row: RunRow): Promise<LeasedRun | undefined> => {
+  const claiming = takeNow(parts, row);
+  const isOver = claiming.catch(() => undefined);
+  parts.claiming.set(row.id, isOver);
+  try {
+    return await claiming;
+  } finally {
+    if (parts.claiming.get(row.id) === isOver) parts.claiming.delete(row.id);
+  }
+};
+
+const takeNow = async (parts: JournalParts, row: RunRow): Promise<LeasedRun | undefined> => {
   // Before it is taken: a row that cannot be read must not be held.
   const run = runOf(row);
   // What was running before begins another life; what waited or was queued goes on with its own.
   const attempt = row.status === 'running' ? row.attempt + 1 : row.attempt;
   const at = parts.clock.iso();
   try {
-    await parts.db.commit([parts.writes.claim({ id: row.id, status: row.status, token: row.lease_token }, attempt, parts.newLease(), at)]);
+    await parts.db.commit([parts.writes.claim({ id: row.id, status: row.status, token: row.lease_token, isInterrupted: row.interrupt !== null }, attempt, parts.newLease(), at)]);
   } catch (error) {
     if (conflictOf(error)) return undefined;
     throw error;

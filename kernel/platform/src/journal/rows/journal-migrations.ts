@@ -83,4 +83,12 @@ export const journalMigrations: readonly Migration[] = [
       m.createIndex('runs', ['position']);
     },
   },
+  {
+    name: '0004_lists',
+    up: (m) => {
+      // What one person's runs and one conversation's runs are listed by, however many others there are.
+      m.createIndex('runs', ['owner_id', 'kind', 'position']);
+      m.createIndex('runs', ['lane', 'position'], { where: 'lane IS NOT NULL' });
+    },
+  },
 ];

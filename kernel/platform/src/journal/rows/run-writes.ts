@@ -75,10 +75,10 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => s
       expect: 1,
     }),
 
-  /** Takes a candidate as it was read; whoever came first has changed its token or status. */
-  claim: (run: { id: string; status: string; token: number }, attempt: number, lease: Lease, at: string): Write =>
+  /** Takes a candidate as it was read; whoever came first has changed its token or status, or has interrupted it. */
+  claim: (run: { id: string; status: string; token: number; isInterrupted: boolean }, attempt: number, lease: Lease, at: string): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET status = 'running', attempt = ?, lease_owner = ?, lease_token = lease_token + 1, lease_until = ${nowSql()} + ?, updated_at = ? WHERE id = ? AND status = ? AND lease_token = ?`,
+      sql: `UPDATE ${runs} SET status = 'running', attempt = ?, lease_owner = ?, lease_token = lease_token + 1, lease_until = ${nowSql()} + ?, updated_at = ? WHERE id = ? AND status = ? AND lease_token = ?${run.isInterrupted ? '' : ' AND interrupt IS NULL'}`,
       args: [attempt, lease.owner, lease.ms, at, run.id, run.status, run.token],
       expect: 1,
     }),

@@ -1,0 +1,197 @@
+/** The panel of the settings, used as a person uses it; what it did is seen in config.toml and at the API. */
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { logInAs, person } from '../../../../test/page/callers.js';
+
+/** As long as a public key is. */
+const SECRET = `${'c0ffee'.repeat(7)}c=`;
+
+describe('the panel of the settings', function () {
+  this.timeout(60_000);
+  const chromium = useBrowser();
+  afterEach(stopTestKernels);
+
+  const fileOf = ({ home }: TestKernel): string => join(home, 'config.toml');
+  const textOf = (kernel: TestKernel): Promise<string> => readFile(fileOf(kernel), 'utf8');
+  const at = (kernel: TestKernel, place = ''): string => `${kernel.url}/#/config${place}`;
+  const shown = async ({ http }: TestKernel) => (await http.expect(200, 'GET', '/api/config')).body;
+  const review = (page: Page) => page.getByRole('button', { name: 'See the difference and save' }).click();
+  const save = (page: Page) => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  const row = (page: Page, path: string) => page.locator(`[data-path="${path}"]`);
+
+  it('shows each setting with its value and where that is from; each view is well made', async () => {
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[log]\nlevel = "warn" # quiet\n[models]\ncatalog_public_key = "${SECRET}"\n`, env: { SVC__RUNS__MAX_ACTIVE: '77' } });
+    const { page, mistakes } = await chromium.open(at(kernel, '/log'));
+    await row(page, 'log.level').getByText('config.toml, line 6').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Level' }).inputValue()).to.equal('warn');
+    await expectWellMade(page, 'one section of the settings');
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Runs' }).click();
+    const held = row(page, 'runs.max_active');
+    await held.getByText('The environment variable SVC__RUNS__MAX_ACTIVE holds it', { exact: false }).waitFor();
+    expect(await held.getByRole('textbox').inputValue()).to.equal('77');
+    expect(await held.getByRole('textbox').isDisabled()).to.equal(true);
+    await expectWellMade(page, 'a setting that the environment holds');
+    await page.goto(at(kernel, '?q=catalog'));
+    await row(page, 'models.catalog_public_key').getByText('set, and not shown').waitFor();
+    expect(await page.content()).to.not.contain(SECRET);
+    await expectWellMade(page, 'settings that were sought');
+    await page.goto(at(kernel, '?set=1'));
+    await row(page, 'log.level').waitFor();
+    expect(await row(page, 'session.retention_days').count()).to.equal(0);
+    await page.getByRole('tab', { name: 'As a file' }).click();
+    expect(await page.getByLabel('config.toml').inputValue())
+      .to.contain('level = "warn"')
+      .and.not.contain(SECRET);
+    await expectWellMade(page, 'the settings as a file');
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('saves several changes after it showed the difference, and leaves the rest of the file alone', async () => {
+    const text = `${OPEN_RATE}[log]\nlevel = "warn" # quiet\n[session]\nretention_days = 7 # a week\n`;
+    const kernel = await bootTestKernel({ config: text });
+    const { page } = await chromium.open(at(kernel, '/log'));
+    await page.getByRole('combobox', { name: 'Level' }).selectOption('debug');
+    await page.goto(at(kernel, '/session'));
+    await row(page, 'session.retention_days').getByRole('button', { name: 'Back to the default' }).click();
+    await page.getByText('2 changes are not saved').waitFor();
+    await expectWellMade(page, 'changes that are not saved');
+    await review(page);
+    const difference = page.getByRole('region', { name: 'Difference of config.toml' });
+    await difference.getByText('level = "debug"').waitFor();
+    await difference.getByText('retention_days = 7').waitFor();
+    await expectWellMade(page, 'the difference');
+    await save(page);
+    await page.getByText('2 settings were saved').waitFor();
+    expect(await textOf(kernel)).to.equal(text.replace('"warn"', '"debug"').replace('retention_days = 7 # a week\n', ''));
+    expect((await shown(kernel)).log.level).to.equal('debug');
+    expect(await page.getByRole('button', { name: 'See the difference and save' }).count()).to.equal(0);
+  });
+
+  it('says at the field what does not fit, before and after the daemon was asked, and keeps what was typed', async () => {
+    const kernel = await bootTestKernel({ config: OPEN_RATE });
+    const { page } = await chromium.open(at(kernel, '/runs'));
+    const field = row(page, 'runs.max_active').getByRole('textbox');
+    for (const [typed, says] of [
+      ['many', 'A whole number is needed.'],
+      ['0', 'It must be 1 or more.'],
+      ['999999999', 'It must be 100k or less.'],
+    ] as const) {
+      await field.fill(typed);
+      await row(page, 'runs.max_active').getByText(says).waitFor();
+    }
+    expect(await page.getByRole('button', { name: 'See the difference and save' }).isDisabled()).to.equal(true);
+    await row(page, 'runs.max_active').getByRole('button', { name: 'Undo this change' }).click();
+    await page.goto(at(kernel, '/api'));
+    await row(page, 'api.listen_addr').getByRole('textbox').fill('0.0.0.0:4545');
+    await review(page);
+    await save(page);
+    await row(page, 'api.listen_addr').getByText('the daemon would not start again', { exact: false }).waitFor();
+    expect(await row(page, 'api.listen_addr').getByRole('textbox').inputValue()).to.equal('0.0.0.0:4545');
+    expect(await textOf(kernel)).to.equal(OPEN_RATE);
+  });
+
+  it('two tabs: who is later is shown the difference, and loses neither', async () => {
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[log]\nlevel = "warn"\n[llm]\nmax_retries = 4\n` });
+    const { page } = await chromium.open(at(kernel, '/log'));
+    await page.getByRole('combobox', { name: 'Level' }).selectOption('debug');
+    await kernel.http.expect(200, 'POST', '/api/config/set', { path: 'log.level', value: 'error' });
+    await review(page);
+    await save(page);
+    const theirs = page.getByRole('dialog').getByRole('region', { name: 'Theirs and yours: log.level' });
+    await theirs.getByText('level = "error"').waitFor();
+    await theirs.getByText('level = "debug"').waitFor();
+    await expectWellMade(page, 'somebody was quicker');
+    expect((await shown(kernel)).log.level).to.equal('error');
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep mine' }).click();
+    await save(page);
+    await page.getByText('1 setting was saved').waitFor();
+    expect((await shown(kernel)).log.level).to.equal('debug');
+  });
+
+  it('two tabs: a change of something else is no obstacle, and stays', async () => {
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[log]\nlevel = "warn"\n[llm]\nmax_retries = 4\n` });
+    const { page } = await chromium.open(at(kernel, '/log'));
+    await page.getByRole('combobox', { name: 'Level' }).selectOption('debug');
+    await kernel.http.expect(200, 'POST', '/api/config/set', { path: 'llm.max_retries', value: 2 });
+    await review(page);
+    await save(page);
+    await page.getByText('1 setting was saved').waitFor();
+    const now = await shown(kernel);
+    expect([now.log.level, now.llm.max_retries]).to.deep.equal(['debug', 2]);
+  });
+
+  it('keeps what was typed and not saved while another panel is open, and asks before it is discarded', async () => {
+    const kernel = await bootTestKernel({ config: OPEN_RATE });
+    const { page } = await chromium.open(at(kernel, '/runs'));
+    await row(page, 'runs.max_depth').getByRole('textbox').fill('9');
+    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Conversations' }).click();
+    await page.goBack();
+    expect(await row(page, 'runs.max_depth').getByRole('textbox').inputValue()).to.equal('9');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    expect(await row(page, 'runs.max_depth').getByRole('textbox').inputValue()).to.equal('5');
+  });
+
+  it('edits lists line by line, lists of tables entry by entry, and tables with free names by name', async () => {
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[provider_urls]\nmine = "http://127.0.0.1:9/v1"\n` });
+    const { page } = await chromium.open(at(kernel, '/general'));
+    await row(page, 'fallback_providers').getByRole('button', { name: 'Add an entry' }).click();
+    await page.getByText('Entry 1, provider: It must not be empty.').waitFor();
+    await page.getByRole('group', { name: 'Entry 1' }).getByLabel('Provider').fill('groq');
+    await expectWellMade(page, 'a list of tables');
+    await page.goto(at(kernel, '/provider_urls'));
+    await page.getByLabel('Name').fill('other');
+    await page.getByLabel('Value').fill('http://127.0.0.1:7/v1');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await expectWellMade(page, 'a table with free names');
+    await row(page, 'provider_urls.mine').getByRole('button', { name: 'Back to the default' }).click();
+    await page.goto(at(kernel, '/uploads'));
+    await review(page);
+    await save(page);
+    await page.getByText('settings were saved').waitFor();
+    const now = await shown(kernel);
+    expect(now.provider_urls).to.deep.equal({ other: 'http://127.0.0.1:7/v1' });
+    expect(now.fallback_providers[0]).to.include({ provider: 'groq' });
+  });
+
+  it('reads the file again, says what changed, and what in it does not hold', async () => {
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[log]\nlevel = "warn"\n` });
+    const { page } = await chromium.open(at(kernel, '/log'));
+    await row(page, 'log.level').waitFor();
+    await writeFile(fileOf(kernel), `${OPEN_RATE}[log]\nlevel = "debug"\n[llm]\nmax_retries = -3\n`);
+    await page.getByRole('button', { name: 'Read the file again' }).click();
+    await page.getByRole('heading', { name: 'What in config.toml does not hold' }).waitFor();
+    await page.getByText(/max_retries must be/).waitFor();
+    await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[data-path="log.level"] select')?.value === 'debug');
+    await expectWellMade(page, 'problems of the file');
+  });
+
+  it('says that a file is read-only, and writes a first one where there is none', async () => {
+    const kernel = await bootTestKernel({ config: OPEN_RATE });
+    await chmod(fileOf(kernel), 0o400);
+    const { page } = await chromium.open(at(kernel, '/log'));
+    await page.getByText('config.toml cannot be written here').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Level' }).isDisabled()).to.equal(true);
+    await expectWellMade(page, 'settings that are managed elsewhere');
+    await rm(fileOf(kernel), { force: true });
+    await page.reload();
+    await page.getByRole('button', { name: 'Write a first file' }).click();
+    await page.getByText('There is no config.toml yet').waitFor({ state: 'detached' });
+    expect(await textOf(kernel)).to.contain('[log]');
+  });
+
+  it('lets a viewer see and change nothing', async () => {
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}${person('vera', 'viewer')}` });
+    const { page } = await chromium.open(at(kernel, '/runs'));
+    await logInAs(page, 'vera');
+    await row(page, 'runs.max_active').waitFor();
+    expect(await row(page, 'runs.max_active').getByRole('textbox').isDisabled()).to.equal(true);
+    expect(await page.getByRole('button', { name: 'Read the file again' }).getAttribute('title')).to.contain('viewer');
+    await page.getByRole('tab', { name: 'As a file' }).click();
+    await page.getByText('Only owners and admins may see this.').waitFor();
+  });
+});

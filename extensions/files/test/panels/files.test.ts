@@ -1,0 +1,247 @@
+/** The panel of files, used as a person uses it; what it did is seen at the API. */
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { pdfOf, PNG } from '../files-kit.js';
+
+const OWNER_KEY = 'root-key-0';
+const VERA_KEY = 'vera-key-1';
+const withVera = (role: string): string =>
+  `api_key = "${OWNER_KEY}"
+${OPEN_RATE}[[users]]
+name = "vera"
+role = "${role}"
+api_key_hash = "sha256:${createHash('sha256').update(VERA_KEY).digest('hex')}"
+`;
+
+describe('the panel of files', function () {
+  this.timeout(60_000);
+  const chromium = useBrowser();
+  let kernel: TestKernel;
+  let agent: string;
+  let owl: string;
+  before(async () => {
+    kernel = await bootTestKernel();
+    agent = (await kernel.http.expect(200, 'GET', '/api/agents')).body.items[0].id;
+    owl = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'owl' } })).body.agent_id;
+  });
+  after(stopTestKernels);
+
+  const at = (name: string, of = agent): string => `/api/agents/${of}/files/${encodeURIComponent(name)}`;
+  const put = async (name: string, content: string | Buffer): Promise<string> =>
+    (await kernel.http.expect(200, 'PUT', at(name), typeof content === 'string' ? { content } : { content: content.toString('base64'), encoding: 'base64' })).body.rev;
+  const contentOf = async (name: string): Promise<string> => (await kernel.http.expect(200, 'GET', at(name))).body.content;
+  const open = async (path = ''): Promise<Page> => (await chromium.open(`${kernel.url}/#/files${path}`)).page;
+  const save = async (page: Page): Promise<void> => {
+    await page.getByRole('button', { name: 'Look at the changes' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  };
+
+  it('leads from the agents to a folder and the folders in it, each with an address, and says when there is nothing', async () => {
+    await put('docs/deep/plan.md', '# Plan\n');
+    await put('docs/notes 100%.txt', 'x');
+    await put('SOUL.md', 'Calm.');
+    await put(`${'long-name-'.repeat(20)}.txt`, 'x');
+    const page = await open();
+    await expectWellMade(page, 'files agents');
+    await page.getByRole('searchbox').fill('owl');
+    await page.getByRole('link', { name: 'owl' }).click();
+    await page.getByRole('heading', { name: 'There is nothing here yet' }).waitFor();
+    await expectWellMade(page, 'files empty');
+
+    await page.goto(`${kernel.url}/#/files/${agent}`);
+    await page.getByRole('row', { name: /docs\s+2 files/ }).waitFor();
+    await page.getByText('says who it is').waitFor();
+    await expectWellMade(page, 'files folder');
+    await page.getByRole('link', { name: 'docs', exact: true }).click();
+    await page.getByRole('link', { name: 'notes 100%.txt' }).click();
+    await page.getByRole('textbox', { name: 'Text of docs/notes 100%.txt' }).waitFor();
+    await page.reload();
+    await page.getByRole('textbox', { name: 'Text of docs/notes 100%.txt' }).waitFor();
+    await page.getByRole('navigation', { name: 'Where you are' }).getByRole('link', { name: 'docs' }).click();
+    await page.getByRole('link', { name: 'deep', exact: true }).waitFor();
+  });
+
+  it('saves a text after showing the difference, in the lines that it had', async () => {
+    await put('windows.ini', '[a]\r\nb=1\r\n');
+    const page = await open(`/${agent}/windows.ini`);
+    const text = page.getByRole('textbox', { name: 'Text of windows.ini' });
+    await text.fill('[a]\nb=2\n');
+    await page.getByRole('button', { name: 'Look at the changes' }).click();
+    await page.getByRole('region', { name: 'What is different' }).getByText('b=2').waitFor();
+    await expectWellMade(page, 'files review');
+    expect(await contentOf('windows.ini')).to.equal('[a]\r\nb=1\r\n');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('windows.ini was saved.').waitFor();
+    expect(await contentOf('windows.ini')).to.equal('[a]\r\nb=2\r\n');
+  });
+
+  it('tells the second of two who edit one file, shows what was changed, and loses neither', async () => {
+    await put('shared.md', 'one\n');
+    const one = await open(`/${agent}/shared.md`);
+    const two = await one.context().newPage();
+    await two.goto(one.url());
+    await two.getByRole('textbox', { name: /shared/ }).fill('one\nof the second\n');
+    await one.getByRole('textbox', { name: /shared/ }).fill('of the first\n');
+    await save(one);
+    await one.getByText('shared.md was saved.').waitFor();
+    if (await two.getByRole('button', { name: 'Look at the changes' }).isEnabled()) await save(two);
+    await two.getByRole('region', { name: 'What was changed elsewhere' }).getByText('of the first').waitFor();
+    await expectWellMade(two, 'files conflict');
+    expect(await contentOf('shared.md')).to.equal('of the first\n');
+    await two.getByRole('button', { name: 'Go on with mine, on top of that' }).click();
+    await save(two);
+    await two.getByText('shared.md was saved.').waitFor();
+    expect(await contentOf('shared.md')).to.equal('one\nof the second\n');
+  });
+
+  it('keeps what was typed into a file that was deleted meanwhile, and makes it anew when it is saved', async () => {
+    await put('fleeting.txt', 'old');
+    const page = await open(`/${agent}/fleeting.txt`);
+    await page.getByRole('textbox', { name: /fleeting/ }).fill('mine');
+    await kernel.http.expect(200, 'DELETE', at('fleeting.txt'));
+    if (!(await page.getByText('This file was deleted elsewhere').isVisible())) await save(page);
+    await page.getByText('This file was deleted elsewhere').waitFor();
+    await save(page);
+    await page.getByText('fleeting.txt was saved.').waitFor();
+    expect(await contentOf('fleeting.txt')).to.equal('mine');
+  });
+
+  it('draws pictures, and says plainly what it cannot show', async () => {
+    await put('dot.png', PNG);
+    await put('broken.png', 'no picture');
+    await put('paper.pdf', pdfOf('hello'));
+    await put('raw.bin', Buffer.from([0, 1, 2, 255]));
+    const page = await open(`/${agent}/dot.png`);
+    const picture = page.getByRole('img', { name: 'Picture dot.png' });
+    await picture.waitFor();
+    expect(await picture.evaluate((img: HTMLImageElement) => img.decode().then(() => img.naturalWidth))).to.equal(1);
+    await expectWellMade(page, 'files picture');
+    for (const [name, why] of [
+      ['broken.png', 'not a picture that a browser can draw'],
+      ['paper.pdf', 'It is a PDF'],
+      ['raw.bin', 'are no text'],
+    ] as const) {
+      await page.goto(`${kernel.url}/#/files/${agent}/${name}`);
+      await page.getByText(why).waitFor();
+    }
+    await expectWellMade(page, 'files cannot');
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    expect((await download).suggestedFilename()).to.equal('raw.bin');
+    await page.goto(`${kernel.url}/#/files/${agent}/nothing.txt`);
+    await page.getByRole('heading', { name: 'There is no such file' }).waitFor();
+  });
+
+  it('makes a new file, where there is none of that name, and deletes one only when that was confirmed', async () => {
+    await put('taken.txt', 'mine');
+    const page = await open(`/${agent}`);
+    await page.getByRole('button', { name: 'New file' }).click();
+    const name = page.getByRole('textbox', { name: 'Name' });
+    await name.fill('taken.txt');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByText('There is already a file of that name.').waitFor();
+    await name.fill('../escape');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByText('leads out of the workspace').waitFor();
+    await expectWellMade(page, 'files new');
+    await name.fill('fresh/start.md');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('textbox', { name: 'Text of fresh/start.md' }).waitFor();
+    expect([await contentOf('taken.txt'), await contentOf('fresh/start.md')]).to.deep.equal(['mine', '']);
+
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect(await contentOf('fresh/start.md')).to.equal('');
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete start.md' }).click();
+    await page.getByText('fresh/start.md was deleted.').waitFor();
+    await page.getByRole('link', { name: 'taken.txt' }).waitFor();
+    expect((await kernel.http.get(at('fresh/start.md'))).status).to.equal(404);
+  });
+
+  it('uploads by button and by drop, and replaces nothing that it was not told to', async () => {
+    await put('box/there.txt', 'first');
+    const page = await open(`/${agent}/box`);
+    const chosen = [
+      { name: 'there.txt', mimeType: 'text/plain', buffer: Buffer.from('second') },
+      { name: 'dot.png', mimeType: 'image/png', buffer: PNG },
+      { name: 'huge.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(1_048_577) },
+    ];
+    const files = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await (await files).setFiles(chosen);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    const list = page.getByRole('region', { name: 'Uploads' });
+    await list.getByText('at most').waitFor();
+    expect(await list.getByRole('listitem').allTextContents()).to.satisfy((texts: string[]) => /left as it was/.test(texts[0] ?? '') && /is there/.test(texts[1] ?? '') && /huge/.test(texts[2] ?? ''));
+    await expectWellMade(page, 'files uploads');
+    expect([await contentOf('box/there.txt'), await contentOf('box/dot.png')]).to.deep.equal(['first', PNG.toString('base64')]);
+
+    const dropped = await page.evaluateHandle(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['third'], 'there.txt'));
+      return data;
+    });
+    await page.locator('.folder').dispatchEvent('drop', { dataTransfer: dropped });
+    await page.getByRole('button', { name: 'Replace it' }).click();
+    await list.getByText('there.txt is there').waitFor();
+    expect(await contentOf('box/there.txt')).to.equal('third');
+  });
+
+  it('says that its area was switched off, and keeps what was typed', async () => {
+    await put('kept.txt', 'old');
+    const page = await open(`/${agent}/kept.txt`);
+    await page.getByRole('textbox', { name: /kept/ }).fill('typed');
+    await kernel.http.expect(200, 'POST', '/api/extensions/files/disable');
+    await page.getByRole('button', { name: 'Look at the changes' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Nothing was saved.').waitFor();
+    await kernel.http.expect(200, 'POST', '/api/extensions/files/enable');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('kept.txt was saved.').waitFor();
+    expect(await contentOf('kept.txt')).to.equal('typed');
+  });
+
+  it('opens a file that a long list leaves out, by its path', async () => {
+    const many = async (from: number): Promise<unknown> =>
+      Promise.all(Array.from({ length: 100 }, (_, index) => kernel.http.expect(200, 'PUT', at(`many/${from + index}.txt`, owl), { content: 'x' })));
+    for (let from = 0; from < 1_100; from += 100) await many(from);
+    const page = await open(`/${owl}`);
+    await page.getByText('There are more files than').waitFor();
+    const { files } = (await kernel.http.expect(200, 'GET', `/api/agents/${owl}/files`)).body;
+    const listed = new Set(files.map(({ name }: { name: string }) => name));
+    const left = Array.from({ length: 1_100 }, (_, index) => `many/${index}.txt`).find((name) => !listed.has(name)) ?? '';
+    await page.getByRole('textbox', { name: 'Path of a file' }).fill(left);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('textbox', { name: `Text of ${left}` }).waitFor();
+  });
+});
+
+describe('the panel of files, to who may only look', function () {
+  this.timeout(60_000);
+  const chromium = useBrowser();
+  afterEach(stopTestKernels);
+
+  it('shows everything and changes nothing', async () => {
+    const kernel = await bootTestKernel({ config: withVera('user'), key: OWNER_KEY });
+    const { agent_id: id } = (await kernel.as(VERA_KEY).expect(201, 'POST', '/api/agents', { manifest: { name: 'owl' } })).body;
+    await kernel.as(VERA_KEY).expect(200, 'PUT', `/api/agents/${id}/files/note.txt`, { content: 'read me' });
+    await writeFile(join(kernel.home, 'config.toml'), withVera('viewer'));
+    await kernel.daemon.reloadConfig('test');
+    const { page } = await chromium.open(`${kernel.url}/#/files`);
+    await page.getByLabel('API key').fill(VERA_KEY);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    for (const name of ['New file', 'Upload']) expect(await page.getByRole('button', { name }).isDisabled(), name).to.equal(true);
+    expect(await page.getByRole('button', { name: 'Upload' }).getAttribute('title')).to.equal('Your role (viewer) may not do this.');
+    await page.getByRole('link', { name: 'note.txt' }).click();
+    const text = page.getByRole('textbox', { name: 'Text of note.txt' });
+    expect([await text.inputValue(), await text.isEditable()]).to.deep.equal(['read me', false]);
+    expect(await page.getByRole('button', { name: 'Delete' }).isDisabled()).to.equal(true);
+    await expectWellMade(page, 'files of a viewer');
+  });
+});

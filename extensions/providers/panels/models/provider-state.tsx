@@ -1,0 +1,45 @@
+/** What stands in the way of a provider, or nothing, in a word. */
+import { Badge, type OutputOf, type Tone } from '@svc/kit';
+import { t } from './words.js';
+
+export type Provider = OutputOf<'listProviders'>['providers'][number];
+
+type State = 's_works' | 's_set' | 's_refused' | 's_missing' | 's_removed' | 's_free' | 's_running' | 's_off' | 's_unknown' | 's_unsupported';
+
+const BY_AUTH: Readonly<Record<Provider['auth_status'], State>> = {
+  validated_key: 's_works',
+  configured: 's_set',
+  invalid_key: 's_refused',
+  missing: 's_missing',
+  no_key_needed: 's_free',
+  auto_detected: 's_running',
+  local_offline: 's_off',
+};
+
+const TONES: Readonly<Record<State, Tone>> = {
+  s_works: 'good',
+  s_set: 'info',
+  s_refused: 'bad',
+  s_missing: 'quiet',
+  s_removed: 'warn',
+  s_free: 'good',
+  s_running: 'good',
+  s_off: 'quiet',
+  s_unknown: 'warn',
+  s_unsupported: 'quiet',
+};
+
+const stateOf = (provider: Provider): State => {
+  if (provider.wire === 'unsupported') return 's_unsupported';
+  if (provider.key_required && provider.key_present === null) return 's_unknown';
+  return provider.suppressed ? 's_removed' : BY_AUTH[provider.auth_status];
+};
+
+export const StateBadge = ({ provider }: { provider: Provider }) => {
+  const state = stateOf(provider);
+  return (
+    <Badge tone={TONES[state]} {...(provider.error_message === undefined ? {} : { title: provider.error_message })}>
+      {t(state)}
+    </Badge>
+  );
+};

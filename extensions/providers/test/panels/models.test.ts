@@ -1,0 +1,250 @@
+/** The panel of models and providers, used as a person uses it; what it did is seen at the API. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel, type TestKernelOptions } from '@svc/testing';
+import { expect } from 'chai';
+import { type ListServer, ollamaList, openAiList, startListServer } from '../../../../fixtures/providers/list-server.js';
+import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { logInAs, person } from '../../../../test/page/callers.js';
+
+const KEY = 'sk-canary-9f3a77c0';
+const DEAD = 'http://127.0.0.1:1/v1';
+
+describe('the panel of models and providers', function () {
+  this.timeout(60_000);
+  const chromium = useBrowser();
+  let server: ListServer;
+  beforeEach(async () => {
+    server = await startListServer({ '/v1/models': openAiList('gpt-5', 'gpt-5-nano', 'house-model-7'), '/api/tags': ollamaList(['qwen3:8b', 5_200_000_000]) });
+  });
+  afterEach(async () => {
+    await stopTestKernels();
+    await server.close();
+  });
+
+  const urls = (more: Readonly<Record<string, string>> = {}): string =>
+    `[provider_urls]\n${Object.entries({ ollama: DEAD, lmstudio: DEAD, vllm: DEAD, lemonade: DEAD, openai: `${server.url}/v1`, ...more })
+      .map(([name, url]) => `${name} = "${url}"\n`)
+      .join('')}`;
+  const boot = ({ config = '', ...rest }: TestKernelOptions = {}): Promise<TestKernel> => bootTestKernel({ config: OPEN_RATE + config + urls(), ...rest });
+  const provider = async ({ http }: TestKernel, name: string) => (await http.expect(200, 'GET', `/api/providers/${name}`)).body;
+  const at = (kernel: TestKernel, place = ''): string => `${kernel.url}/#/models${place}`;
+
+  it('says that nobody answers yet, and what to do about that; each view is well made', async () => {
+    const kernel = await boot();
+    const { page, mistakes } = await chromium.open(at(kernel));
+    await page.getByRole('heading', { name: 'No model answers yet' }).waitFor();
+    await page.getByRole('region', { name: 'Need something first' }).getByRole('link', { name: 'OpenAI', exact: true }).waitFor();
+    await expectWellMade(page, 'providers');
+    await page.getByRole('tab', { name: 'Models', exact: true }).click();
+    await page.getByText(/^100 of \d+$/).waitFor();
+    await expectWellMade(page, 'models');
+    await page.goto(at(kernel, '/provider/openai'));
+    await page.getByRole('heading', { name: 'OpenAI' }).waitFor();
+    await expectWellMade(page, 'a provider');
+    await page.goto(at(kernel, '/own'));
+    await page.getByText('Nobody has given a model another name.').waitFor();
+    await expectWellMade(page, 'names and own models');
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('takes a key once, tries it, says what was found, and shows it nowhere', async () => {
+    const kernel = await boot();
+    const { page } = await chromium.open(at(kernel, '/provider/openai'));
+    await page.getByLabel('New key').fill(KEY);
+    await page.getByRole('button', { name: 'Save and try it' }).click();
+    await page.getByText('OpenAI answers and takes the key.').waitFor();
+
+    await page.getByText('Lists 3 models, gpt-5-nano among them.').waitFor();
+    expect(await page.getByLabel('New key').inputValue()).to.equal('');
+    expect(await page.content()).to.not.contain(KEY);
+    expect(page.url()).to.not.contain(KEY);
+    expect(server.asked.at(-1)?.headers['authorization']).to.equal(`Bearer ${KEY}`);
+    expect(await provider(kernel, 'openai')).to.include({ auth_status: 'validated_key', is_default: true });
+    await expectWellMade(page, 'a key that works');
+  });
+
+  it('keeps a key that is refused, and says that it was', async () => {
+    server.answer('/v1/models', { status: 401 });
+    const kernel = await boot();
+    const { page } = await chromium.open(at(kernel, '/provider/openai'));
+    await page.getByLabel('New key').fill(KEY);
+    await page.getByRole('button', { name: 'Save and try it' }).click();
+    await page.getByText('OpenAI was asked, and something is wrong.').waitFor();
+    await page.getByText('Key refused').waitFor();
+    expect(await provider(kernel, 'openai')).to.include({ auth_status: 'invalid_key', key_present: true });
+  });
+
+  it('removes a key when that is confirmed, and takes one of the environment back into use', async () => {
+    const kernel = await boot({ env: { OPENAI_API_KEY: KEY } });
+    const { page } = await chromium.open(at(kernel, '/provider/openai'));
+    await page.getByRole('button', { name: 'Remove the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    expect(await provider(kernel, 'openai')).to.include({ key_present: true });
+    await page.getByRole('button', { name: 'Remove the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove the key' }).click();
+    await page.getByText('Key removed', { exact: true }).waitFor();
+    expect(await provider(kernel, 'openai')).to.include({ key_present: false, suppressed: true });
+    await page.getByRole('button', { name: 'Use the key of the environment again' }).click();
+    await page.getByText('Key set, not tried').waitFor();
+    expect(await provider(kernel, 'openai')).to.include({ key_present: true, suppressed: false });
+  });
+
+  it('saves another address, says at the field what is wrong with one, and goes back to the usual', async () => {
+    const kernel = await boot();
+    const { page } = await chromium.open(at(kernel, '/provider/mistral'));
+    const before = (await provider(kernel, 'mistral')).base_url;
+    await page.getByRole('textbox', { name: 'Address' }).fill('ftp://nowhere.example');
+    await page.getByRole('button', { name: 'Save the address' }).click();
+    await page.getByRole('alert').getByText(/http/).waitFor();
+    expect(await page.getByRole('textbox', { name: 'Address' }).inputValue()).to.equal('ftp://nowhere.example');
+    await page.getByRole('textbox', { name: 'Address' }).fill(`${server.url}/v1`);
+    await page.getByRole('button', { name: 'Save the address' }).click();
+    await page.getByText('Something answers there.').waitFor();
+    expect((await provider(kernel, 'mistral')).base_url).to.equal(`${server.url}/v1`);
+    await page.getByRole('button', { name: 'Use the usual address again' }).click();
+    await page.getByText('It is reached at its usual address again.').waitFor();
+    expect((await provider(kernel, 'mistral')).base_url).to.equal(before);
+  });
+
+  it('shows what the server lists, and describes one of those that the catalog does not know', async () => {
+    const kernel = await boot({ env: { OPENAI_API_KEY: KEY } });
+    const { page } = await chromium.open(at(kernel, '/provider/openai'));
+    await page.getByRole('button', { name: 'Try it', exact: true }).click();
+    await page.getByRole('button', { name: 'Add to the list: house-model-7' }).click();
+    await page.getByLabel('Price in').fill('half');
+    await page.getByText('A number is needed').waitFor();
+    await page.getByLabel('Price in').fill('0.5');
+    await page.getByLabel('Price out').fill('2');
+    await expectWellMade(page, 'a model described');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('region', { name: 'Its models', exact: true }).getByText('house-model-7').first().waitFor();
+    const { models } = await provider(kernel, 'openai');
+    expect(models.find(({ id }: { id: string }) => id === 'house-model-7')).to.include({ input_cost_per_1m: 0.5, output_cost_per_1m: 2, source: 'custom' });
+    await page.goto(at(kernel, '/own'));
+    await page.getByRole('button', { name: 'Remove the model: house-model-7' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove the model' }).click();
+    await page.getByText('There are no own models.').waitFor();
+  });
+
+  it('adds a provider of a person, and removes it', async () => {
+    const kernel = await boot();
+    const { page } = await chromium.open(at(kernel));
+    await page.getByRole('button', { name: 'Add a provider' }).click();
+    await page.getByLabel('Name').fill('house');
+    await page.getByRole('dialog').getByLabel('Address').fill(`${server.url}/v1`);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { name: 'house', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Try it', exact: true }).click();
+    await page.getByText('house answers.').waitFor();
+    expect(await provider(kernel, 'house')).to.include({ base_url: `${server.url}/v1`, is_custom: true, reachable: true });
+    await page.getByRole('button', { name: 'Remove this provider' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove this provider' }).click();
+    await page.getByRole('heading', { name: 'Who answers' }).waitFor();
+    expect((await kernel.http.get('/api/providers/house')).status).to.equal(404);
+  });
+
+  it('finds a model among all by words, and lets it answer for default', async () => {
+    const kernel = await boot({ env: { OPENAI_API_KEY: KEY } });
+    const { page } = await chromium.open(at(kernel, '/list'));
+    await page.getByRole('searchbox', { name: 'Search models' }).fill('openai gpt-5 nano');
+    await page.getByText('1 of 1').waitFor();
+    await page.getByRole('link', { name: /gpt-5-nano/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Price per million tokens').waitFor();
+    await expectWellMade(page, 'a model');
+    await page.reload();
+    await dialog.getByRole('button', { name: 'Let it answer for default' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await kernel.http.get('/api/providers')).body.default).to.include({ provider: 'openai', model: 'gpt-5-nano', chosen_by: 'person' });
+    await page.getByRole('searchbox', { name: 'Search models' }).fill('no such model anywhere');
+    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await page.getByText(/^100 of \d+$/).waitFor();
+  });
+
+  it('chooses who answers, and leaves that to config.toml where that names one', async () => {
+    const kernel = await boot({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY } });
+    const { page } = await chromium.open(at(kernel));
+    await page.getByRole('button', { name: 'Choose another' }).click();
+    await page.getByRole('dialog').getByLabel('Provider').selectOption('groq');
+    await page.getByRole('dialog').getByRole('button', { name: 'Use it' }).click();
+    await page.getByRole('link', { name: /from Groq/ }).waitFor();
+    expect((await kernel.http.get('/api/providers')).body.default).to.include({ provider: 'groq', chosen_by: 'person' });
+    await kernel.stop();
+
+    const held = await boot({ config: '[default_model]\nprovider = "openai"\nmodel = "gpt-5"\n', env: { OPENAI_API_KEY: KEY } });
+    await page.goto(at(held));
+    await page.getByText('config.toml names it, and stands above a choice made here.').waitFor();
+    expect(await page.getByRole('button', { name: 'Choose another' }).count()).to.equal(0);
+  });
+
+  it('gives a model another name and takes it away; a name that is taken is said in the form', async () => {
+    const kernel = await boot();
+    const { page } = await chromium.open(at(kernel, '/own'));
+    const add = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Add a name' }).click();
+      await page.getByLabel('Name', { exact: true }).fill(name);
+      await page.getByLabel('Stands for').fill('gpt-5-nano');
+      await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    };
+    await add('tiny');
+    await page.getByRole('button', { name: 'Remove the name: tiny' }).waitFor();
+    expect((await kernel.http.get('/api/models/aliases')).body).to.deep.include({ custom: ['tiny'] });
+    await add('tiny');
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('tiny');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Remove the name: tiny' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove the name' }).click();
+    await page.getByText('Nobody has given a model another name.').waitFor();
+    expect((await kernel.http.get('/api/models/aliases')).body).to.deep.include({ custom: [] });
+  });
+
+  it('finds a model server on this machine', async () => {
+    const kernel = await bootTestKernel({ config: OPEN_RATE + urls({ ollama: server.url }) });
+    const { page } = await chromium.open(at(kernel));
+    await page.getByRole('button', { name: 'Look again' }).click();
+    const found = page.getByRole('list', { name: 'On this machine' });
+    await found.getByText('1 model', { exact: true }).waitFor();
+    await page.getByText('1 model: qwen3:8b').waitFor();
+    await expectWellMade(page, 'servers found');
+  });
+
+  it('shows a viewer everything and lets them change nothing, and says why', async () => {
+    const kernel = await boot({ config: person('vera', 'viewer') });
+    const { page } = await chromium.open(at(kernel, '/provider/openai'));
+    await logInAs(page, 'vera');
+    for (const name of ['Try it', 'Save and try it', 'Save the address', 'Use the usual address again']) {
+      const button = page.getByRole('button', { name, exact: true });
+      await button.waitFor();
+      expect(await button.isDisabled(), name).to.equal(true);
+      expect(await button.getAttribute('title'), name).to.contain('viewer');
+    }
+    expect(await page.getByLabel('New key').isDisabled()).to.equal(true);
+  });
+
+  it('says what went wrong in the words of the daemon, and tries again', async () => {
+    const kernel = await boot();
+    const { page } = await chromium.open(kernel.url);
+    await page.getByRole('navigation', { name: 'Navigation' }).waitFor();
+    await page.goto(at(kernel, '/provider/nobody'));
+    await page
+      .getByRole('alert')
+      .getByText(/nobody/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await expectWellMade(page, 'a provider that is not there');
+  });
+
+  it('shows names and addresses of strangers as the text that they are', async () => {
+    const kernel = await boot();
+    const id = `x${'<img/src=x/onerror=document.title="owned">'}`;
+    await kernel.http.expect(201, 'POST', '/api/models/custom', { id, provider: 'openai', display_name: `\u0627\u0644${'W'.repeat(150)}<b>bold</b>` });
+    const { page } = await chromium.open(at(kernel, `/list?q=bold`));
+    await page.getByText('1 of 1').waitFor();
+    await expectWellMade(page, 'hostile names');
+    expect(await page.locator('b').count()).to.equal(0);
+    expect(await page.title()).to.not.equal('owned');
+    expect(await readFile(join(kernel.home, 'config.toml'), 'utf8')).to.not.contain(KEY);
+  });
+});

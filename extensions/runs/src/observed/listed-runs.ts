@@ -1,0 +1,78 @@
+/** A run as lists show it: its row, and what its steps have used so far. */
+import { type JournalRun, type JournalStep, Nullable, OneOf, type Static, Type, Uuid } from '@svc/api';
+import { talkOf } from '../beside.js';
+import { isOver } from '../loop/endings.js';
+import { inputOf, modelOutcomeOf, toMicrosUsd } from '../run-input.js';
+import { endOf, nameOf, RunStep, shownStep } from './traces.js';
+
+export const RunStatusText = OneOf(['queued', 'running', 'waiting', 'done', 'failed', 'cancelled']);
+
+const runFields = {
+  run_id: Uuid,
+  agent_id: Uuid,
+  session_id: Uuid,
+  parent_run_id: Nullable(Uuid, { description: 'The run of another agent that asked for it' }),
+  status: RunStatusText,
+  channel: Type.String({ description: 'By which door the message came: rest, sse, ws, openai, agent or cli' }),
+  is_aside: Type.Boolean({ description: 'It stands beside the conversation: a side question, an incognito message, or a request that brought its own history' }),
+  started_at: Type.String({ format: 'date-time', description: 'When its message was accepted' }),
+  ended_at: Nullable(Type.String({ format: 'date-time' })),
+  step_count: Type.Integer({ description: 'Calls of models and of tools' }),
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+  cost_usd: Type.Number(),
+  model: Nullable(Type.String(), { description: 'As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was' }),
+  error: Nullable(
+    Type.Object({
+      code: Type.String(),
+      message: Type.String(),
+      hint: Type.Optional(Type.String()),
+      retry: Type.Boolean({ description: 'Whether the same message can succeed later' }),
+    }),
+    { description: 'Why it failed or was cancelled' },
+  ),
+  waiting: Nullable(Type.Object({ reason: Type.String(), approval_id: Type.String(), until: Nullable(Type.String({ format: 'date-time' })) }), { description: 'What it waits for' }),
+};
+
+export const ListedRun = Type.Object({ ...runFields, agent_name: Nullable(Type.String(), { description: 'null where the agent is gone' }) }, { 'x-name': 'ListedRun' });
+export const SessionRun = Type.Object({ ...runFields, steps: Type.Array(RunStep) }, { 'x-name': 'SessionRun' });
+
+type RunFields = Omit<Static<typeof ListedRun>, 'agent_name'>;
+
+export const shownRun = (run: JournalRun, steps: readonly JournalStep[]): RunFields => {
+  const input = inputOf(run);
+  const outcomes = steps.flatMap((step) => modelOutcomeOf(step) ?? []);
+  const sumOf = (key: 'inputTokens' | 'outputTokens' | 'costMicros'): number => outcomes.reduce((sum, outcome) => sum + outcome[key], 0);
+  return {
+    run_id: run.id,
+    agent_id: input.agentId,
+    session_id: talkOf(input),
+    parent_run_id: run.parentId,
+    status: run.status,
+    channel: input.door,
+    is_aside: input.beside !== undefined,
+    started_at: run.createdAt,
+    ended_at: endOf(run),
+    step_count: steps.length,
+    input_tokens: sumOf('inputTokens'),
+    output_tokens: sumOf('outputTokens'),
+    cost_usd: toMicrosUsd(sumOf('costMicros')),
+    model: modelOf(steps),
+    error: errorOf(run),
+    waiting: run.status === 'waiting' && run.wait ? { reason: run.wait.reason, approval_id: run.wait.wakeKey, until: run.wait.until } : null,
+  };
+};
+
+export const shownSessionRun = (run: JournalRun, steps: readonly JournalStep[]): Static<typeof SessionRun> => ({ ...shownRun(run, steps), steps: steps.map((step) => shownStep(step, run)) });
+
+const modelOf = (steps: readonly JournalStep[]): string | null => {
+  const calls = steps.filter(({ kind }) => kind === 'model');
+  const last = calls.findLast((step) => modelOutcomeOf(step)) ?? calls.at(-1);
+  return last ? nameOf(last) : null;
+};
+
+const errorOf = (run: JournalRun): RunFields['error'] => {
+  if (!run.error || !isOver(run)) return null;
+  const { code, message, hint, retry = false } = run.error;
+  return { code, message, ...(hint === undefined ? {} : { hint }), retry };
+};

@@ -1,0 +1,61 @@
+/** One run by its id: shown with its steps, and stopped. */
+import { type Actor, type Journal, type JournalRun, OneOf, reply, type RouteDecl, routeGroup, Type, UuidText } from '@svc/api';
+import type { RunsService } from '../contract.js';
+import { runErrors } from '../errors.js';
+import { RUN_KIND } from '../run-input.js';
+import { ListedRun, shownRun } from './listed-runs.js';
+import type { ObservedDeps } from './routes.js';
+import { RunStep, shownStep } from './traces.js';
+
+interface OneRunDeps extends Pick<ObservedDeps, 'agents' | 'journal'> {
+  readonly runs: Pick<RunsService, 'stop'>;
+}
+
+const route = routeGroup({ area: 'runs', errors: [404] });
+const RunPath = Type.Object({ id: UuidText('Run id, as the header x-svc-run of an answer names it') });
+const OneRun = Type.Object({ ...ListedRun.properties, steps: Type.Array(RunStep) }, { 'x-name': 'OneRun' });
+
+export const oneRunRoutes = (deps: OneRunDeps): RouteDecl[] => [getRun(deps), stopRun(deps)];
+
+const getRun = ({ agents, journal }: OneRunDeps): RouteDecl =>
+  route({
+    id: 'getRun',
+    method: 'GET',
+    path: '/api/runs/{id}',
+    summary: 'One run with its steps',
+    description:
+      'As in the list, with each call of a model and of a tool: when it began and ended, what it used, how it ended. What tools were called with is in `GET /api/agents/{id}/traces?run_id=`.',
+    cost: 2,
+    params: RunPath,
+    responses: { 200: OneRun },
+    handler: async ({ actor, params }) => {
+      const run = await visibleRun(journal, actor, params.id);
+      const [steps, briefs] = await Promise.all([journal.steps(actor, run.id), agents.briefs(actor, run.subject === null ? [] : [run.subject])]);
+      return reply(200, { ...shownRun(run, steps), agent_name: briefs[run.subject ?? '']?.name ?? null, steps: steps.map((step) => shownStep(step, run)) });
+    },
+  });
+
+const stopRun = ({ journal, runs }: OneRunDeps): RouteDecl =>
+  route({
+    id: 'stopRun',
+    method: 'POST',
+    path: '/api/runs/{id}/stop',
+    summary: 'Stop one run',
+    description:
+      'Cancels it where it goes on, waits or is queued, with the runs of other agents that it began. Other runs of its agent go on. What was said until then stays in the session. One that is over stays as it is: `stopped` is 0.',
+    permission: 'runs.send',
+    cost: 5,
+    params: RunPath,
+    responses: { 200: Type.Object({ status: OneOf(['ok']), run_id: Type.String(), stopped: Type.Integer({ description: 'How many runs' }) }) },
+    handler: async ({ actor, params }) => {
+      const run = await visibleRun(journal, actor, params.id);
+      return reply(200, { status: 'ok', run_id: run.id, stopped: await runs.stop(actor, { runId: run.id }, 'stopped by request') });
+    },
+  });
+
+/** Throws `run_not_found`, for what is no run of an agent too. */
+const visibleRun = async (journal: Journal, actor: Actor, id: string): Promise<JournalRun> => {
+  const run = await journal.get(actor, id.toLowerCase());
+  if (run?.kind !== RUN_KIND) throw runErrors.not_found(id);
+  return run;
+};

@@ -1,0 +1,102 @@
+/** Runs of all agents, and those of one conversation. Both are read from the newest on, a page at a time; a page names where the next one goes on. */
+import { type Actor, type Journal, type JournalRun, Nullable, reply, type RouteDecl, routeGroup, type RunFilter, Type, Uuid, UuidText } from '@svc/api';
+import { runErrors } from '../errors.js';
+import { RUN_KIND } from '../run-input.js';
+import { ListedRun, RunStatusText, SessionRun, shownRun, shownSessionRun } from './listed-runs.js';
+import type { ObservedDeps } from './routes.js';
+
+type RunListDeps = Pick<ObservedDeps, 'agents' | 'sessions' | 'journal'>;
+
+const route = routeGroup({ area: 'runs', errors: [404] });
+const DEFAULT_RUNS = 50;
+const MAX_RUNS = 200;
+const DEFAULT_SESSION_RUNS = 20;
+const MAX_SESSION_RUNS = 100;
+
+const Next = Nullable(Uuid, { description: 'Send it as `before` to get those before; null where there are none' });
+const Before = Type.Optional(Type.String({ format: 'uuid', description: 'Only runs that were accepted before this one: `next` of the page before' }));
+
+export const runListRoutes = (deps: RunListDeps): RouteDecl[] => [listRuns(deps), listSessionRuns(deps)];
+
+const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
+  route({
+    id: 'listRuns',
+    method: 'GET',
+    path: '/api/runs',
+    summary: 'List runs, the newest first',
+    description:
+      'Each message that was accepted began one: of all agents that you may see, or of one agent or session, in one state, from a time on. A row says how far the run is, what it used so far, why it failed and what it waits for. ' +
+      'Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.',
+    cost: 2,
+    query: Type.Object({
+      agent_id: Type.Optional(UuidText('Only of this agent')),
+      session_id: Type.Optional(UuidText('Only of this session')),
+      status: Type.Optional({ ...RunStatusText, description: 'Only those that stand so' }),
+      since: Type.Optional(Type.String({ maxLength: 40, description: 'Accepted at this time or later: a day, or a time in ISO 8601' })),
+      before: Before,
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RUNS, default: DEFAULT_RUNS, description: 'How many at most' })),
+    }),
+    responses: { 200: Type.Object({ runs: Type.Array(ListedRun), next: Next }) },
+    handler: async ({ actor, query }) => {
+      const { agent_id: agentId, session_id: sessionId, status, since, before, limit = DEFAULT_RUNS } = query;
+      const subject = agentId === undefined ? undefined : (await agents.get(actor, agentId)).id;
+      const lane = sessionId === undefined ? undefined : (await sessions.get(actor, sessionId.toLowerCase())).id;
+      const page = await pageOf(journal, actor, {
+        before,
+        limit,
+        filter: {
+          ...(subject === undefined ? {} : { subject }),
+          ...(lane === undefined ? {} : { lane }),
+          ...(status === undefined ? {} : { status: [status] }),
+          ...(since === undefined ? {} : { since: timeOf(since) }),
+        },
+      });
+      const briefs = await agents.briefs(actor, [...new Set(page.runs.flatMap(({ subject: of }) => of ?? []))]);
+      return reply(200, { runs: page.runs.map((run) => ({ ...shownRun(run, page.stepsOf(run)), agent_name: briefs[run.subject ?? '']?.name ?? null })), next: page.next });
+    },
+  });
+
+const listSessionRuns = ({ sessions, journal }: RunListDeps): RouteDecl =>
+  route({
+    id: 'listSessionRuns',
+    method: 'GET',
+    path: '/api/sessions/{id}/runs',
+    summary: 'What happened in a session: its runs with their steps',
+    description:
+      'The newest runs of a session in the order in which they were accepted, those that failed, were stopped, wait or go on included, each with its calls of models and tools. With the `run_id` of the messages in `GET /api/agents/{id}/session` a page shows the same after a reload as before, and can offer to try again what failed. `next` leads to older ones.',
+    cost: 2,
+    params: Type.Object({ id: UuidText('Session id') }),
+    query: Type.Object({ before: Before, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SESSION_RUNS, default: DEFAULT_SESSION_RUNS, description: 'How many at most' })) }),
+    responses: { 200: Type.Object({ session_id: Uuid, runs: Type.Array(SessionRun), next: Next }) },
+    handler: async ({ actor, params, query: { before, limit = DEFAULT_SESSION_RUNS } }) => {
+      const session = await sessions.get(actor, params.id.toLowerCase());
+      const page = await pageOf(journal, actor, { before, limit, filter: { lane: session.id } });
+      return reply(200, { session_id: session.id, runs: page.runs.map((run) => shownSessionRun(run, page.stepsOf(run))).reverse(), next: page.next });
+    },
+  });
+
+interface PageQuery {
+  readonly filter: Omit<RunFilter, 'actor' | 'kind' | 'before' | 'limit'>;
+  readonly before: string | undefined;
+  readonly limit: number;
+}
+
+const pageOf = async (journal: Journal, actor: Actor, { filter, before, limit }: PageQuery) => {
+  const from = before?.toLowerCase();
+  // After one that is not there nothing follows, which would look like the end.
+  if (from !== undefined && (await journal.get(actor, from))?.kind !== RUN_KIND) throw runErrors.not_found(from);
+  const found = await journal.list({ ...filter, actor, kind: RUN_KIND, limit: limit + 1, ...(from === undefined ? {} : { before: from }) });
+  const runs = found.slice(0, limit);
+  const steps = await journal.stepsOf(
+    actor,
+    runs.map(({ id }) => id),
+  );
+  return { runs, next: found.length > limit ? (runs.at(-1)?.id ?? null) : null, stepsOf: (run: JournalRun) => steps.get(run.id) ?? [] };
+};
+
+/** Throws `run_invalid_time`. */
+const timeOf = (text: string): string => {
+  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) throw runErrors.invalid_time(text);
+  return new Date(ms).toISOString();
+};

@@ -1,0 +1,98 @@
+/**
+ * The turns of a conversation. However many there are, only the last ones are in the document, and earlier ones when somebody
+ * looks for them. It stays at its end while an answer grows, unless somebody scrolled away from there.
+ */
+import { Button, type ComponentChildren, Icon, useEffect, useLayoutEffect, useRef, useState } from '@svc/kit';
+import { TurnView, type TurnActions } from './turn-view.js';
+import type { Turn } from './turns.js';
+import { t } from './words.js';
+
+const FIRST_SHOWN = 30;
+const MORE = 20;
+/** So near to the end counts as being there. */
+const NEAR_PX = 80;
+
+export const TurnList = ({ turns, actions, children }: { turns: readonly Turn[]; actions: TurnActions; children?: ComponentChildren }) => {
+  const frame = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const heightBefore = useRef<number>(undefined);
+  const [isAway, setAway] = useState(false);
+  const [shown, setShown] = useState(FIRST_SHOWN);
+  const hidden = Math.max(0, turns.length - shown);
+
+  const toEnd = (): void => {
+    const element = frame.current;
+    if (element) element.scrollTop = element.scrollHeight;
+  };
+  const onScroll = (): void => {
+    const element = frame.current;
+    if (!element) return;
+    isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX;
+    setAway(!isAtEnd.current);
+    if (element.scrollTop < element.clientHeight && hidden > 0) more();
+  };
+  const more = (): void => {
+    heightBefore.current ??= frame.current?.scrollHeight;
+    setShown((now) => now + MORE);
+  };
+
+  // What is added above must not move what is looked at.
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (!element || heightBefore.current === undefined) return;
+    const grown = element.scrollHeight - heightBefore.current;
+    heightBefore.current = undefined;
+    element.scrollTop += grown;
+  }, [shown]);
+  useLayoutEffect(() => {
+    if (isAtEnd.current) toEnd();
+  }, [turns]);
+  // Pictures and colours come later, and windows change.
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const watch = new ResizeObserver(() => isAtEnd.current && toEnd());
+    watch.observe(element);
+    for (const child of element.children) watch.observe(child);
+    return () => watch.disconnect();
+  }, []);
+  // What was just said is looked at, wherever one was.
+  const lastKey = turns.at(-1)?.live?.question ? turns.at(-1)?.key : undefined;
+  useLayoutEffect(() => {
+    if (lastKey === undefined) return;
+    isAtEnd.current = true;
+    toEnd();
+  }, [lastKey]);
+
+  return (
+    <div class="turns-frame">
+      <div class="turns" ref={frame} onScroll={onScroll} tabIndex={0} role="log" aria-label={t('conversations')} aria-live="off">
+        <div class="turns-inside">
+          {hidden > 0 && (
+            <Button small kind="quiet" icon="history" onPress={more}>
+              {t('earlier')}
+            </Button>
+          )}
+          {turns.slice(hidden).map((turn) => (
+            <TurnView key={turn.key} turn={turn} actions={actions} />
+          ))}
+          {children}
+        </div>
+      </div>
+      {isAway && (
+        <button
+          type="button"
+          class="to-newest"
+          onClick={() => {
+            isAtEnd.current = true;
+            setAway(false);
+            toEnd();
+          }}
+        >
+          <Icon name="arrow-down" size={16} />
+          {t('newest')}
+        </button>
+      )}
+    </div>
+  );
+};

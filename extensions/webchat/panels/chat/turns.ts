@@ -1,0 +1,76 @@
+/** From what the daemon keeps and what goes on to what is shown: one turn is what was asked, and all that a run did about it. */
+import type { SessionRun } from './conversation.js';
+import type { Attached, History, LiveRun, Part } from './live-run.js';
+
+type Message = History['messages'][number];
+
+export interface Turn {
+  readonly key: string;
+  readonly question?: { readonly text: string; readonly seq?: number; readonly images: NonNullable<Message['images']>; readonly attachments: readonly Attached[]; readonly at?: string };
+  readonly parts: readonly Part[];
+  /** The last entry of it. */
+  readonly lastSeq?: number;
+  readonly run?: SessionRun;
+  readonly live?: LiveRun;
+  /** What the daemon itself says. */
+  readonly note?: string;
+}
+
+const partsOf = (message: Message): readonly Part[] => [
+  ...(message.content === '' ? [] : [{ kind: 'text' as const, text: message.content }]),
+  ...(message.tools ?? []).map(({ id, name, input, result, is_error }) => ({
+    kind: 'tool' as const,
+    call: { id, name, input, ...(result === undefined ? {} : { result }), ...(is_error === undefined ? {} : { isError: is_error }) },
+  })),
+];
+
+const questionOf = (message: Message): NonNullable<Turn['question']> => ({
+  text: message.content,
+  seq: message.seq,
+  images: message.images ?? [],
+  attachments: message.attachments ?? [],
+  at: message.timestamp,
+});
+
+/** Messages of one run stand together; each of a person begins a turn. */
+export const keptTurns = (history: History | undefined, sessionRuns: readonly SessionRun[]): readonly Turn[] => {
+  const runs = new Map(sessionRuns.map((run) => [run.run_id, run]));
+  const turns: Turn[] = [];
+  for (const message of history?.messages ?? []) {
+    const role = message.role.toLowerCase();
+    const run = message.run_id == null ? undefined : runs.get(message.run_id);
+    const last = turns.at(-1);
+    if (role === 'user') turns.push({ key: `m${message.seq}`, question: questionOf(message), parts: [], lastSeq: message.seq, ...(run ? { run } : {}) });
+    else if (role === 'system') turns.push({ key: `m${message.seq}`, note: message.content, parts: [], lastSeq: message.seq });
+    else if (last && last.note === undefined && (last.run?.run_id === run?.run_id || !run)) turns[turns.length - 1] = { ...last, parts: [...last.parts, ...partsOf(message)], lastSeq: message.seq };
+    else turns.push({ key: `m${message.seq}`, parts: partsOf(message), lastSeq: message.seq, ...(run ? { run } : {}) });
+  }
+  return turns;
+};
+
+const liveTurn = (live: LiveRun): Turn => ({
+  key: live.id,
+  parts: live.parts,
+  live,
+  ...(live.question ? { question: { text: live.question.text, images: [], attachments: live.question.attachments } } : {}),
+});
+
+/** What is followed takes the place of what is kept of the same run, but for what was asked. */
+export const withLive = (kept: readonly Turn[], lives: readonly LiveRun[]): readonly Turn[] => {
+  if (lives.length === 0) return kept;
+  const placed = new Set<string>();
+  const shown = kept.map((turn) => {
+    const live = lives.find(({ runId }) => runId !== undefined && runId === turn.run?.run_id);
+    if (!live) return turn;
+    placed.add(live.id);
+    return { ...turn, parts: live.parts, live };
+  });
+  return [...shown, ...lives.filter(({ id }) => !placed.has(id)).map(liveTurn)];
+};
+
+/** The text of an answer, without what its tools did. */
+export const textOf = (parts: readonly Part[]): string =>
+  parts
+    .flatMap((part) => (part.kind === 'text' ? part.text : []))
+    .join('\n\n')
+    .trim();

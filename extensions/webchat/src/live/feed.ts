@@ -1,0 +1,155 @@
+/**
+ * Brings each socket what changed since it last heard. The ring is the only queue: a socket has a place in it and nothing else.
+ *
+ * F1  A frame's `seq` is the place of whoever has it: with `after=<epoch>.<seq>` exactly what came later follows, but for
+ *     changes that a later one of the same thing has overtaken.
+ * F2  Whoever fell behind the ring, or names a place of another epoch, hears `gap` and nothing that was before it.
+ * F3  Nobody hears of what they may not read: judged with each frame, by the caller of now.
+ * F4  To a client that does not take what it was sent nothing more is sent until it does: what comes meanwhile is joined, then
+ *     becomes a gap. One that does not even answer the connection's own pings is hung up on by the platform.
+ */
+import type { Actor, Connection, Logger } from '@svc/api';
+import { type Shown, subjectOf, type What } from './changes.js';
+import { type Hearing, mayHear } from './hearing.js';
+import type { Numbered, Ring } from './ring.js';
+
+export interface FeedDeps {
+  readonly ring: Ring;
+  readonly hearing: Hearing;
+  readonly log: Logger;
+  connections(): readonly Connection[];
+  /** Calls once, after `ms`. */
+  later(ms: number, fn: () => Promise<void>): void;
+}
+
+export interface Feed {
+  /** Something was added to the ring. */
+  changed(): void;
+  /** Greets a socket, and brings it what it has missed. */
+  opened(conn: Connection): Promise<void>;
+  /** Tells every socket that the daemon is there, and where it stands. */
+  ping(): Promise<void>;
+  pong(conn: Connection): void;
+  /** How often somebody had a gap. */
+  gaps(): number;
+}
+
+/** Changes that follow each other at once go out together. */
+const JOIN_MS = 30;
+/** Sockets that are behind are looked at again after this. */
+const BEHIND_MS = 500;
+const BEHIND_BYTES = 65_536;
+
+/** Where a socket stands; the platform keeps it over reloads of this area. */
+export interface Place {
+  epoch: string;
+  seq: number;
+  /** It asked for a place that is not held any more. */
+  isLost: boolean;
+  isGreeted: boolean;
+}
+
+export const createFeed = (deps: FeedDeps): Feed => {
+  let isWaiting = false;
+  const counts = { gaps: 0 };
+  const soon = (ms: number): void => {
+    if (isWaiting) return;
+    isWaiting = true;
+    deps.later(ms, tellAll);
+  };
+  const tellAll = async (): Promise<void> => {
+    isWaiting = false;
+    const texts: Texts = new Map();
+    let isAnyBehind = false;
+    for (const conn of deps.connections()) isAnyBehind = !(await tell(deps, counts, conn, texts)) || isAnyBehind;
+    if (isAnyBehind) soon(BEHIND_MS);
+  };
+  return {
+    changed: () => {
+      if (!isWaiting && deps.connections().length > 0) soon(JOIN_MS);
+    },
+    opened: async (conn) => {
+      const place = placeOf(conn);
+      place.isGreeted = true;
+      greet(deps, counts, conn, place);
+      if (!(await tell(deps, counts, conn, new Map()))) soon(BEHIND_MS);
+    },
+    ping: async () => {
+      await tellAll();
+      for (const conn of deps.connections()) if (placeOf(conn).isGreeted && !isBehind(conn)) pong(conn);
+    },
+    pong,
+    gaps: () => counts.gaps,
+  };
+};
+
+/** What was made for one socket serves all that stand at the same place and may hear the same. */
+type Texts = Map<string, readonly string[]>;
+
+const placeOf = ({ state }: Connection): Place => state as unknown as Place; // what `upgrade` made
+const isBehind = ({ unsentBytes }: Connection): boolean => unsentBytes > BEHIND_BYTES;
+const pong = (conn: Connection): void => conn.send({ type: 'ping', seq: placeOf(conn).seq });
+
+function greet({ ring }: FeedDeps, counts: { gaps: number }, conn: Connection, place: Place): void {
+  const isElsewhere = place.isLost || place.epoch !== ring.epoch;
+  if (isElsewhere) Object.assign(place, { epoch: ring.epoch, seq: ring.newest(), isLost: false });
+  conn.send({ type: 'hello', epoch: place.epoch, seq: place.seq });
+  if (isElsewhere) gap(counts, conn, place);
+}
+
+function gap(counts: { gaps: number }, conn: Connection, { seq }: Place): void {
+  counts.gaps += 1;
+  conn.send({ type: 'gap', seq });
+}
+
+/** False where it has to be tried again. */
+async function tell(deps: FeedDeps, counts: { gaps: number }, conn: Connection, texts: Texts): Promise<boolean> {
+  const { ring } = deps;
+  const place = placeOf(conn);
+  if (!place.isGreeted) return true;
+  if (isBehind(conn)) return false;
+  // It was opened by an earlier generation of this area, which numbered otherwise.
+  if (place.epoch !== ring.epoch) greet(deps, counts, conn, place);
+  if (place.seq === ring.newest()) return true;
+  const allowed = await allowedFor(deps, conn.actor);
+  if (!allowed) return false;
+  // From here on nothing is waited for: of two that bring a socket the same only one does.
+  const missed = ring.after(place.seq);
+  const from = place.seq;
+  place.seq = ring.newest();
+  if (!missed) gap(counts, conn, place);
+  else for (const text of textsFor(texts, from, conn.actor, allowed, missed)) conn.send(text);
+  return true;
+}
+
+const allowedFor = async ({ hearing, log }: FeedDeps, actor: Actor): Promise<ReadonlySet<What> | undefined> => {
+  try {
+    return await hearing.of(actor);
+  } catch (cause) {
+    log.warn('nobody can tell what a page may hear of; it is asked again in a moment', { actor: actor.id, cause });
+    return undefined;
+  }
+};
+
+function textsFor(texts: Texts, from: number, actor: Actor, allowed: ReadonlySet<What>, missed: readonly Numbered[]): readonly string[] {
+  const key = `${from}-${missed.length} ${actor.role} ${actor.ownerId} ${[...allowed].join()}`;
+  let made = texts.get(key);
+  if (!made) {
+    made = newestOfEach(missed.filter((change) => mayHear(actor, allowed, change))).map(({ seq, shown }) =>
+      JSON.stringify({ type: 'change', seq, ...shown } satisfies Shown & { type: string; seq: number }),
+    );
+    texts.set(key, made);
+  }
+  return made;
+}
+
+/** In the order of their last changes, so that numbers only grow. */
+const newestOfEach = (changes: readonly Numbered[]): Numbered[] => {
+  const last = new Map<string, Numbered>();
+  for (const change of changes) {
+    const subject = subjectOf(change.shown);
+    last.delete(subject);
+    last.set(subject, change);
+  }
+  return [...last.values()];
+};

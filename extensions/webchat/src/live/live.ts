@@ -1,0 +1,39 @@
+/** Puts the parts of the live socket together. */
+import { AuthChanged, type ExtensionContext, HttpAuthorize, type Metric, MetricsCollect } from '@svc/api';
+import { hearChanges } from './changes.js';
+import { createFeed } from './feed.js';
+import { createHearing } from './hearing.js';
+import { createRing } from './ring.js';
+import { liveSocket, SOCKET_ID } from './socket.js';
+
+const HELD_CHANGES = 1_000;
+const EPOCH_BYTES = 8;
+const PING_MS = 15_000;
+
+export const serveLive = (ctx: ExtensionContext): void => {
+  const ring = createRing(ctx.ids.hex(EPOCH_BYTES), HELD_CHANGES);
+  const hearing = createHearing(ctx.hooks.use(HttpAuthorize), SOCKET_ID);
+  const connections = () => ctx.sockets.connections(SOCKET_ID);
+  const feed = createFeed({
+    ring,
+    hearing,
+    log: ctx.log,
+    connections,
+    later: (ms, fn) => {
+      if (!ctx.signal.aborted) ctx.timers.after('tell-changes', ms, fn);
+    },
+  });
+  ctx.events.on(AuthChanged, () => hearing.forget());
+  hearChanges(ctx.events, (shown, ownerId) => {
+    ring.add({ shown, ...(ownerId === undefined ? {} : { ownerId }) });
+    feed.changed();
+  });
+  ctx.sockets.add(liveSocket(ring, feed));
+  ctx.timers.every('ping-pages', PING_MS, () => feed.ping());
+  // Sockets that an earlier generation opened learn at once that numbers begin anew.
+  ctx.timers.after('greet-again', 0, () => feed.ping());
+  ctx.hooks.tap(MetricsCollect, (): Metric[] => [
+    { name: 'svc_live_sockets', help: 'Pages that hear what changes', type: 'gauge', value: connections().length },
+    { name: 'svc_live_gaps_total', help: 'Times that a page had to read anew because what it missed was not held any more', type: 'counter', value: feed.gaps() },
+  ]);
+};

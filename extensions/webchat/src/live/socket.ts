@@ -1,0 +1,49 @@
+/** The socket that a page lives by: GET /api/live. */
+import { defineSocket, type SocketDecl, Type } from '@svc/api';
+import { webchatErrors } from '../errors.js';
+import type { Feed, Place } from './feed.js';
+import type { Ring } from './ring.js';
+
+export const SOCKET_ID = 'followChanges';
+const PLACE = /^([0-9a-f]{16})\.(\d{1,15})$/;
+const MAX_FRAME_BYTES = 1_024;
+
+export const liveSocket = (ring: Ring, feed: Feed): SocketDecl =>
+  defineSocket({
+    id: SOCKET_ID,
+    path: '/api/live',
+    query: Type.Object({
+      after: Type.Optional(Type.String({ description: 'Where you stand: the `epoch` of the last `hello`, a dot, and the `seq` of the last frame', examples: ['5f0c2a9e71b3d846.112'] })),
+    }),
+    summary: 'Hear what changes',
+    description:
+      'One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It says what to read again and holds nothing of it; you hear only of what you may read. Of several changes of one thing that come close together the last is sent. After a lost connection, `after` brings what you missed; `gap` says that this is not known any more: read anew what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
+    auth: 'bearer',
+    permission: 'webchat.read',
+    cost: 1,
+    messageCost: 1,
+    maxFrameBytes: MAX_FRAME_BYTES,
+    upgrade: async ({ query }) => ({ ...placeIn(ring, query.after) }),
+    opened: (conn) => feed.opened(conn),
+    message: (conn, text) => (isPing(text) ? feed.pong(conn) : conn.send({ type: 'error', code: 'format_error', content: 'The only frame that is taken here is {"type":"ping"}.' })),
+  });
+
+/** Throws `webchat_invalid_place`. */
+const placeIn = (ring: Ring, after: string | undefined): Place => {
+  const now: Place = { epoch: ring.epoch, seq: ring.newest(), isLost: false, isGreeted: false };
+  if (after === undefined) return now;
+  const [, epoch, digits] = PLACE.exec(after) ?? [];
+  if (epoch === undefined) throw webchatErrors.invalid_place(after);
+  const seq = Number(digits);
+  return epoch === ring.epoch && ring.after(seq) ? { ...now, seq } : { ...now, isLost: true };
+};
+
+const isPing = (text: string): boolean => {
+  try {
+    const frame: unknown = JSON.parse(text);
+    return typeof frame === 'object' && frame !== null && 'type' in frame && frame.type === 'ping';
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+};

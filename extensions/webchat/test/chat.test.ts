@@ -1,0 +1,261 @@
+/** Conversations, as a person has them: with a model that answers what the test says, in a real browser. */
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
+import { axeFindings, expectWellMade, useBrowser } from '../../../test/page/browser.js';
+
+const TABLE =
+  '## Rivers\n\nThe **longest** ones:\n\n| river | km |\n|---|--:|\n| Nile | 6650 |\n| Amazon | 6400 |\n\n- [a source](https://example.org/rivers)\n- [not one](javascript:alert(1))\n\n```js\nconst km = 6650;\n```\n';
+const HOSTILE = '<img src=x onerror="window.harmed = true"><script>window.harmed = true</script>\n\n[x](javascript:window.harmed=true)\n\n\u202Egnp.exe\u202C <b>bold?</b>';
+
+describe('conversations on the page', function () {
+  this.timeout(90_000);
+  const chromium = useBrowser();
+  let model: GatedServer;
+  let kernel: TestKernel;
+  let page: Page;
+  let mistakes: readonly string[];
+
+  beforeEach(async () => {
+    model = await startGatedServer();
+    kernel = await bootTestKernel({ config: `${OPEN_RATE}${model.config}`, env: model.env });
+  });
+  afterEach(async () => {
+    await page?.close();
+    await stopTestKernels();
+    await model.close();
+  });
+
+  const visit = async (hash = '', options = {}): Promise<void> => {
+    ({ page, mistakes } = await chromium.open(`${kernel.url}/${hash}`, options));
+  };
+  const composer = () => page.getByRole('textbox', { name: /^Message to/ });
+  const say = async (text: string): Promise<void> => {
+    await composer().fill(text);
+    await composer().press('Enter');
+  };
+  const answer = async (text: string): Promise<void> => (await model.asked()).answer({ text });
+  const lastAnswer = () => page.locator('.answered').last();
+  const settled = () => page.locator('.answered .figures').last().waitFor();
+
+  it('greets, and what is tried is a conversation whose answer is drawn as Markdown', async () => {
+    await visit();
+    await page.getByRole('button', { name: /table of five/ }).click();
+    await answer(TABLE);
+    await settled();
+    expect(await page.getByRole('cell', { name: '6650' }).count()).to.equal(1);
+    expect(await lastAnswer().locator('strong').innerText()).to.equal('longest');
+    expect(await lastAnswer().getByRole('link', { name: 'a source' }).getAttribute('rel')).to.contain('noopener');
+    expect(await lastAnswer().getByRole('link', { name: 'not one' }).count(), 'a link that would run a script').to.equal(0);
+    await lastAnswer().locator('.hljs-keyword').waitFor();
+    expect(await lastAnswer().locator('.figures').innerText()).to.match(/openai\/gpt-4o[\s\S]*10 in, 5 out/);
+    await expectWellMade(page, 'a conversation');
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('shows what a model or a person writes as text, whatever it is', async () => {
+    await visit();
+    await say(HOSTILE);
+    await answer(HOSTILE);
+    await settled();
+    expect(await lastAnswer().innerText()).to.contain('<script>window.harmed = true</script>');
+    expect(await page.evaluate(() => 'harmed' in window)).to.equal(false);
+    await say('and now deep ones');
+    await answer(`${'> '.repeat(3_000)}deep\n\n${'['.repeat(10_000)}\n\n${'*a **b '.repeat(2_000)}`);
+    await page.locator('.figures').nth(1).waitFor();
+    await say('still there?');
+    await answer('Still here.');
+    await page.getByText('Still here.').waitFor();
+  });
+
+  it('shows a word of a megabyte within the window', async () => {
+    await visit();
+    await say('one long word');
+    await answer('x'.repeat(1_000_000));
+    // What is so long is summed up at once.
+    const rest = (async () => {
+      for (;;) await answer('A summary.');
+    })();
+    rest.catch(() => undefined);
+    await settled();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).to.equal(true);
+  });
+
+  it('draws tool calls as one line that unfolds, with what an answer cost under it', async () => {
+    await visit();
+    await say('note it');
+    (await model.asked()).answer({ toolCalls: [{ name: 'file_write', args: { path: 'notes.txt', content: 'hello' } }] });
+    await answer('Noted.');
+    await settled();
+    const line = page.locator('.tool-line').filter({ hasText: 'File write' });
+    expect(await line.innerText()).to.contain('notes.txt');
+    await line.click();
+    await page.getByText('Wrote 5 bytes to notes.txt.').waitFor();
+    await page.reload();
+    await page.locator('.tool-line').filter({ hasText: 'notes.txt' }).waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+  });
+
+  it('stops an answer, and still says so after a reload', async () => {
+    await visit();
+    await say('take your time');
+    await model.asked();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Stopped.', { exact: true }).waitFor();
+    await page.reload();
+    await page.getByText('Stopped.', { exact: true }).waitFor();
+    expect(await page.getByText('take your time').first().isVisible()).to.equal(true);
+  });
+
+  it('shows a failed run after a reload, and tries it again in a branch that keeps the rest', async () => {
+    await visit();
+    await say('first');
+    await answer('One.');
+    await settled();
+    await say('second');
+    (await model.asked()).answer({ status: 401 });
+    await page.getByRole('alert').getByText('No answer came.').waitFor();
+    await page.reload();
+    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+    await answer('Two.');
+    await page.getByText('Two.', { exact: true }).waitFor();
+    expect(await page.getByText('One.', { exact: true }).count()).to.equal(1);
+    expect(await page.locator('.bubble').allInnerTexts()).to.deep.equal(['first', 'second']);
+  });
+
+  it('asks something another way, and keeps the conversation as it was', async () => {
+    await visit();
+    await say('what is one and one?');
+    await answer('Two.');
+    await settled();
+    const before = page.url();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('what is two and two?');
+    await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click();
+    await answer('Four.');
+    await page.getByText('Four.', { exact: true }).waitFor();
+    expect(await page.locator('.bubble').allInnerTexts()).to.deep.equal(['what is two and two?']);
+    await page.goto(before);
+    await page.getByText('Two.', { exact: true }).waitFor();
+  });
+
+  it('queues what is said while an answer is written', async () => {
+    await visit();
+    await say('one');
+    const first = await model.asked();
+    await say('two');
+    await page.getByText('Waiting for its turn').waitFor();
+    first.answer({ text: 'First.' });
+    await answer('Second.');
+    await page.getByText('Second.', { exact: true }).waitFor();
+    expect(await page.locator('.bubble').allInnerTexts()).to.deep.equal(['one', 'two']);
+  });
+
+  it('is followed live by a second tab, and says which conversation is at work', async () => {
+    await visit();
+    await say('hello both');
+    const asked = await model.asked();
+    await page.waitForURL(/#\/chat\/[^/]+\/[0-9a-f-]{36}/);
+    const other = await chromium.open(page.url());
+    await other.page.getByText('hello both').first().waitFor();
+    await other.page.getByText('Thinking').first().waitFor();
+    asked.answer({ text: 'Seen by both.' });
+    await other.page.getByText('Seen by both.').waitFor();
+    await say('once more');
+    const again = await model.asked();
+    await other.page.locator('.bubble').filter({ hasText: 'once more' }).waitFor();
+    again.answer({ text: 'Heard by both.' });
+    await other.page.getByText('Heard by both.').waitFor();
+  });
+
+  it('keeps what was typed when the tab is reloaded, and when the daemon did not take it', async () => {
+    await visit();
+    await say('begin');
+    await answer('Begun.');
+    await settled();
+    await composer().fill('half a thou');
+    await page.reload();
+    await composer().waitFor();
+    expect(await composer().inputValue()).to.equal('half a thou');
+    const { body } = await kernel.http.expect(200, 'GET', '/api/agents');
+    await kernel.http.expect(200, 'PUT', `/api/agents/${body.agents[0].id}/suspend`);
+    await composer().press('Enter');
+    await page.getByRole('alert').getByText('suspended').first().waitFor();
+    expect(await composer().inputValue()).to.equal('half a thou');
+  });
+
+  it('attaches what is chosen, and a long paste as a file; what is too large is refused by name', async () => {
+    await visit();
+    await page.setInputFiles('input[type=file]', { name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from('eggs\nmilk\n') });
+    await page.getByText('list.txt').waitFor();
+    await composer().focus();
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', 'long '.repeat(10_000));
+      document.activeElement?.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    await page.locator('.attached-file').filter({ hasText: 'pasted.txt' }).waitFor();
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', 'x'.repeat(20_000_000));
+      document.activeElement?.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    await page.getByRole('alert').getByText('At most').waitFor();
+    await page.getByRole('button', { name: 'Remove pasted.txt' }).click();
+    await say('read my list');
+    const asked = await model.asked();
+    expect(JSON.stringify(asked.request.body)).to.contain('eggs');
+    asked.answer({ text: 'Eggs and milk.' });
+    await settled();
+    expect(await page.locator('.asked .attached-file').innerText()).to.contain('list.txt');
+  });
+
+  it('finds, renames, pins and deletes conversations', async () => {
+    await visit();
+    await say('the weather in Lisbon');
+    await answer('Sunny.');
+    await settled();
+    const list = page.getByRole('complementary', { name: 'Conversations' });
+    const row = (name: string | RegExp) => list.getByRole('listitem').filter({ hasText: name });
+    await row('the weather in Lisbon').getByRole('button').click();
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('Lisbon');
+    await page.getByRole('dialog').getByRole('textbox').press('Enter');
+    await row('Lisbon').waitFor();
+    await row('Lisbon').getByRole('button').click();
+    await page.getByRole('menuitem', { name: 'Pin' }).click();
+    await list.getByRole('heading', { name: 'Pinned' }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search all conversations' }).fill('sunny');
+    await list.getByText('Sunny.').waitFor();
+    await page.getByRole('searchbox', { name: 'Search all conversations' }).fill('');
+    await row('Lisbon').getByRole('button').click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The conversation was deleted.').waitFor();
+    await row('Lisbon').waitFor({ state: 'detached' });
+  });
+
+  it('goes on after the daemon was gone for a while', async () => {
+    await visit();
+    await say('before');
+    await answer('Before.');
+    await settled();
+    await page.context().setOffline(true);
+    await page.getByText('No connection to the daemon').waitFor();
+    await composer().fill('typed without a connection');
+    await page.context().setOffline(false);
+    await page.getByText('No connection to the daemon').waitFor({ state: 'detached' });
+    await composer().press('Enter');
+    await answer('After.');
+    await page.getByText('After.', { exact: true }).waitFor();
+  });
+
+  it('suggests commands after a slash, and Tab completes one', async () => {
+    await visit();
+    await composer().fill('/st');
+    await page.locator('.suggestions [role=option]').first().waitFor();
+    await composer().press('Tab');
+    expect(await composer().inputValue()).to.match(/^\/st\w+ $/);
+  });
+});

@@ -1,0 +1,25 @@
+/** When a page that slept, or had no network, should look whether its daemon is there. */
+
+interface Wakes {
+  addEventListener?(type: string, fn: () => void): void;
+  removeEventListener?(type: string, fn: () => void): void;
+}
+
+/** Of a browser; elsewhere there is nothing to hear. Returns what ends it. */
+export const onWake = (fn: () => void): (() => void) => {
+  // Node has neither a window nor a document.
+  const page = globalThis as Wakes & { readonly document?: Wakes & { readonly visibilityState?: string } };
+  const { document } = page;
+  const seen = (): void => {
+    if (document?.visibilityState === 'visible') fn();
+  };
+  const heard: ReadonlyArray<readonly [Wakes | undefined, string, () => void]> = [
+    [page, 'online', fn],
+    [page, 'offline', fn],
+    [document, 'visibilitychange', seen],
+  ];
+  for (const [where, type, hear] of heard) where?.addEventListener?.(type, hear);
+  return () => {
+    for (const [where, type, hear] of heard) where?.removeEventListener?.(type, hear);
+  };
+};

@@ -1,0 +1,102 @@
+/**
+ * The first hour of a person who never saw a terminal, by the page alone: a model, an agent, a file, a table, a stop, yesterday's
+ * conversation, an area off and on. With PAGE_RECORDING=folder the visit is recorded as a trace with pictures.
+ */
+import { bootTestKernel, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type ProviderServer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { useBrowser } from './browser.js';
+
+const KEY = 'sk-first-hour-0123456789';
+const TABLE = '| item | price |\n|---|--:|\n| eggs | 3.20 |\n| milk | 1.10 |';
+
+describe('without a terminal', function () {
+  this.timeout(180_000);
+  const chromium = useBrowser();
+  let provider: ProviderServer;
+  let kernel: TestKernel;
+  let page: Page;
+
+  before(async () => {
+    provider = await startOpenAiServer((request) => {
+      const said = JSON.stringify(request.body?.messages?.at(-1) ?? '');
+      if (said.includes('long story')) return { deltas: Array.from({ length: 400 }, () => 'and then '), eventDelayMs: 50 };
+      return { text: said.includes('eggs') ? TABLE : 'Hello, I am a model.' };
+    });
+  });
+  after(async () => {
+    await stopTestKernels();
+    await provider.close();
+  });
+
+  const panel = async (name: string): Promise<void> => {
+    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { level: 1 }).filter({ visible: true }).first().waitFor();
+  };
+  const composer = () => page.getByRole('textbox', { name: /^Message to/ });
+
+  it('a person sets up a model, makes an agent, gives it a file, reads a table, stops it, finds what was said, and switches an area off and on', async () => {
+    kernel = await bootTestKernel();
+    ({ page } = await chromium.open(kernel.url));
+    const recording = process.env.PAGE_RECORDING;
+    if (recording) await page.context().tracing.start({ screenshots: true, snapshots: true });
+
+    // A model: nobody answers yet, and the page says what to do.
+    await page.getByRole('heading', { name: 'No model answers yet' }).waitFor();
+    await page.getByRole('link', { name: 'Add the key of a provider' }).click();
+    await page.getByRole('region', { name: 'Need something first' }).getByRole('link', { name: 'OpenAI', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Address' }).fill(`${provider.url}/v1`);
+    await page.getByRole('button', { name: 'Save the address' }).click();
+    await page.getByText('Something answers there.').waitFor();
+    await page.getByLabel('New key').fill(KEY);
+    await page.getByRole('button', { name: 'Save and try it' }).click();
+    await page.getByText('OpenAI answers and takes the key.').waitFor();
+
+    // An agent.
+    await panel('Agents');
+    await page.getByRole('link', { name: 'New agent' }).or(page.getByRole('button', { name: 'New agent' })).click();
+    await page.getByRole('tab', { name: 'By a form' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('shopper');
+    await page.getByRole('textbox', { name: 'Instructions' }).fill('You keep lists.');
+    await page.getByRole('button', { name: 'Make the agent' }).click();
+    await page.getByRole('heading', { level: 1, name: 'shopper' }).waitFor();
+
+    // A file, by the message it belongs to; and a table of it.
+    await page.getByRole('link', { name: /^Talk/ }).first().click();
+    await page.setInputFiles('input[type=file]', { name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from('eggs,3.20\nmilk,1.10\n') });
+    await page.getByText('list.csv').waitFor();
+    await composer().fill('Make a table of my list');
+    await composer().press('Enter');
+    await page.getByRole('cell', { name: '3.20' }).waitFor();
+
+    // It is stopped while it writes.
+    await composer().fill('Tell me a long story');
+    await composer().press('Enter');
+    await page.getByText('and then').first().waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Stopped.', { exact: true }).waitFor();
+
+    // What was said is found again.
+    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.getByRole('searchbox', { name: 'Search all conversations' }).fill('table of my list');
+    await page.getByRole('list', { name: 'Search all conversations' }).getByRole('link').first().click();
+    await page.getByRole('cell', { name: '3.20' }).waitFor();
+
+    // An area goes off and comes back.
+    await panel('Extensions');
+    await page.getByRole('button', { name: 'Switch off templates' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
+    await page.getByText('templates is off.').waitFor();
+    await page.getByRole('button', { name: 'Switch on templates' }).click();
+    await Promise.race([
+      page.getByRole('dialog').getByRole('button', { name: 'Switch on' }).click().catch(() => undefined),
+      page.getByText('templates is on.').waitFor(),
+    ]);
+    await page.getByText('templates is on.').waitFor();
+
+    if (recording) await page.context().tracing.stop({ path: `${recording}/without-a-terminal.zip` });
+    const asked = provider.requests.filter(({ path }) => path.endsWith('/chat/completions'));
+    expect(asked.every(({ headers }) => headers.authorization === `Bearer ${KEY}`)).to.equal(true);
+  });
+});
