@@ -55,7 +55,10 @@ describe('without a terminal', function () {
 
     // An agent.
     await panel('Agents');
-    await page.getByRole('link', { name: 'New agent' }).or(page.getByRole('button', { name: 'New agent' })).click();
+    await page
+      .getByRole('link', { name: 'New agent' })
+      .or(page.getByRole('button', { name: 'New agent' }))
+      .click();
     await page.getByRole('tab', { name: 'By a form' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('shopper');
     await page.getByRole('textbox', { name: 'Instructions' }).fill('You keep lists.');
@@ -90,7 +93,11 @@ describe('without a terminal', function () {
     await page.getByText('templates is off.').waitFor();
     await page.getByRole('button', { name: 'Switch on templates' }).click();
     await Promise.race([
-      page.getByRole('dialog').getByRole('button', { name: 'Switch on' }).click().catch(() => undefined),
+      page
+        .getByRole('dialog')
+        .getByRole('button', { name: 'Switch on' })
+        .click()
+        .catch(() => undefined),
       page.getByText('templates is on.').waitFor(),
     ]);
     await page.getByText('templates is on.').waitFor();

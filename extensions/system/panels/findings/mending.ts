@@ -34,7 +34,11 @@ const to = (panel: string, label: string, icon: IconName, path: readonly string[
 });
 
 const logsOf = (area: string): Leading => to('logs', t('see_log'), 'scroll-text', [], { area });
-const settings = (): Leading => to('config', t('open_settings'), 'sliders-horizontal');
+/** At the section that the message names, `[log] levl`, if it names one. */
+const settings = ({ message }: Finding): Leading => {
+  const section = /\[(\w+)/.exec(message)?.[1];
+  return to('config', t('open_settings'), 'sliders-horizontal', section === undefined ? [] : [section]);
+};
 
 const readSettings = (): Doing => ({
   label: t('read_settings'),
@@ -73,14 +77,14 @@ const newVault = (): Doing => ({
 const nothing: Mending = { leads: [], does: [] };
 
 /** By the name of the check; the kernel's checks and those of areas have names of their own. */
-const MENDING: Readonly<Record<string, () => Mending>> = {
-  'providers.default': () => ({ leads: [to('models', t('set_key'), 'key', [], { add: 'key' }), to('models', t('open_models'), 'cpu')], does: [] }),
+const MENDING: Readonly<Record<string, (finding: Finding) => Mending>> = {
+  'providers.default': () => ({ leads: [to('models', t('open_models'), 'cpu')], does: [] }),
   'models.catalog': () => ({ leads: [], does: [newCatalog()] }),
-  ConfigTomlSchemaCheck: () => ({ leads: [settings()], does: [readSettings()] }),
-  config_file: () => ({ leads: [settings()], does: [readSettings()] }),
-  env_consistency: () => ({ leads: [settings()], does: [readSettings()] }),
-  'capabilities.roles': () => ({ leads: [settings()], does: [] }),
-  ApiListenAddrCheck: () => ({ leads: [settings()], does: [] }),
+  ConfigTomlSchemaCheck: (finding) => ({ leads: [settings(finding)], does: [readSettings()] }),
+  config_file: (finding) => ({ leads: [settings(finding)], does: [readSettings()] }),
+  env_consistency: (finding) => ({ leads: [settings(finding)], does: [readSettings()] }),
+  'capabilities.roles': (finding) => ({ leads: [settings(finding)], does: [] }),
+  ApiListenAddrCheck: (finding) => ({ leads: [settings(finding)], does: [] }),
   ExtensionsCheck: () => ({ leads: [to('extensions', t('open_extensions'), 'puzzle', [], { show: 'ill' })], does: [] }),
   ErasureCheck: () => ({ leads: [to('extensions', t('open_extensions'), 'puzzle', [], { show: 'off' })], does: [] }),
   VaultOpens: () => ({ leads: [logsOf('vault')], does: [newVault()] }),
@@ -88,10 +92,11 @@ const MENDING: Readonly<Record<string, () => Mending>> = {
 };
 
 /** Checks that an area did not answer have its id for a name. */
-export const mendingOf = ({ check, result }: Finding, extensions: readonly string[]): Mending => {
+export const mendingOf = (finding: Finding, extensions: readonly string[]): Mending => {
+  const { check, result } = finding;
   if (result === 'pass') return nothing;
   const known = Object.hasOwn(MENDING, check) ? MENDING[check] : undefined;
-  if (known) return known();
+  if (known) return known(finding);
   const [owner = ''] = check.split('.');
   if (!extensions.includes(owner)) return nothing;
   return { leads: [to('extensions', t('open_extension', { name: owner }), 'puzzle', [owner]), logsOf(owner)], does: [] };

@@ -33,7 +33,8 @@ describe('the check-up panel', function () {
     await page.getByRole('button', { name: 'Copy as text' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     const text = await page.evaluate(() => navigator.clipboard.readText());
-    for (const { check, message } of doctor) expect(text).to.contain(`${check}: ${message}`);
+    // How much of the disk is free changes from look to look.
+    for (const { check, message } of doctor) expect(text).to.contain(`${check}: ${check === 'disk_space' ? '' : message}`);
     expect(text.indexOf('warn ')).to.be.lessThan(text.indexOf('pass '));
     expect(mistakes).to.deep.equal([]);
   });
@@ -103,7 +104,7 @@ describe('the check-up panel', function () {
     expect(await mend.getAttribute('title')).to.match(/viewer/);
   });
 
-  it('says so when it cannot look, and goes when its area is off', async () => {
+  it('says so when it cannot look, and goes and comes with its area', async () => {
     const kernel = await bootTestKernel();
     const { page } = await open(kernel);
     await page.getByText(/^Everything works/).waitFor();
@@ -113,10 +114,8 @@ describe('the check-up panel', function () {
     await expectWellMade(page, 'check-up, out of date');
     await page.unroute('**/api/health/detail');
     await kernel.http.expect(200, 'POST', '/api/extensions/system/disable?confirm=true');
-    await page.reload();
     await page.getByText('This panel is not there any more').waitFor();
     await kernel.http.expect(200, 'POST', '/api/extensions/system/enable');
-    await page.getByRole('button', { name: 'Load again' }).click();
     await page.getByText(/^Everything works/).waitFor();
   });
 });
