@@ -6,7 +6,8 @@ import { extensionsOf, samplesOf } from './overview/figures.js';
 import { Health } from './overview/health.js';
 import { ModelCard } from './overview/model-card.js';
 import { Recent } from './overview/recent.js';
-import { Now } from './overview/stats.js';
+import { Runs } from './overview/runs.js';
+import { hasRuns, Now } from './overview/stats.js';
 import { ThisDaemon } from './overview/this-daemon.js';
 import { Usage } from './overview/usage.js';
 import { t } from './overview/words.js';
@@ -47,6 +48,7 @@ const Overview = () => {
                 <ModelCard status={now} isOffered={isOffered} />
                 <Usage samples={metrics.data ?? []} isOffered={isOffered} />
               </div>
+              {hasRuns(metrics.data ?? []) && <Runs isOffered={isOffered} />}
               {now.session_count !== null && <Recent isOffered={isOffered} />}
               <ThisDaemon status={now} isOffered={isOffered} />
             </>

@@ -54,6 +54,15 @@ describe('the extensions panel', function () {
     expect(await stateOf(kernel, 'templates')).to.equal('active');
   });
 
+  it('shows what somebody else switches, as it happens', async () => {
+    const kernel = await bootTestKernel();
+    const { page } = await open(kernel, '/templates');
+    await page.getByText('It is on and works.').waitFor();
+    await kernel.http.expect(200, 'POST', '/api/extensions/templates/disable');
+    await page.getByText('A person switched it off.').waitFor();
+    await page.getByRole('button', { name: 'Switch on' }).waitFor();
+  });
+
   it('warns that this page goes away, and brings it back from the tab that is open', async () => {
     const kernel = await bootTestKernel();
     const { page } = await open(kernel, '/webchat');

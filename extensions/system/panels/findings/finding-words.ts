@@ -29,7 +29,6 @@ export const t = words({
     check_VaultKeyCheck: 'The key of the vault',
     check_stale_daemon_json: 'Traces of an earlier daemon',
     on_machine: 'On the machine that the daemon runs on:',
-    set_key: 'Set a provider key',
     open_models: 'Models and providers',
     open_settings: 'Open the settings',
     open_extensions: 'Open the extensions',
@@ -42,6 +41,7 @@ export const t = words({
     new_vault: 'Begin an empty vault',
     new_vault_title: 'Begin an empty vault?',
     new_vault_text: 'All secrets that the vault keeps, provider keys among them, are lost unless its key comes back; each has to be set anew. The files of the old vault are set aside, not deleted.',
+    vault_holds: 'It holds {names}.',
     vault_made: 'There is an empty vault now. Set the secrets anew.',
   },
   zh: {
@@ -72,7 +72,6 @@ export const t = words({
     check_VaultKeyCheck: '保险库的密钥',
     check_stale_daemon_json: '旧守护进程的痕迹',
     on_machine: '在运行守护进程的机器上：',
-    set_key: '设置服务商密钥',
     open_models: '模型与服务商',
     open_settings: '打开设置',
     open_extensions: '打开扩展',
@@ -85,6 +84,7 @@ export const t = words({
     new_vault: '新建空保险库',
     new_vault_title: '要新建空保险库吗？',
     new_vault_text: '保险库中的所有密钥（包括服务商密钥）都将丢失，除非找回其主密钥；每项都需要重新设置。旧保险库的文件会被移到一旁，不会删除。',
+    vault_holds: '其中包含：{names}。',
     vault_made: '已新建空保险库，请重新设置密钥。',
   },
 });

@@ -29,7 +29,7 @@ const Row = ({ finding, extensions, isOffered, onMended }: Omit<FindingsProps, '
   const open = leads.filter(({ panel }) => isOffered(panel));
   const isMendedHere = open.length + does.length > 0;
   const act = async ({ question, label, run }: Doing): Promise<void> => {
-    if (question && !(await confirmed({ ...question, action: label, isDangerous: true }))) return;
+    if (question && !(await confirmed({ ...(await question()), action: label, isDangerous: true }))) return;
     notify(await run());
     onMended();
   };

@@ -17,8 +17,8 @@ export interface Leading extends Way {
 export interface Doing extends Way {
   readonly permission: string;
   readonly run: () => Promise<string>;
-  /** Asked before. */
-  readonly question?: { readonly title: string; readonly text: string };
+  /** Asked before; it names what goes. */
+  readonly question?: () => Promise<{ readonly title: string; readonly text: string }>;
 }
 
 export interface Mending {
@@ -34,7 +34,11 @@ const to = (panel: string, label: string, icon: IconName, path: readonly string[
 });
 
 const logsOf = (area: string): Leading => to('logs', t('see_log'), 'scroll-text', [], { area });
-const settings = (): Leading => to('config', t('open_settings'), 'sliders-horizontal');
+/** At the section that the message names, `[log] levl`, if it names one. */
+const settings = ({ message }: Finding): Leading => {
+  const section = /\[(\w+)/.exec(message)?.[1];
+  return to('config', t('open_settings'), 'sliders-horizontal', section === undefined ? [] : [section]);
+};
 
 const readSettings = (): Doing => ({
   label: t('read_settings'),
@@ -60,7 +64,10 @@ const newVault = (): Doing => ({
   label: t('new_vault'),
   icon: 'rotate-ccw',
   permission: 'vault.admin',
-  question: { title: t('new_vault_title'), text: t('new_vault_text') },
+  question: async () => {
+    const { names } = await daemon.call('getVault');
+    return { title: t('new_vault_title'), text: [t('new_vault_text'), names === null || names.length === 0 ? '' : t('vault_holds', { names: names.join(', ') })].filter(Boolean).join(' ') };
+  },
   run: async () => {
     await daemon.call('resetVault', { confirm: true });
     return t('vault_made');
@@ -70,14 +77,14 @@ const newVault = (): Doing => ({
 const nothing: Mending = { leads: [], does: [] };
 
 /** By the name of the check; the kernel's checks and those of areas have names of their own. */
-const MENDING: Readonly<Record<string, () => Mending>> = {
-  'providers.default': () => ({ leads: [to('models', t('set_key'), 'key', [], { add: 'key' }), to('models', t('open_models'), 'cpu')], does: [] }),
+const MENDING: Readonly<Record<string, (finding: Finding) => Mending>> = {
+  'providers.default': () => ({ leads: [to('models', t('open_models'), 'cpu')], does: [] }),
   'models.catalog': () => ({ leads: [], does: [newCatalog()] }),
-  ConfigTomlSchemaCheck: () => ({ leads: [settings()], does: [readSettings()] }),
-  config_file: () => ({ leads: [settings()], does: [readSettings()] }),
-  env_consistency: () => ({ leads: [settings()], does: [readSettings()] }),
-  'capabilities.roles': () => ({ leads: [settings()], does: [] }),
-  ApiListenAddrCheck: () => ({ leads: [settings()], does: [] }),
+  ConfigTomlSchemaCheck: (finding) => ({ leads: [settings(finding)], does: [readSettings()] }),
+  config_file: (finding) => ({ leads: [settings(finding)], does: [readSettings()] }),
+  env_consistency: (finding) => ({ leads: [settings(finding)], does: [readSettings()] }),
+  'capabilities.roles': (finding) => ({ leads: [settings(finding)], does: [] }),
+  ApiListenAddrCheck: (finding) => ({ leads: [settings(finding)], does: [] }),
   ExtensionsCheck: () => ({ leads: [to('extensions', t('open_extensions'), 'puzzle', [], { show: 'ill' })], does: [] }),
   ErasureCheck: () => ({ leads: [to('extensions', t('open_extensions'), 'puzzle', [], { show: 'off' })], does: [] }),
   VaultOpens: () => ({ leads: [logsOf('vault')], does: [newVault()] }),
@@ -85,10 +92,11 @@ const MENDING: Readonly<Record<string, () => Mending>> = {
 };
 
 /** Checks that an area did not answer have its id for a name. */
-export const mendingOf = ({ check, result }: Finding, extensions: readonly string[]): Mending => {
+export const mendingOf = (finding: Finding, extensions: readonly string[]): Mending => {
+  const { check, result } = finding;
   if (result === 'pass') return nothing;
   const known = Object.hasOwn(MENDING, check) ? MENDING[check] : undefined;
-  if (known) return known();
+  if (known) return known(finding);
   const [owner = ''] = check.split('.');
   if (!extensions.includes(owner)) return nothing;
   return { leads: [to('extensions', t('open_extension', { name: owner }), 'puzzle', [owner]), logsOf(owner)], does: [] };

@@ -24,7 +24,7 @@ export const ModelCard = ({ status, isOffered }: { status: Status; isOffered: (p
         {isOffered('models') && (
           <div class="row wrap">
             {isStandIn && (
-              <LinkButton small kind="primary" icon="key" href={addressOf('models', [], { add: 'key' })}>
+              <LinkButton small kind="primary" icon="key" href={addressOf('models')}>
                 {t('set_key')}
               </LinkButton>
             )}

@@ -1,7 +1,13 @@
 /** What goes on now, and what it costs. */
-import { addressOf, count, type IconName, Loading, type Loaded, Failure, money, type OutputOf, Section, Stat } from '@svc/kit';
+import { addressOf, count, daemon, Failure, type IconName, Loading, type Loaded, money, type OutputOf, sayingOf, Section, Stat, useFresh, useLoaded } from '@svc/kit';
 import { figureOf, type Sample } from './figures.js';
 import { t } from './words.js';
+
+const DAY_MS = 24 * 3_600_000;
+const MAX_COUNTED = 100;
+
+/** Whether the area of runs is there. */
+export const hasRuns = (samples: readonly Sample[]): boolean => figureOf(samples, 'svc_runs_unfinished') !== undefined;
 
 interface Figures {
   readonly samples: readonly Sample[];
@@ -14,7 +20,9 @@ const Missing = ({ label, icon, personal = false }: { label: string; icon: IconN
   <Stat label={label} icon={icon} value="–" note={personal ? t('owners_only') : t('off_note')} />
 );
 
-const Runs = ({ samples }: Figures) => {
+const toRuns = (isOffered: Figures['isOffered'], query: Readonly<Record<string, string>>): { href?: string } => (isOffered('runs') ? { href: addressOf('runs', [], query) } : {});
+
+const Runs = ({ samples, isOffered }: Figures) => {
   const [active, unfinished] = [figureOf(samples, 'svc_runs_active'), figureOf(samples, 'svc_runs_unfinished')];
   if (active === undefined || unfinished === undefined)
     return (
@@ -25,23 +33,28 @@ const Runs = ({ samples }: Figures) => {
     );
   return (
     <>
-      <Stat label={t('running')} icon="activity" value={count(active)} note={t('running_note')} />
-      <Stat label={t('waiting')} icon="clock" value={count(Math.max(0, unfinished - active))} note={t('waiting_note')} />
+      <Stat label={t('running')} icon="activity" value={count(active)} note={t('running_note')} {...toRuns(isOffered, { state: 'running' })} />
+      <Stat label={t('waiting')} icon="clock" value={count(Math.max(0, unfinished - active))} note={t('waiting_note')} {...toRuns(isOffered, { state: 'waiting' })} />
     </>
   );
 };
 
-const Calls = ({ samples, isOffered }: Figures) => {
-  const [calls, failures] = [figureOf(samples, 'svc_llm_calls_total'), figureOf(samples, 'svc_llm_failures_total')];
-  if (calls === undefined || failures === undefined) return <Missing label={t('unanswered')} icon="circle-alert" />;
+const Failed = ({ isOffered }: Pick<Figures, 'isOffered'>) => {
+  const failed = useLoaded(
+    'failed',
+    async (signal) => (await daemon.call('listRuns', { status: 'failed', since: new Date(Date.now() - DAY_MS).toISOString(), limit: MAX_COUNTED }, { signal })).runs.length,
+  );
+  useFresh(failed.reload, ['run']);
+  if (failed.data === undefined) return <Stat label={t('failed')} icon="circle-alert" value="–" note={failed.error === undefined ? '' : sayingOf(failed.error).text} />;
+  const isMany = failed.data >= MAX_COUNTED;
   return (
     <Stat
-      label={t('unanswered')}
+      label={t('failed')}
       icon="circle-alert"
-      value={count(failures)}
-      note={t('unanswered_note', { count: count(calls) })}
-      {...(failures > 0 ? { tone: 'bad' } : {})}
-      {...(failures > 0 && isOffered('logs') ? { href: addressOf('logs', [], { area: 'llm', level: 'warn' }) } : {})}
+      value={`${count(failed.data)}${isMany ? '+' : ''}`}
+      note={t('failed_note')}
+      {...toRuns(isOffered, { state: 'failed', since: '24h' })}
+      {...(failed.data > 0 ? { tone: 'bad' } : {})}
     />
   );
 };
@@ -108,7 +121,7 @@ export const Now = ({ metrics, ...rest }: { metrics: Loaded<readonly Sample[]>; 
           {metrics.data && (
             <>
               <Runs {...figures} />
-              <Calls {...figures} />
+              {hasRuns(figures.samples) ? <Failed isOffered={figures.isOffered} /> : <Missing label={t('failed')} icon="circle-alert" />}
               <Money {...figures} />
               <Tools {...figures} />
             </>

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { modelConfig } from '../../../../test/clients/model-kernel.js';
 import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
 import { logInAs, person } from '../../../../test/page/callers.js';
 
@@ -53,6 +54,22 @@ describe('the overview panel', function () {
         .textContent(),
     ).to.match(/^[1-9]/);
     await expectWellMade(page, 'overview, used');
+  });
+
+  it('shows a run that failed as it fails, why, and leads to those that failed', async () => {
+    // Nothing listens there.
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}${modelConfig('http://127.0.0.1:9')}`, env: { OPENAI_API_KEY: 'sk-of-nobody' } });
+    const { page } = await open(kernel);
+    const runs = section(page, 'Newest runs');
+    await runs.getByText('Nothing was asked of an agent yet.').waitFor();
+    const { items } = (await kernel.http.expect(200, 'GET', '/api/agents')).body;
+    const refused = await kernel.http.post(`/api/agents/${items[0].id}/message`, { message: 'Are you there?' });
+    expect(refused.status).to.be.greaterThan(499);
+    await runs.getByText(refused.body.error, { exact: false }).waitFor();
+    await expectWellMade(page, 'overview, a run failed');
+    await page.getByRole('link', { name: /Failed, last day 1/ }).click();
+    expect(page.url()).to.match(/#\/runs\?state=failed&since=24h$/);
+    await page.getByRole('row').filter({ hasText: 'assistant' }).waitFor();
   });
 
   it('names what does not work, and mends it where a press does', async () => {

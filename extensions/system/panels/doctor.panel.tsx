@@ -1,0 +1,124 @@
+/** Everything that the daemon looks at in itself, what it found, and what mends it. */
+import './findings/findings.css';
+import { ago, Button, CopyButton, count, daemon, definePanel, type Loaded, Icon, type OutputOf, PanelBody, PanelHead, Section, Shown, useLoaded, useOffered, useState } from '@svc/kit';
+import { Findings } from './findings/findings.js';
+import type { Finding } from './findings/mending.js';
+import { t } from './doctor/words.js';
+
+type Detail = OutputOf<'getHealthDetail'>;
+const GROUPS = ['fail', 'warn', 'pass'] as const satisfies ReadonlyArray<Finding['result']>;
+
+interface Looked {
+  readonly detail: Detail;
+  readonly at: string;
+  /** Ids of all that are installed; empty where nobody can tell. */
+  readonly extensions: readonly string[];
+}
+
+const look = async (signal: AbortSignal): Promise<Looked> => {
+  const [detail, extensions] = await Promise.all([
+    daemon.call('getHealthDetail', {}, { signal }),
+    daemon.call('listExtensions', {}, { signal }).then(
+      (answer) => answer.extensions.map(({ id }) => id),
+      () => [],
+    ),
+  ]);
+  return { detail, at: new Date().toISOString(), extensions };
+};
+
+/** For whoever asks for help: what was found, the worst first, as `svc doctor` says it. */
+const asText = ({ detail: { version, doctor }, at }: Looked): string =>
+  [
+    `svc ${version}, ${at}`,
+    ...GROUPS.flatMap((group) =>
+      doctor.filter(({ result }) => result === group).map(({ check, result, message, fix }) => `${result.padEnd(4)} ${check}: ${message}${fix === undefined ? '' : `\n     ${fix}`}`),
+    ),
+  ].join('\n');
+
+const Verdict = ({ doctor }: { doctor: readonly Finding[] }) => {
+  const [broken, odd] = [doctor.filter(({ result }) => result === 'fail').length, doctor.filter(({ result }) => result === 'warn').length];
+  return (
+    <p class={broken > 0 ? 'verdict ill' : 'verdict well'} role="status">
+      <Icon name={broken > 0 ? 'circle-x' : 'circle-check'} size={22} />
+      <strong>{broken > 0 ? t('broken', { count: broken }) : odd > 0 ? t('warnings', { count: odd }) : t('well')}</strong>
+    </p>
+  );
+};
+
+const Found = ({ looked: { detail, extensions }, onMended }: { looked: Looked; onMended: () => void }) => {
+  const isOffered = useOffered();
+  return (
+    <>
+      <Verdict doctor={detail.doctor} />
+      {GROUPS.map((group) => {
+        const findings = detail.doctor.filter(({ result }) => result === group);
+        if (findings.length === 0) return null;
+        return (
+          <Section
+            key={group}
+            title={
+              <>
+                {t(`group_${group}`)} <span class="muted">{count(findings.length)}</span>
+              </>
+            }
+          >
+            <Findings label={t(`group_${group}_list`)} findings={findings} extensions={extensions} isOffered={isOffered} onMended={onMended} />
+          </Section>
+        );
+      })}
+      {detail.config_notices.length > 0 && (
+        <Section title={t('notices')} note={t('notices_note')}>
+          <div class="card">
+            <ul aria-label={t('notices_list')}>
+              {detail.config_notices.map((notice) => (
+                <li key={notice}>{notice}</li>
+              ))}
+            </ul>
+          </div>
+        </Section>
+      )}
+    </>
+  );
+};
+
+/** Pressed, it waits for the whole look: a person sees that it was looked at anew even where nothing changed. */
+const useLookAgain = (loaded: Loaded<Looked>): { isLooking: boolean; again: () => void } => {
+  const [before, setBefore] = useState<unknown>();
+  const isLooking = before !== undefined && before === (loaded.error ?? loaded.data);
+  return {
+    isLooking,
+    again: () => {
+      setBefore(loaded.error ?? loaded.data);
+      loaded.reload();
+    },
+  };
+};
+
+const Doctor = () => {
+  const looked = useLoaded('doctor', look, ['extension', 'config', 'models', 'provider', 'auth']);
+  const { isLooking, again } = useLookAgain(looked);
+  const { data } = looked;
+  return (
+    <>
+      <PanelHead
+        title={t('title')}
+        note={<span role="status">{isLooking || looked.isFirst ? t('running') : data && t('note', { ago: ago(data.at) })}</span>}
+        actions={
+          <>
+            <Button icon="stethoscope" disabled={isLooking || looked.isFirst} onPress={again}>
+              {t('run')}
+            </Button>
+            {data && <CopyButton label={t('copy')} text={() => asText(data)} />}
+          </>
+        }
+      />
+      <PanelBody>
+        <Shown of={looked} lines={8}>
+          {(found) => <Found looked={found} onMended={looked.reload} />}
+        </Shown>
+      </PanelBody>
+    </>
+  );
+};
+
+export const panel = definePanel({ view: Doctor });

@@ -1,0 +1,121 @@
+/** The panel that shows what the daemon finds when it looks at itself. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HealthProbe } from '@svc/api';
+import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { logInAs, person } from '../../../../test/page/callers.js';
+
+describe('the check-up panel', function () {
+  this.timeout(60_000);
+  const chromium = useBrowser();
+  afterEach(stopTestKernels);
+
+  const open = async (kernel: TestKernel) => chromium.open(`${kernel.url}/#/doctor`);
+  const broken = (page: Page) => page.getByRole('list', { name: 'What does not work' });
+  const breakSettings = async (kernel: TestKernel): Promise<void> => {
+    await writeFile(join(kernel.home, 'config.toml'), `${OPEN_RATE}[log]\nlevl = "warn"\n`);
+    await kernel.http.expect(200, 'POST', '/api/config/reload');
+  };
+
+  it('shows everything that was looked at, the worst first, and gives it as text', async () => {
+    const kernel = await bootTestKernel();
+    const { page, mistakes } = await open(kernel);
+    await page.getByText(/^Everything works; \d things? (is|are) worth a look/).waitFor();
+    await page.getByRole('list', { name: 'What is fine' }).getByText('Whether it is the right database').waitFor();
+    const { doctor } = (await kernel.http.expect(200, 'GET', '/api/health/detail')).body;
+    expect(await page.locator('.finding').count()).to.equal(doctor.length);
+    await expectWellMade(page, 'check-up');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy as text' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    // How much of the disk is free changes from look to look.
+    for (const { check, message } of doctor) expect(text).to.contain(`${check}: ${check === 'disk_space' ? '' : message}`);
+    expect(text.indexOf('warn ')).to.be.lessThan(text.indexOf('pass '));
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('looks again, and reads the settings again', async () => {
+    const kernel = await bootTestKernel();
+    const { page } = await open(kernel);
+    await page.getByText(/^Everything works/).waitFor();
+    await breakSettings(kernel);
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await broken(page)
+      .getByText(/levl is not a setting/)
+      .waitFor();
+    await expectWellMade(page, 'check-up, broken');
+    await writeFile(join(kernel.home, 'config.toml'), OPEN_RATE);
+    await broken(page).getByRole('button', { name: 'Read the file again' }).click();
+    await page.getByText('The settings were read again.').waitFor();
+    await broken(page).waitFor({ state: 'detached' });
+    expect((await kernel.http.expect(200, 'GET', '/api/health/detail')).body.status).to.equal('ok');
+  });
+
+  it('leads from what an extension says to that extension and to its log', async () => {
+    const pump = fixtureExtension({
+      id: 'pump',
+      manifest: { hooks: [{ name: 'health.probe' }] },
+      definition: { activate: (ctx) => void ctx.hooks.tap(HealthProbe, () => ({ name: 'pump', status: 'error', detail: 'the <b>pump</b> stands still' })) },
+    });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["pump"]\n`, extra: [pump] });
+    const { page } = await open(kernel);
+    const row = broken(page).getByRole('listitem').filter({ hasText: 'the <b>pump</b> stands still' });
+    expect(await row.getByRole('link', { name: 'See its log' }).getAttribute('href')).to.equal('#/logs?area=pump');
+    await row.getByRole('link', { name: 'Open pump' }).click();
+    await page.getByRole('heading', { name: 'pump', level: 1 }).waitFor();
+  });
+
+  it('begins an empty vault where its key is lost, naming what goes', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'svc-test-'));
+    try {
+      const first = await bootTestKernel({ home, config: OPEN_RATE });
+      await first.http.expect(200, 'POST', '/api/providers/openai/key', { api_key: 'sk-a-key-of-nobody' });
+      await first.stop();
+      await rm(join(home, 'data/ext/vault/vault.key'));
+      const kernel = await bootTestKernel({ home, config: OPEN_RATE });
+      const { page } = await open(kernel);
+      await broken(page).getByRole('button', { name: 'Begin an empty vault' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Begin an empty vault?' });
+      await dialog.getByText(/provider\.openai/).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      expect((await kernel.http.expect(200, 'GET', '/api/vault')).body.state).to.equal('locked');
+      await broken(page).getByRole('button', { name: 'Begin an empty vault' }).click();
+      await dialog.getByRole('button', { name: 'Begin an empty vault' }).click();
+      await page.getByText('There is an empty vault now.', { exact: false }).waitFor();
+      expect((await kernel.http.expect(200, 'GET', '/api/vault')).body.why).to.equal(null);
+    } finally {
+      await stopTestKernels();
+      await rm(home, { recursive: true, force: true });
+    }
+  });
+
+  it('lets a viewer look and not mend', async () => {
+    const kernel = await bootTestKernel({ config: `api_key = "root-key-0"\n${OPEN_RATE}${person('vera', 'viewer')}[log]\nlevl = "warn"\n`, key: 'root-key-0' });
+    const { page } = await open(kernel);
+    await logInAs(page, 'vera');
+    const mend = broken(page).getByRole('button', { name: 'Read the file again' });
+    await mend.waitFor();
+    expect(await mend.isDisabled()).to.equal(true);
+    expect(await mend.getAttribute('title')).to.match(/viewer/);
+  });
+
+  it('says so when it cannot look, and goes and comes with its area', async () => {
+    const kernel = await bootTestKernel();
+    const { page } = await open(kernel);
+    await page.getByText(/^Everything works/).waitFor();
+    await page.route('**/api/health/detail', (route) => route.abort());
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByText('This may be out of date', { exact: false }).waitFor();
+    await expectWellMade(page, 'check-up, out of date');
+    await page.unroute('**/api/health/detail');
+    await kernel.http.expect(200, 'POST', '/api/extensions/system/disable?confirm=true');
+    await page.getByText('This panel is not there any more').waitFor();
+    await kernel.http.expect(200, 'POST', '/api/extensions/system/enable');
+    await page.getByText(/^Everything works/).waitFor();
+  });
+});
