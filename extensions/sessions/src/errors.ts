@@ -10,6 +10,19 @@ export const sessionsErrors = defineErrors('sessions', {
   invalid_session_id: { status: 400, retry: false, message: (id: string) => `"${id}" is not a session id: a UUID is expected.` },
   session_closed: { status: 409, retry: false, message: (id: string) => `The session ${id} was deleted, and its id is not used again.`, hint: 'Leave session_id out, or choose another UUID.' },
   no_such_session: { status: 404, retry: false, message: (id: string) => `There is no session ${id}.`, hint: 'GET /api/sessions lists those that are there.' },
+  no_such_entry: {
+    status: 404,
+    retry: false,
+    message: (seq: number, newest: number) => `The session has no entry ${seq}: the newest is ${newest}.`,
+    hint: 'Messages of a session name theirs as `seq`.',
+  },
+  two_places: { status: 400, retry: false, message: () => 'A session branches off at one place, and two are named.', hint: 'Send before_seq or after_seq, and not both.' },
+  run_going_on: {
+    status: 409,
+    retry: true,
+    message: () => 'What would be taken along is still being said: its run goes on or waits.',
+    hint: 'Wait for its end, stop it, or branch off before its message.',
+  },
   no_such_label: {
     status: 404,
     retry: false,

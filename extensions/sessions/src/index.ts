@@ -5,6 +5,9 @@ import { type ExtensionContext, SecurityReport, defineExtension } from '@svc/api
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
 import { catalogue as catalogueTables } from '../migrations/0003_catalogue.js';
+import { branches } from '../migrations/0004_branches.js';
+import { createBranchStore } from './branching/branch-store.js';
+import { createBranching } from './branching/branching.js';
 import { type Catalogue, createCatalogue } from './catalogue/catalogue.js';
 import { createCatalogueStore } from './catalogue/catalogue-store.js';
 import { cleanUp } from './closing/cleanup.js';
@@ -21,6 +24,7 @@ import { projectEntries } from './projection.js';
 import { agentHistoryRoutes } from './routes/agent-history.js';
 import { agentSessionRoutes } from './routes/agent-sessions.js';
 import type { SessionRouteDeps } from './routes/route-deps.js';
+import { branchRoute } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService } from './service.js';
@@ -37,7 +41,7 @@ const FIRST_LOOK_MS = 2_000;
 export default defineExtension({
   contract,
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
-  migrations: [init, thinking, catalogueTables],
+  migrations: [init, thinking, catalogueTables, branches],
   config: [SessionSection],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
@@ -126,10 +130,11 @@ export default defineExtension({
       closing,
       closingStore,
       search: createSearchStore(ctx.db),
+      branch: createBranching({ store: createBranchStore(ctx.db), agents, runs, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
       cleanUp: () => cleanUp(cleaning),
       commit: (writes) => ctx.db.commit(writes),
     };
-    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps));
+    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), branchRoute(deps));
     ctx.hooks.tap(SecurityReport, () => ({ name: 'session_repair', state: repairWorks() ? 'active' : 'failed', detail: 'a call without a result is answered in the projection' }));
   },
 });

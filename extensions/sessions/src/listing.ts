@@ -12,6 +12,8 @@ export interface ListedSession extends Facts {
   /** As somebody gave it. */
   readonly label: string | null;
   readonly createdAt: string;
+  /** The session that it goes on from. */
+  readonly branchedFrom: string | null;
 }
 
 export interface SessionPage {
@@ -83,6 +85,7 @@ const toListed = (row: Row): ListedSession => ({
   ownerId: String(row.owner_id),
   label: row.label === null ? null : String(row.label),
   createdAt: String(row.created_at),
+  branchedFrom: row.branched_from === null ? null : String(row.branched_from),
 });
 
 /** The same for other areas. */

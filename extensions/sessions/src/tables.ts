@@ -2,7 +2,7 @@
 import { defineTable } from '@svc/api';
 
 /** The columns behind `thinking` are written by the catalogue (catalogue/catalogue.ts) from what was said. */
-export const SessionRows = defineTable('sessions', '1.1.0', {
+export const SessionRows = defineTable('sessions', '1.2.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     agent_id: { kind: 'text', notNull: true },
@@ -13,6 +13,9 @@ export const SessionRows = defineTable('sessions', '1.1.0', {
     thinking: { kind: 'integer' },
     /** 1: of a message beside a conversation. It is in no list and no search, and goes when its run ends. */
     aside: { kind: 'integer' },
+    /** The session that it goes on from, and the last entry that both have. */
+    branched_from: { kind: 'text' },
+    branched_through: { kind: 'integer' },
     messages: { kind: 'integer', notNull: true, default: 0 },
     /** Letters that a model would read of it. */
     context_chars: { kind: 'integer', notNull: true, default: 0 },

@@ -11,6 +11,7 @@ import { expect } from 'chai';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
 import { catalogue } from '../migrations/0003_catalogue.js';
+import { branches } from '../migrations/0004_branches.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore } from '../src/store.js';
 
@@ -32,7 +33,7 @@ describe('what sessions keep in memory', () => {
     home = mkdtempSync(join(tmpdir(), 'svc-sessions-'));
     const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(tables, [init, thinking, catalogue]);
+    await storage.migrate(tables, [init, thinking, catalogue, branches]);
     db = storage.dbFor(tables);
     reads = [];
     looks = 0;

@@ -12,6 +12,7 @@ import { expect } from 'chai';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
 import { catalogue } from '../migrations/0003_catalogue.js';
+import { branches } from '../migrations/0004_branches.js';
 import { createClosingStore } from '../src/closing/closing-store.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore, type SessionStore } from '../src/store.js';
@@ -43,7 +44,7 @@ describe('the log of a session', () => {
     home = mkdtempSync(join(tmpdir(), 'svc-log-'));
     const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(tables, [init, thinking, catalogue]);
+    await storage.migrate(tables, [init, thinking, catalogue, branches]);
     db = storage.dbFor(tables);
     store = createSessionStore(db);
     seen = [];

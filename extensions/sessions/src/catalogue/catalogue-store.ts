@@ -1,7 +1,7 @@
 /** What the catalogue reads of the log and keeps beside it. It acts for nobody: whoever asks is judged where lists and searches are answered. */
 import { type Db, idGroups, type Row, type Write, wordList } from '@svc/api';
 import { type Counted, charsOf, type Facts } from './facts.js';
-import type { EntryKind } from '../contract.js';
+import type { Entry, EntryKind } from '../contract.js';
 import { placeOf, type Shelf, type ShelvedMessage, SPAN_PLACES } from './shelves.js';
 
 export interface PendingEntry {
@@ -10,6 +10,8 @@ export interface PendingEntry {
   readonly ownerId: string;
   readonly agentId: string;
   readonly isAside: boolean;
+  /** It was said in another session, from which this one branched off. */
+  readonly isInherited: boolean;
   /** Of its session, before this entry and those that wait with it. */
   readonly facts: Facts;
   readonly entry: Counted;
@@ -52,7 +54,7 @@ export const createCatalogueStore = (db: Db): CatalogueStore => {
       );
       if (fitting === 0) return [];
       const rows = await db.read<PendingRow>(
-        `SELECT e.session_id, e.seq, e.kind, e.at, CASE WHEN e.kind = 'tool_result' THEN NULL ELSE e.body END AS body, LENGTH(e.body) AS size, s.owner_id, s.agent_id, s.aside,
+        `SELECT e.session_id, e.seq, e.kind, e.at, CASE WHEN e.kind = 'tool_result' THEN NULL ELSE e.body END AS body, LENGTH(e.body) AS size, s.owner_id, s.agent_id, s.aside, s.branched_through,
          s.messages, s.context_chars, s.input_tokens, s.output_tokens, s.cost_micros, s.first_words, s.first_at, s.last_at, s.last_role ${waiting}`,
         [fitting],
       );
@@ -109,16 +111,24 @@ function groupsOf(seqs: readonly number[]): Array<{ filled: number[]; count: num
 }
 
 const toPending = (row: PendingRow): PendingEntry => {
-  const body: object = row.body === null ? {} : (JSON.parse(row.body) as object);
+  const isInherited = row.seq <= Number(row.branched_through ?? 0);
+  const body = row.body === null ? {} : bodyOf(row.body, isInherited);
   return {
     sessionId: row.session_id,
     seq: row.seq,
     ownerId: String(row.owner_id),
     agentId: String(row.agent_id),
     isAside: row.aside === 1,
+    isInherited,
     facts: toFacts(row),
     entry: { ...body, kind: row.kind, at: row.at, seq: row.seq, chars: row.body === null ? Number(row.size) : charsOf(body) },
   };
+};
+
+/** What an entry used is counted in the session where it was said. */
+const bodyOf = (text: string, isInherited: boolean): Partial<Entry> => {
+  const { used, ...rest } = JSON.parse(text) as Partial<Entry>; // as the store wrote it
+  return isInherited || used === undefined ? rest : { ...rest, used };
 };
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);

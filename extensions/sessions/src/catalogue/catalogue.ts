@@ -142,7 +142,7 @@ async function saidWrites(deps: CatalogueDeps, waiting: readonly PendingEntry[])
   return writes;
 }
 
-const isFindable = ({ isAside, entry }: PendingEntry): boolean => !isAside && (entry.kind === 'user' || entry.kind === 'assistant') && textOf(entry) !== '';
+const isFindable = ({ isAside, isInherited, entry }: PendingEntry): boolean => !isAside && !isInherited && (entry.kind === 'user' || entry.kind === 'assistant') && textOf(entry) !== '';
 
 const toSaid = ({ sessionId, agentId, seq, entry }: PendingEntry): SaidMessage => ({ sessionId, agentId, seq, role: entry.kind === 'user' ? 'user' : 'assistant', at: entry.at, text: textOf(entry) });
 

@@ -1,5 +1,6 @@
 import { type Actor, type Db, routeGroup } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
+import type { Branching } from '../branching/branching.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Cleaned } from '../closing/cleanup.js';
 import type { Closing } from '../closing/closing.js';
@@ -16,6 +17,7 @@ export interface SessionRouteDeps {
   readonly listing: Listing;
   readonly catalogue: Catalogue;
   readonly search: SearchStore;
+  readonly branch: Branching;
   readonly closing: Closing;
   readonly closingStore: ClosingStore;
   cleanUp(actor: Actor): Promise<Cleaned>;

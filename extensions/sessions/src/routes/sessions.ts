@@ -164,7 +164,7 @@ const get = ({ agents, listing, catalogue, store }: SessionRouteDeps): RouteDecl
     },
   });
 
-const visible = async (listing: SessionRouteDeps['listing'], actor: Parameters<SessionRouteDeps['listing']['one']>[0], id: string): Promise<ListedSession> => {
+export const visible = async (listing: SessionRouteDeps['listing'], actor: Parameters<SessionRouteDeps['listing']['one']>[0], id: string): Promise<ListedSession> => {
   const session = await listing.one(actor, checkedId(id));
   if (!session) throw sessionsErrors.no_such_session(id);
   return session;

@@ -33,6 +33,7 @@ export const SessionSummary = Type.Object(
     duration_ms: Nullable(Type.Integer(), { description: 'From the first to the last message' }),
     active: Type.Boolean({ description: 'A run is going on, waits or is queued in it' }),
     is_canonical: Type.Boolean({ description: "It is the agent's current one" }),
+    branched_from: Nullable(Uuid, { description: 'The session that it goes on from; that may be gone' }),
   },
   { 'x-name': 'SessionSummary' },
 );
@@ -73,4 +74,5 @@ export const summaryOf = (session: ListedSession, agent: AgentBrief | undefined,
   duration_ms: durationOf(session),
   active: active.has(session.id),
   is_canonical: agent?.sessionId === session.id,
+  branched_from: session.branchedFrom,
 });

@@ -13,6 +13,7 @@ import { until } from '../../../../test/clients/model-kernel.js';
 import { init } from '../../migrations/0001_init.js';
 import { thinking } from '../../migrations/0002_thinking.js';
 import { catalogue as tables } from '../../migrations/0003_catalogue.js';
+import { branches } from '../../migrations/0004_branches.js';
 import { type Catalogue, createCatalogue } from '../../src/catalogue/catalogue.js';
 import { createCatalogueStore, toFacts } from '../../src/catalogue/catalogue-store.js';
 import { addEntry, charsOf, type Facts, NO_FACTS } from '../../src/catalogue/facts.js';
@@ -55,7 +56,7 @@ describeOnEngines('the catalogue', (engine) => {
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-catalogue-'));
     storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(OWNER, [init, thinking, tables]);
+    await storage.migrate(OWNER, [init, thinking, tables, branches]);
     db = storage.dbFor(OWNER);
     sessions = createSessionStore(db);
   });

@@ -1756,6 +1756,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/branch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a session that goes on from a place in this one
+         * @description The new session belongs to the same agent and begins with what was said here until the place that is named (`seq` of a message), attachments included; without a place, with all of it. This session stays as it is, and so does the current one of the agent: name the new one with the next message. An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. What was taken along has its costs, and is found by searches, in the session where it was said.
+         */
+        post: operations["branchSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/label": {
         parameters: {
             query?: never;
@@ -2908,6 +2928,8 @@ export interface components {
             active: boolean;
             /** @description It is the agent's current one */
             is_canonical: boolean;
+            /** @description The session that it goes on from; that may be gone */
+            branched_from: string | null;
         };
         SessionList: {
             sessions: components["schemas"]["SessionSummary"][];
@@ -3628,9 +3650,31 @@ export interface components {
             active: boolean;
             /** @description It is the agent's current one */
             is_canonical: boolean;
+            /** @description The session that it goes on from; that may be gone */
+            branched_from: string | null;
             /** @description Sessions have no model of their own: it is the agent that has one */
             model_override: null;
             messages: components["schemas"]["RawMessage"][];
+        };
+        SessionBranch: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            label: string | null;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            branched_from: string;
+            /** @description The last entry that both sessions have; 0 where the new one begins empty */
+            through_seq: number;
         };
         SessionRun: {
             /**
@@ -4237,6 +4281,7 @@ export type ListedRun = components['schemas']['ListedRun'];
 export type SessionHit = components['schemas']['SessionHit'];
 export type RawMessage = components['schemas']['RawMessage'];
 export type SessionDetail = components['schemas']['SessionDetail'];
+export type SessionBranch = components['schemas']['SessionBranch'];
 export type SessionRun = components['schemas']['SessionRun'];
 export type ShuttingDown = components['schemas']['ShuttingDown'];
 export type Status = components['schemas']['Status'];
@@ -8503,6 +8548,59 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    branchSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Take along what was said before this entry: that of a message, to say it otherwise or to have it answered once more */
+                    before_seq?: number;
+                    /** @description Take along what was said up to this entry, and it */
+                    after_seq?: number;
+                    /** @description What to call the new session */
+                    label?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionBranch"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -4,6 +4,7 @@
  */
 import { sharedCluster } from '@svc/testing/postgres/cluster';
 import { catalogue as catalogueTables } from '../../../../extensions/sessions/migrations/0003_catalogue.js';
+import { branches } from '../../../../extensions/sessions/migrations/0004_branches.js';
 import { init } from '../../../../extensions/sessions/migrations/0001_init.js';
 import { thinking } from '../../../../extensions/sessions/migrations/0002_thinking.js';
 import { createCatalogue } from '../../../../extensions/sessions/src/catalogue/catalogue.js';
@@ -35,7 +36,7 @@ const uuid = (kind, n) => `${n.toString(16).padStart(8, '0')}-${kind.toString(16
 const cluster = engine === 'PostgreSQL' ? await sharedCluster() : undefined;
 const { storage, close } = await openBenchStorage(cluster ? { url: await cluster.fresh() } : {});
 const owner = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
-await storage.migrate(owner, [init, thinking, catalogueTables]);
+await storage.migrate(owner, [init, thinking, catalogueTables, branches]);
 const db = storage.dbFor(owner);
 const entries = (sessionId, after, limit) => db.select({ from: 'entries', where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
 const catalogue = createCatalogue({ store: createCatalogueStore(db), commit: (writes) => db.commit(writes), entries, later: () => undefined, log: console });

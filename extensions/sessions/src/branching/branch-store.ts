@@ -1,0 +1,38 @@
+/** What a branch reads of the log that it goes on from, and what it takes along. */
+import type { Db, Write } from '@svc/api';
+import type { EntryKind } from '../contract.js';
+import type { Outlined } from './turns.js';
+
+export interface BranchStore {
+  /** Entries after `after` without what they say, at most `limit`. */
+  outline(sessionId: string, after: number, limit: number): Promise<Outlined[]>;
+  /** Writes that give one session the entries of another through this one. They conflict where some of those are gone meanwhile. */
+  copy(from: string, to: string, through: number): Promise<Write[]>;
+}
+
+export const createBranchStore = (db: Db): BranchStore => {
+  const entries = db.table('entries');
+  return {
+    outline: async (sessionId, after, limit) => {
+      const rows = await db.select<{ seq: number; kind: EntryKind; run_id: string | null }>({
+        from: 'entries',
+        columns: ['seq', 'kind', 'run_id'],
+        where: { session_id: sessionId, seq: { gt: after } },
+        order: [{ column: 'seq' }],
+        limit,
+      });
+      return rows.map(({ run_id: runId, ...row }) => ({ ...row, runId }));
+    },
+    copy: async (from, to, through) => {
+      const count = through === 0 ? 0 : await db.count('entries', { session_id: from, seq: { lte: through } });
+      const origin = db.update('sessions', ['id'], [{ id: to, branched_from: from, branched_through: through }], { expect: 'each' });
+      if (count === 0) return [origin];
+      const copied = db.sql(
+        `INSERT INTO ${entries}(session_id, seq, kind, run_id, body, at, pending) SELECT ?, seq, kind, run_id, body, at, 1 FROM ${entries} WHERE session_id = ? AND seq <= ?`,
+        [to, from, through],
+        { expect: count },
+      );
+      return [origin, copied];
+    },
+  };
+};

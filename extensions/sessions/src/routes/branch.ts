@@ -1,0 +1,57 @@
+/** Going on from an earlier place in a conversation: to say it otherwise, or to have it answered once more. */
+import { Nullable, reply, type RouteDecl, Type, Uuid } from '@svc/api';
+import type { Branch } from '../branching/branching.js';
+import { route, type SessionRouteDeps } from './route-deps.js';
+import { visible } from './sessions.js';
+import { checkedLabel, LabelText, SessionPath } from './shapes.js';
+
+const Seq = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
+
+const BranchBody = Type.Object({
+  before_seq: Seq('Take along what was said before this entry: that of a message, to say it otherwise or to have it answered once more'),
+  after_seq: Seq('Take along what was said up to this entry, and it'),
+  label: Type.Optional(Nullable(LabelText, { description: 'What to call the new session' })),
+});
+
+export const branchRoute = ({ listing, branch }: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'branchSession',
+    method: 'POST',
+    path: '/api/sessions/{id}/branch',
+    summary: 'Begin a session that goes on from a place in this one',
+    description:
+      'The new session belongs to the same agent and begins with what was said here until the place that is named (`seq` of a message), attachments included; without a place, with all of it. This session stays as it is, and so does the current one of the agent: name the new one with the next message. ' +
+      'An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. ' +
+      'What was taken along has its costs, and is found by searches, in the session where it was said.',
+    audit: 'session_branched',
+    idempotent: true,
+    params: SessionPath,
+    body: BranchBody,
+    bodyRule: 'optional',
+    examples: {
+      'say a message otherwise': { before_seq: 7 },
+      'go on after an answer, under a name': { after_seq: 12, label: 'Trip by train' },
+      'a copy of all of it': {},
+    },
+    errors: [404, 409],
+    responses: {
+      200: Type.Object(
+        {
+          session_id: Uuid,
+          agent_id: Uuid,
+          label: Nullable(Type.String()),
+          branched_from: Uuid,
+          through_seq: Type.Integer({ description: 'The last entry that both sessions have; 0 where the new one begins empty' }),
+        },
+        { 'x-name': 'SessionBranch' },
+      ),
+    },
+    handler: async (req) => {
+      const { actor, params, body } = req;
+      const source = await visible(listing, actor, params.id);
+      const { before_seq: before, after_seq: after, label: asked = null } = body;
+      const label = asked === null ? null : checkedLabel(asked);
+      const answerOf = ({ ref, through }: Branch) => reply(200, { session_id: ref.id, agent_id: ref.agentId, label, branched_from: source.id, through_seq: through });
+      return answerOf(await branch(actor, source, { before, after }, { ...(label === null ? {} : { label }), also: (made) => req.receipt(answerOf(made)) }));
+    },
+  });
