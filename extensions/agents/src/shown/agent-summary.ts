@@ -58,7 +58,9 @@ export interface SummaryDeps extends ModelShownDeps {
 export const summariesOf = (deps: SummaryDeps, actor: Actor, agents: readonly Agent[]): AtOnce<AgentSummary[]> => {
   const ids = agents.map(({ id }) => id);
   const since = new Date(deps.clock.now() - DAY_MS).toISOString();
-  const [providers, sessions, llm] = [deps.providers.value, deps.sessions.value, deps.llm.value];
+  const providers = deps.providers.value;
+  const sessions = deps.sessions.value;
+  const llm = deps.llm.value;
   return whenKnown(
     allKnown([
       shownModels(
@@ -97,7 +99,8 @@ interface Known extends ModelChoice {
 export type AgentSummary = ReturnType<typeof summaryFrom>;
 
 const summaryOf = (deps: SummaryDeps, agent: Agent, { provider, model }: ModelChoice, facts: Facts): AtOnce<AgentSummary> => {
-  const [models, llm] = [deps.models.value, deps.llm.value];
+  const models = deps.models.value;
+  const llm = deps.llm.value;
   return whenKnown(allKnown([models && atOnce(models).find(model, provider), llm && atOnce(llm).canThink({ provider, model })]), ([known, canThink]) =>
     summaryFrom(deps, agent, { provider, model, tier: known?.tier ?? 'unknown', canThink: canThink ?? null }, facts),
   );

@@ -64,8 +64,17 @@ export const AgentDetail = Type.Object(
   { 'x-name': 'AgentDetail' },
 );
 
+const written = new WeakMap<Capabilities, ReturnType<typeof asWritten>>();
+
 /** As `[capabilities]` has them: those of areas beside the interface's own. */
-const asWritten = ({ declared, ...own }: Capabilities) => ({ ...declared, ...own });
+const asWritten = ({ declared, ...own }: Capabilities) => Object.freeze({ ...declared, ...own });
+
+/** Put together once: capabilities that were changed are another object. */
+const writtenOnce = (capabilities: Capabilities): ReturnType<typeof asWritten> => {
+  const known = written.get(capabilities) ?? asWritten(capabilities);
+  written.set(capabilities, known);
+  return known;
+};
 
 export interface DetailSurroundings {
   readonly summary: AgentSummary;
@@ -75,8 +84,7 @@ export interface DetailSurroundings {
 }
 
 export const detailOf = ({ manifest }: Agent, { summary, manifestToml, fallbacks }: DetailSurroundings) => {
-  const { system_prompt, ...settings } = manifest.model;
-  const asked = manifest.asked_model ?? { provider: settings.provider, model: settings.model };
+  const settings = manifest.model;
   // One literal, as the summary is.
   return {
     id: summary.id,
@@ -107,14 +115,23 @@ export const detailOf = ({ manifest }: Agent, { summary, manifestToml, fallbacks
     children: summary.children,
     version: manifest.version,
     author: manifest.author,
-    model: { ...settings, provider: summary.model_provider, model: summary.model_name, asked },
+    model: {
+      provider: summary.model_provider,
+      model: summary.model_name,
+      asked: manifest.asked_model ?? { provider: settings.provider, model: settings.model },
+      max_tokens: settings.max_tokens,
+      temperature: settings.temperature,
+      request_timeout_secs: settings.request_timeout_secs,
+      context_window: settings.context_window,
+      max_output_tokens: settings.max_output_tokens,
+    },
     manifest_toml: manifestToml,
     pinned_model: manifest.pinned_model ?? null,
-    system_prompt,
+    system_prompt: settings.system_prompt,
     thinking: manifest.thinking,
     max_history_messages: manifest.max_history_messages,
     fallback_models: fallbacks.map((one) => ({ provider: one.provider, model: one.model })),
-    capabilities: asWritten(manifest.capabilities),
+    capabilities: writtenOnce(manifest.capabilities),
     resources: manifest.resources,
     tool_allowlist: manifest.tool_allowlist,
     tool_blocklist: manifest.tool_blocklist,
