@@ -204,7 +204,9 @@ describe('a burglar at the doors', function () {
 
   it('with the panels gets those of areas that are on and came with the daemon, and no part of the kernel', async () => {
     const { kernel: view } = await inside({ grants: grants('kernel:panels'), panels: [{ id: 'loot', title: { en: 'Loot', zh: '赃物' }, icon: 'box', place: 'run', permission: 'loot.read' }] });
-    expect(view.panels().map(({ extension, id }) => `${extension} ${id}`)).to.include('webchat chat').and.not.include('burglar loot');
+    expect(view.panels().map(({ extension, id }) => `${extension} ${id}`))
+      .to.include('webchat chat')
+      .and.not.include('burglar loot');
     const [{ extension, script } = { extension: '', script: '' }] = view.panels();
     expect(await view.panelFiles(extension)?.stat(script)).to.include({ kind: 'file' });
     expect(Object.keys(view.panelFiles(extension) ?? {}).sort()).to.deep.equal(['read', 'readStream', 'readText', 'stat']);
