@@ -16,6 +16,7 @@ const GOOD = [
   'exec:git',
   'exec:g++',
   'survivors',
+  'kernel:panels',
   'files:workspaces',
   'files:uploads',
   'files:templates',
@@ -81,7 +82,7 @@ describe('grants', () => {
   it('G1 are refused by name, with the form that is meant', () => {
     expect(grantFaults({ grants: [{ grant: 'kernle' }] })).to.deep.equal(['there is no grant "kernle"; did you mean kernel?']);
     expect(grantFaults({ grants: [{ grant: 'exec:/bin/sh' }] })[0]).to.contain('"exec:/bin/sh" has a parameter that is not valid; it is written exec or exec:<program>');
-    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain('there are kernel, kernel:tools, kernel:settings, actors');
+    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain('there are kernel, kernel:tools, kernel:settings, kernel:panels, actors');
     expect(() => grantsOf({ grants: [{ grant: 'kernel' }, { grant: 'x' }] })).to.throw('there is no grant "x"');
   });
 
