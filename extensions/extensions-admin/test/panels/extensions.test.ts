@@ -75,7 +75,7 @@ describe('the extensions panel', function () {
     await page.getByText(/This page is switched off\./).waitFor();
     expect((await fetch(kernel.url)).status).to.equal(404);
     await page.getByRole('button', { name: 'Switch on' }).click();
-    await page.getByText('webchat is on.').waitFor();
+    await page.getByText('webchat is on.', { exact: true }).waitFor();
     expect((await fetch(kernel.url)).status).to.equal(200);
   });
 
