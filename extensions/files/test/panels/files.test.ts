@@ -198,10 +198,11 @@ describe('the panel of files', function () {
     const page = await open(`/${agent}/kept.txt`);
     await page.getByRole('textbox', { name: /kept/ }).fill('typed');
     await kernel.http.expect(200, 'POST', '/api/extensions/files/disable');
-    await page.getByRole('button', { name: 'Look at the changes' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Nothing was saved.').waitFor();
+    await page.getByText('This panel is not there any more').waitFor();
     await kernel.http.expect(200, 'POST', '/api/extensions/files/enable');
+    await page.getByRole('textbox', { name: /kept/ }).waitFor();
+    expect(await page.getByRole('textbox', { name: /kept/ }).inputValue()).to.equal('typed');
+    await page.getByRole('button', { name: 'Look at the changes' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('kept.txt was saved.').waitFor();
     expect(await contentOf('kept.txt')).to.equal('typed');
