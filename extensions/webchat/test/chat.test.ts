@@ -203,12 +203,20 @@ describe('conversations on the page', function () {
     });
     await page.getByRole('alert').getByText('At most').waitFor();
     await page.getByRole('button', { name: 'Remove pasted.txt' }).click();
+    await page.route('**/upload', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await route.continue();
+    });
+    await page.setInputFiles('input[type=file]', { name: 'late.txt', mimeType: 'text/plain', buffer: Buffer.from('late bread\n') });
+    await page.getByText('Uploading late.txt').waitFor();
     await say('read my list');
     const asked = await model.asked();
-    expect(JSON.stringify(asked.request.body)).to.contain('eggs');
+    expect(JSON.stringify(asked.request.body)).to.contain('eggs').and.contain('late bread');
     asked.answer({ text: 'Eggs and milk.' });
     await settled();
-    expect(await page.locator('.asked .attached-file').innerText()).to.contain('list.txt');
+    expect((await page.locator('.asked .attached-file').allInnerTexts()).join())
+      .to.contain('list.txt')
+      .and.contain('late.txt');
   });
 
   it('finds, renames, pins and deletes conversations', async () => {

@@ -107,6 +107,7 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
   const [text, setText] = useDraft(draftKey);
   const [isOver, setOver] = useState(false);
   const [chosen, setChosen] = useState(0);
+  const [awaited, setAwaited] = useState<number>();
   const uploads = useUploads(agentId);
   const area = useRef<HTMLTextAreaElement>(null);
   const files = useRef<HTMLInputElement>(null);
@@ -121,9 +122,11 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
   }, [text]);
 
   const isEmpty = text.trim() === '' && uploads.ready.length === 0;
-  const canSend = maySend && !isEmpty && uploads.coming.length === 0;
+  const canSend = maySend && (!isEmpty || uploads.coming.length > 0);
   const send = async (): Promise<void> => {
     if (!canSend) return;
+    // Said as soon as all that belongs to it is there; where one of them fails it is not said at all.
+    if (uploads.coming.length > 0) return setAwaited(uploads.ready.length + uploads.coming.length);
     const question: Question = { text, attachments: uploads.ready };
     setText('');
     keepDraft(draftKey, '');
@@ -137,6 +140,11 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
       failed(error);
     }
   };
+  useEffect(() => {
+    if (awaited === undefined || uploads.coming.length > 0) return;
+    setAwaited(undefined);
+    if (uploads.ready.length >= awaited) void send();
+  }, [awaited, uploads.coming.length]);
   const complete = (command: Command): void => {
     setText(`${command.cmd} `);
     setChosen(0);
