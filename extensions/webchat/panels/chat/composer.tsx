@@ -1,5 +1,5 @@
 /** Where a message is written. What was typed outlives the tab, the connection and the daemon; only sending it takes it away. */
-import { bytes, type ComponentChildren, daemon, failed, Icon, IconButton, notify, type OutputOf, useEffect, useId, useLayoutEffect, useRef, useState } from '@svc/kit';
+import { bytes, type ComponentChildren, daemon, failed, Icon, IconButton, notify, type OutputOf, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from '@svc/kit';
 import { draftOf, keepDraft } from './drafts.js';
 import type { Question } from './live-run.js';
 import { type Uploads, useUploads } from './uploads.js';
@@ -103,17 +103,8 @@ const Attaching = ({ uploads }: { uploads: Uploads }) =>
     </ul>
   );
 
-export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, tools, onSend, onStop }: ComposerProps) => {
-  const [text, setText] = useDraft(draftKey);
-  const [isOver, setOver] = useState(false);
-  const [chosen, setChosen] = useState(0);
-  const [awaited, setAwaited] = useState<number>();
-  const uploads = useUploads(agentId);
-  const area = useRef<HTMLTextAreaElement>(null);
-  const files = useRef<HTMLInputElement>(null);
-  const id = useId();
-  const commands = useCommands(text);
-
+/** As high as what is typed needs, as far as its style lets it. */
+const useGrowing = (area: RefObject<HTMLTextAreaElement>, text: string): void =>
   useLayoutEffect(() => {
     const element = area.current;
     if (!element) return;
@@ -121,12 +112,34 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
     element.style.height = `${element.scrollHeight + 2}px`;
   }, [text]);
 
+/** Asks for `send` as soon as all that is on its way is there; where one of them fails, not at all. */
+const useWhenUploaded = ({ ready, coming }: Uploads, send: () => void): (() => void) => {
+  const [awaited, setAwaited] = useState<number>();
+  useEffect(() => {
+    if (awaited === undefined || coming.length > 0) return;
+    setAwaited(undefined);
+    if (ready.length >= awaited) send();
+  }, [awaited, coming.length]);
+  return () => setAwaited(ready.length + coming.length);
+};
+
+export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, tools, onSend, onStop }: ComposerProps) => {
+  const [text, setText] = useDraft(draftKey);
+  const [isOver, setOver] = useState(false);
+  const [chosen, setChosen] = useState(0);
+  const uploads = useUploads(agentId);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const files = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const commands = useCommands(text);
+
+  useGrowing(area, text);
+
   const isEmpty = text.trim() === '' && uploads.ready.length === 0;
   const canSend = maySend && (!isEmpty || uploads.coming.length > 0);
   const send = async (): Promise<void> => {
     if (!canSend) return;
-    // Said as soon as all that belongs to it is there; where one of them fails it is not said at all.
-    if (uploads.coming.length > 0) return setAwaited(uploads.ready.length + uploads.coming.length);
+    if (uploads.coming.length > 0) return whenUploaded();
     const question: Question = { text, attachments: uploads.ready };
     setText('');
     keepDraft(draftKey, '');
@@ -140,11 +153,7 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
       failed(error);
     }
   };
-  useEffect(() => {
-    if (awaited === undefined || uploads.coming.length > 0) return;
-    setAwaited(undefined);
-    if (uploads.ready.length >= awaited) void send();
-  }, [awaited, uploads.coming.length]);
+  const whenUploaded = useWhenUploaded(uploads, () => void send());
   const complete = (command: Command): void => {
     setText(`${command.cmd} `);
     setChosen(0);
