@@ -104,7 +104,7 @@ const Attaching = ({ uploads }: { uploads: Uploads }) =>
   );
 
 /** As high as what is typed needs, as far as its style lets it. */
-const useGrowing = (area: RefObject<HTMLTextAreaElement>, text: string): void =>
+const useGrowing = (area: RefObject<HTMLTextAreaElement | null>, text: string): void =>
   useLayoutEffect(() => {
     const element = area.current;
     if (!element) return;
