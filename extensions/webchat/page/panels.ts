@@ -14,7 +14,6 @@ export const panels = signal<readonly Panel[] | undefined>(undefined);
 export const panelsError = signal<unknown>(undefined);
 
 export const PLACES = ['talk', 'watch', 'build', 'run'] as const;
-export type PlaceOfPanels = (typeof PLACES)[number];
 
 export const loadPanels = async (): Promise<void> => {
   if (!caller.peek()?.isKnown) return;

@@ -1,26 +1,6 @@
 /** The files of an agent's folder that say who it is: chosen from those that have a meaning, and edited. */
-import {
-  address,
-  bytes,
-  Button,
-  ChangedElsewhere,
-  daemon,
-  Failure,
-  may,
-  notify,
-  type OutputOf,
-  Review,
-  Section,
-  Select,
-  setQuery,
-  Shown,
-  SvcError,
-  TextArea,
-  useDraft,
-  useLoaded,
-  useState,
-  whyNot,
-} from '@svc/kit';
+import { address, bytes, ChangedElsewhere, daemon, Failure, may, notify, type OutputOf, Review, Section, Select, setQuery, Shown, SvcError, TextArea, useDraft, useLoaded, useState } from '@svc/kit';
+import { SaveRow } from './save-row.js';
 import { e } from './edit-words.js';
 
 /** In the order in which the model reads them. */
@@ -96,15 +76,7 @@ const Editor = ({ agentId, name, file, reload }: { agentId: string; name: Name; 
         readOnly={!mayWrite}
         onValue={draft.change}
       />
-      <div class="agent-save">
-        <Button kind="primary" icon="file-diff" disabled={!mayWrite || !draft.isDirty || draft.theirs !== undefined || isTooLong} title={whyNot('files.write')} onPress={() => setReviewed(true)}>
-          {e('review')}
-        </Button>
-        <Button disabled={!draft.isDirty} onPress={draft.drop}>
-          {e('reset')}
-        </Button>
-        {draft.isDirty && <span class="muted small-text">{e('unsaved')}</span>}
-      </div>
+      <SaveRow draft={draft} canSave={mayWrite && draft.isDirty && draft.theirs === undefined && !isTooLong} permission="files.write" onReview={() => setReviewed(true)} />
       {isReviewed && <Review title={e('file_review', { name: `${name}.md` })} before={draft.base} after={draft.value} action={e('save')} onSave={save} onClose={() => setReviewed(false)} />}
     </>
   );

@@ -1,7 +1,8 @@
 /** One agent as the text of its manifest. */
-import { Button, ChangedElsewhere, daemon, may, notify, Review, SvcError, useDraft, useState, whyNot } from '@svc/kit';
+import { ChangedElsewhere, daemon, may, notify, Review, SvcError, useDraft, useState } from '@svc/kit';
 import type { AgentDetail } from './agent-badge.js';
 import { e } from './edit-words.js';
+import { SaveRow } from './save-row.js';
 import { ManifestEditor, useCheck } from './manifest-editor.js';
 
 const sameText = (text: string): string => text;
@@ -29,15 +30,7 @@ export const ManifestView = ({ agent, reload }: { agent: AgentDetail; reload: ()
     <div class="agent-form of-text">
       <ChangedElsewhere draft={draft} textOf={sameText} />
       <ManifestEditor value={draft.value} onValue={draft.change} hint={e('text_hint')} check={check} isWanted={draft.isDirty} disabled={!mayWrite} />
-      <div class="agent-save">
-        <Button kind="primary" icon="file-diff" disabled={!canSave} title={whyNot('agents.write')} onPress={() => setReviewed(true)}>
-          {e('review')}
-        </Button>
-        <Button disabled={!draft.isDirty} onPress={draft.drop}>
-          {e('reset')}
-        </Button>
-        {draft.isDirty && <span class="muted small-text">{e('unsaved')}</span>}
-      </div>
+      <SaveRow draft={draft} canSave={canSave} permission="agents.write" onReview={() => setReviewed(true)} />
       {isReviewed && (
         <Review title={e('review_title', { name: agent.name })} before={draft.base} after={draft.value} action={e('save')} onSave={save} onClose={() => setReviewed(false)}>
           <p class="muted">{e('review_note')}</p>

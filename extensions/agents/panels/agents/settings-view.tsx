@@ -1,8 +1,9 @@
 /** One agent as a form. What is sent is what was touched, and nothing else. */
-import { Button, ChangedElsewhere, daemon, may, notify, Review, SvcError, useDraft, useState, whyNot } from '@svc/kit';
+import { ChangedElsewhere, daemon, may, notify, Review, SvcError, useDraft, useState } from '@svc/kit';
 import type { AgentDetail } from './agent-badge.js';
 import { changedKeys, faultsOf, fieldsOf, textOfFields } from './agent-fields.js';
 import { e } from './edit-words.js';
+import { SaveRow } from './save-row.js';
 import { FormFields } from './form-fields.js';
 
 export const SettingsView = ({ agent, reload }: { agent: AgentDetail; reload: () => void }) => {
@@ -28,15 +29,7 @@ export const SettingsView = ({ agent, reload }: { agent: AgentDetail; reload: ()
     <div class="agent-form">
       <ChangedElsewhere draft={draft} textOf={textOfFields} />
       <FormFields fields={draft.value} faults={faults} disabled={!mayWrite} isPinned={agent.mode === 'Stable'} onChange={(change) => draft.change({ ...draft.value, ...change })} />
-      <div class="agent-save">
-        <Button kind="primary" icon="file-diff" disabled={!canSave} title={whyNot('agents.write')} onPress={() => setReviewed(true)}>
-          {e('review')}
-        </Button>
-        <Button disabled={!draft.isDirty} onPress={draft.drop}>
-          {e('reset')}
-        </Button>
-        {draft.isDirty && <span class="muted small-text">{e('unsaved')}</span>}
-      </div>
+      <SaveRow draft={draft} canSave={canSave} permission="agents.write" onReview={() => setReviewed(true)} />
       {isReviewed && (
         <Review title={e('review_title', { name: agent.name })} before={textOfFields(draft.base)} after={textOfFields(draft.value)} action={e('save')} onSave={save} onClose={() => setReviewed(false)}>
           <p class="muted">{e('review_note')}</p>

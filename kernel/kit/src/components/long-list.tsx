@@ -1,5 +1,5 @@
 /** A list of any length, of which only what is seen (and a little around it) is in the document. Rows have one height. */
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 const AROUND = 8;
@@ -24,7 +24,6 @@ export const LongList = <T,>({
   isAtEnd?: boolean;
   /** The person scrolled to the end, or away from it. */
   onAtEnd?: (isAtEnd: boolean) => void;
-  empty?: ComponentChildren;
 }) => {
   const frame = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ from: 0, to: 40 });
