@@ -132,6 +132,7 @@ export type AgentsService = Service<typeof Agents>;
 export const AgentSpawning = defineVeto('agent.spawning', '1.1.0', {
   policy: 'closed',
   budgetMs: 2_000,
+  remote: true,
   subject: Type.Object({
     actor: Actor,
     manifest: AgentManifest,
@@ -142,7 +143,13 @@ export const AgentSpawning = defineVeto('agent.spawning', '1.1.0', {
 });
 
 /** After nobody objected: what the person who spawns it should know. */
-export const AgentReview = defineGather('agent.review', '1.0.0', { policy: 'observe', budgetMs: 500, subject: Type.Object({ manifest: AgentManifest }), answer: Type.Array(Type.String()) });
+export const AgentReview = defineGather('agent.review', '1.0.0', {
+  policy: 'observe',
+  budgetMs: 500,
+  remote: true,
+  subject: Type.Object({ manifest: AgentManifest }),
+  answer: Type.Array(Type.String()),
+});
 
 const AgentFact = Type.Object({ agentId: Type.String(), name: Type.String(), ownerId: Type.String() });
 export const AgentSpawned = defineEvent('agent.spawned', '1.0.0', AgentFact);

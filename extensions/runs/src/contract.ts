@@ -160,14 +160,16 @@ export const AgentRun = defineWork('agent', '1.0.0', { input: Type.Unknown(), re
 export const MessageIntercept = defineAsk('message.intercept', '1.0.0', {
   policy: 'closed',
   budgetMs: 10_000,
+  remote: true,
   subject: Type.Object({ actor: Actor, agent: Agent, sessionId: Type.String(), text: Type.String(), door: Door }),
   answer: CommandAnswer,
 });
-export const RunStart = defineVeto('run.start', '1.0.0', { policy: 'closed', budgetMs: 2_000, subject: Type.Object({ actor: Actor, agent: Agent, draft: RunDraft }) });
+export const RunStart = defineVeto('run.start', '1.0.0', { policy: 'closed', budgetMs: 2_000, remote: true, subject: Type.Object({ actor: Actor, agent: Agent, draft: RunDraft }) });
 /** Adds to the system prompt of a run. */
 export const RunContext = definePipe('run.context', '1.0.0', {
   policy: 'open',
   budgetMs: 30_000,
+  remote: true,
   value: Type.String(),
   context: Type.Object({ actor: Actor, agent: Agent, runId: Type.String(), text: Type.String() }),
 });

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AnyTool, Capabilities, Dir, ExecOptions, ExecResult, ToolOutput } from '@svc/api';
+import { type AnyTool, type Capabilities, type Dir, type ExecOptions, type ExecResult, type Need, needsOf, type ToolOutput } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { openDir } from '@svc/platform/doors/files/files-door';
 import { expect } from 'chai';
@@ -38,6 +38,11 @@ describe('tools of a workspace', () => {
   });
   afterEach(() => rm(home, { recursive: true }));
   const tool = (name: string): AnyTool | undefined => [...fileTools(workspaces), applyPatchTool(workspaces)].find((one) => one.name === name);
+  /** With a target: what is needed as a whole comes from the tool's `capabilities`. */
+  const needs = (name: string, args: Readonly<Record<string, unknown>>): readonly Need[] => {
+    const found = tool(name);
+    return found ? needsOf({ ...found, capabilities: [] }, args) : [];
+  };
   const text = async (name: string, args: object): Promise<string> => (await run(tool(name), args)).content;
 
   it('say what they risk, whether they may be repeated, and whether two may run at once', () => {
@@ -82,7 +87,7 @@ describe('tools of a workspace', () => {
   it('write a file where it was meant, tell its bytes, and name what they will write beforehand', async () => {
     expect(await text('file_write', { path: './sub/../a.txt'.replace('sub/../', ''), content: 'ü' })).to.equal('Wrote 2 bytes to a.txt.');
     expect(await readFile(join(home, AGENT, 'a.txt'), 'utf8')).to.equal('ü');
-    expect(tool('file_write')?.needs?.({ path: 'b.txt', content: '' } as never)).to.deep.equal([{ capability: 'file_system', target: 'b.txt' }]);
+    expect(needs('file_write', { path: 'b.txt', content: '' })).to.deep.equal([{ capability: 'file_system', target: 'b.txt' }]);
     for (const path of ['.', 'sub/', './']) expect(await codeOf(text('file_write', { path, content: '' })), path).to.equal('tools_path_denied');
   });
 
@@ -185,10 +190,7 @@ describe('tools of a workspace', () => {
     });
 
     it('name every file that they would write, also where one moves, and none when nobody can read them', () => {
-      const writes = (args: { patch: string }) =>
-        tool('apply_patch')
-          ?.needs?.(args as never)
-          .map(({ target }) => target);
+      const writes = (args: { patch: string }) => needs('apply_patch', args).map(({ target }) => target);
       expect(writes(patch('*** Add File: a', '+x', '*** Update File: b', '*** Move to: c', '*** Update File: d', '@@', '-x', '+y', '*** Delete File: e'))).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
       expect(writes({ patch: 'no patch' })).to.deep.equal([]);
     });

@@ -61,8 +61,8 @@ export const ToolList = definePipe('tool.list', V, {
 });
 /** What a call may use while it runs: a tap takes away what the owner's role may not grant. */
 export const ToolGrants = definePipe('tool.grants', V, { policy: 'closed', budgetMs: 500, callable: true, value: Capabilities, context: Type.Object({ ownerId: Type.String() }) });
-export const ToolBefore = defineVeto('tool.before', V, { policy: 'closed', budgetMs: 2_000, callable: true, subject: ToolRequest });
-export const ToolAfter = definePipe('tool.after', V, { policy: 'closed', budgetMs: 500, callable: true, value: ToolOutput, context: ToolRequest });
+export const ToolBefore = defineVeto('tool.before', V, { policy: 'closed', budgetMs: 2_000, remote: true, callable: true, subject: ToolRequest });
+export const ToolAfter = definePipe('tool.after', V, { policy: 'closed', budgetMs: 500, remote: true, callable: true, value: ToolOutput, context: ToolRequest });
 
 /** Asked by the secrets door alone. */
 export const SecretResolve = defineAsk('secret.resolve', V, { policy: 'closed', budgetMs: 2_000, subject: Type.Object({ name: Type.String() }), answer: Type.Object({ value: Type.String() }) });
@@ -81,9 +81,10 @@ export const SecretChange = defineAsk('secret.change', V, {
 export const StoragePurge = defineStep('storage.purge', V, {
   policy: 'closed',
   budgetMs: 30_000,
+  remote: true,
   subject: PurgeSubject,
 });
-export const KernelReady = defineStep('kernel.ready', V, { policy: 'open', budgetMs: 5_000, subject: Nothing });
+export const KernelReady = defineStep('kernel.ready', V, { policy: 'open', budgetMs: 5_000, remote: true, subject: Nothing });
 
 export const GreetingLine = Type.Object({
   label: Type.String({ description: 'One short word, e.g. `model`' }),
@@ -101,11 +102,11 @@ export const DoctorFinding = Type.Object({
   fix: Type.Optional(Type.String({ description: 'The command or setting that mends it' })),
 });
 export type DoctorFinding = Plain<typeof DoctorFinding>;
-export const DoctorCheck = defineGather('doctor.check', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: Type.Array(DoctorFinding) });
+export const DoctorCheck = defineGather('doctor.check', V, { policy: 'observe', budgetMs: 3_000, remote: true, callable: true, subject: Nothing, answer: Type.Array(DoctorFinding) });
 
 export const Probe = Type.Object({ name: Type.String(), status: OneOf(['ok', 'warn', 'error']), detail: Type.Optional(Type.String()) });
 export type Probe = Plain<typeof Probe>;
-export const HealthProbe = defineGather('health.probe', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: Probe });
+export const HealthProbe = defineGather('health.probe', V, { policy: 'observe', budgetMs: 3_000, remote: true, callable: true, subject: Nothing, answer: Probe });
 
 const MetricHead = {
   name: Type.String(),
@@ -123,7 +124,7 @@ export const Histogram = Type.Object({
 export type Histogram = Plain<typeof Histogram>;
 export const Metric = Type.Union([Type.Object({ ...MetricHead, type: OneOf(['gauge', 'counter']), value: Type.Number() }), Histogram]);
 export type Metric = Plain<typeof Metric>;
-export const MetricsCollect = defineGather('metrics.collect', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: Type.Array(Metric) });
+export const MetricsCollect = defineGather('metrics.collect', V, { policy: 'observe', budgetMs: 3_000, remote: true, callable: true, subject: Nothing, answer: Type.Array(Metric) });
 
 export const SecurityReport = defineGather('security.report', V, {
   policy: 'observe',

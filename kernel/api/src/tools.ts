@@ -96,9 +96,17 @@ export const factsOf = (tool: AnyTool): ToolFacts => {
 
 /** What one call needs; the arguments have been checked against `params`. What every call needs and `needs` gives no target of is needed as a whole. */
 export const needsOf = (tool: AnyTool, args: Readonly<Record<string, unknown>>): readonly Need[] => {
-  const named = tool.needs?.(args) ?? [];
+  const named = typeof tool.needs === 'object' ? filled(tool.needs, args) : (tool.needs?.(args) ?? []);
   return [...named, ...capabilitiesOf(tool).flatMap((capability) => (named.some((need) => need.capability === capability) ? [] : [{ capability }]))];
 };
+
+/** An argument that is no text stands as its JSON, so that no two values look alike. */
+const filled = (needs: readonly Need[], args: Readonly<Record<string, unknown>>): readonly Need[] =>
+  needs.map(({ capability, target }) =>
+    target === undefined ? { capability } : { capability, target: target.replace(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => textOf(Object.hasOwn(args, name) ? args[name] : undefined)) },
+  );
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 export interface ToolDecl<P extends TObject = TObject> {
   readonly name: string;
@@ -114,8 +122,11 @@ export interface ToolDecl<P extends TObject = TObject> {
   readonly parallel: boolean;
   /** Capabilities that every call needs: without one of them the tool is not even listed. The risks `exec` and `network` add `shell` and `network`. */
   readonly capabilities?: readonly string[];
-  /** What this call needs, and which of it: what judges go by. Pure. */
-  readonly needs?: (args: Static<P>) => readonly Need[];
+  /**
+   * What this call needs, and which of it: what judges go by. A pure function; or data, in whose targets `{name}` stands for that argument,
+   * which can be judged without the code of the tool.
+   */
+  readonly needs?: ((args: Static<P>) => readonly Need[]) | readonly Need[];
   /** Default 120 s. */
   readonly timeoutMs?: number;
   readonly run: (args: Static<P>, call: ToolCall) => Promise<ToolOutput | string>;

@@ -50,7 +50,13 @@ const FAILED_DRAIN_MS = 5_000;
 
 /** Loads, migrates and activates a candidate that nobody sees yet. On failure nothing of it is left. */
 export async function prepare(deps: GenerationDeps, installed: Installed, number: number, onPhase: (phase: Phase) => void): Promise<Generation> {
-  const owner: Owner = { id: installed.id, generation: number, lifetime: new Lifetime(`${installed.id}@${number}`), ...(installed.build === undefined ? {} : { build: installed.build }) };
+  const owner: Owner = {
+    id: installed.id,
+    generation: number,
+    lifetime: new Lifetime(`${installed.id}@${number}`),
+    ...(installed.build === undefined ? {} : { build: installed.build }),
+    ...(installed.isRemote ? { isRemote: true } : {}),
+  };
   let phase: Phase = 'load';
   const enter = (next: Phase) => {
     phase = next;

@@ -9,6 +9,8 @@ export interface Owner {
   readonly lifetime: Lifetime;
   /** Which build made it; what one build made was compiled against the same declarations. Undefined for what came from elsewhere. */
   readonly build?: string;
+  /** Its code runs in another process. */
+  readonly isRemote?: boolean;
 }
 
 const running = new AsyncLocalStorage<Owner>();

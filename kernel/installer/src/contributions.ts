@@ -2,7 +2,21 @@
  * What an extension contributes, derived from its code: all its declarations, without what handles them. It is enough
  * to mount, document, authorise, price and judge each of them before a line of the extension runs.
  */
-import { type AnyTool, type Contributions, type Declared, type ExtensionDefinition, isCapability, type Manifest, type RouteDecl, type SocketDecl } from '@svc/api';
+import {
+  type AnyMethodDecl,
+  type AnyTool,
+  type Contributions,
+  type Declared,
+  type ExtensionDefinition,
+  isCapability,
+  isOptional,
+  type Manifest,
+  type Migration,
+  type MigrationBuilder,
+  type RouteDecl,
+  type ServiceDecl,
+  type SocketDecl,
+} from '@svc/api';
 import { checkCapabilities } from './declared-capabilities.js';
 import { checkTables } from './declared-tables.js';
 import { type Seen, recordingContext } from './recording-context.js';
@@ -16,11 +30,19 @@ export interface AllContributions {
   readonly tools: readonly Json[];
   /** Services, hooks, events, frame formats, kinds of work, tables and capabilities, and what else it registers by a declaration. */
   readonly declares: readonly Json[];
-  readonly migrations: readonly string[];
+  readonly taps: readonly Json[];
+  /** In the order in which they are applied, each with what it does. */
+  readonly migrations: readonly MigrationSteps[];
   readonly timers: Contributions['timers'];
   readonly workers: readonly Json[];
   /** JSON Schemas of the claimed config sections. */
   readonly config: Json;
+}
+
+/** What a migration asks of its builder, call by call: enough to apply it without its code. */
+export interface MigrationSteps {
+  readonly name: string;
+  readonly steps: ReadonlyArray<{ readonly do: keyof MigrationBuilder; readonly with: readonly unknown[] }>;
 }
 
 /** Activates the definition against recorders. Throws where the code and extension.json do not say the same. */
@@ -41,7 +63,8 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
     sockets: seen.sockets.map(socketFacts).sort(byPlace),
     tools: seen.tools.map(toolFacts).sort(byName),
     declares: declarationsOf(definition, seen),
-    migrations: (definition.migrations ?? []).map(({ name }) => name),
+    taps: seen.taps.map(tapFacts).sort(byName),
+    migrations: (definition.migrations ?? []).map(stepsOf),
     timers: seen.timers.toSorted(byName),
     workers: (definition.workers ?? []).map(({ name, input, output }) => ({ name, input, output })),
     config: Object.fromEntries(Object.entries(config).sort(([a], [b]) => byText(a, b))),
@@ -54,7 +77,7 @@ export const namesOf = (all: AllContributions): Contributions => ({
   sockets: all.sockets.map(({ path }) => String(path)).sort(byText),
   tools: all.tools.map(({ name, risk, replay }) => ({ name: String(name), risk: String(risk), replay: String(replay) })),
   timers: all.timers,
-  migrations: all.migrations,
+  migrations: all.migrations.map(({ name }) => name),
   config: all.config,
   capabilities: all.declares.flatMap((one) => (isCapability(one) ? [one] : [])),
 });
@@ -72,7 +95,28 @@ const routeFacts = ({ handler: _handler, errorShape, ...facts }: RouteDecl): Jso
 
 const socketFacts = ({ upgrade: _upgrade, opened: _opened, message: _message, closed: _closed, ...facts }: SocketDecl): Json => facts;
 
-const toolFacts = ({ run: _run, needs: _needs, ...facts }: AnyTool): Json => facts;
+/** Needs that code tells are not told here: a call of such a tool needs the whole of each capability until its code runs. */
+const toolFacts = ({ run: _run, needs, ...facts }: AnyTool): Json => (typeof needs === 'object' ? { ...facts, needs } : facts);
+
+/** The hook by name and version, what kind of answer a tap gives, and where it stands among the taps. */
+const tapFacts = ({ hook: { name, version, kind }, options: { stage, before, after } }: Seen['taps'][number]): Json => ({
+  name,
+  version,
+  kind,
+  ...(stage === undefined ? {} : { stage }),
+  ...(before ? { before } : {}),
+  ...(after ? { after } : {}),
+});
+
+const stepsOf = ({ name, up }: Migration): MigrationSteps => {
+  const steps: Array<MigrationSteps['steps'][number]> = [];
+  const noted =
+    (what: keyof MigrationBuilder) =>
+    (...args: unknown[]): void =>
+      void steps.push({ do: what, with: args });
+  up({ createTable: noted('createTable'), addColumn: noted('addColumn'), createIndex: noted('createIndex'), sql: noted('sql') });
+  return { name, steps };
+};
 
 /** What the contract exports, and what was registered besides, each once. */
 const declarationsOf = (definition: ExtensionDefinition, seen: Seen): Json[] => {
@@ -84,8 +128,18 @@ const declarationsOf = (definition: ExtensionDefinition, seen: Seen): Json[] => 
 const isDeclared = (value: unknown): value is Declared => typeof value === 'object' && value !== null && 'declares' in value && 'name' in value && 'version' in value;
 
 /** A projection names its format; the format stands where it is declared. */
-const declarationFacts = (one: Declared): Json =>
-  one.declares === 'projection' && 'format' in one ? { ...one, format: isDeclared(one.format) ? `${one.format.name}@${one.format.version}` : undefined } : { ...one };
+const declarationFacts = (one: Declared): Json => {
+  if (one.declares === 'projection' && 'format' in one) return { ...one, format: isDeclared(one.format) ? `${one.format.name}@${one.format.version}` : undefined };
+  return isService(one) ? { ...one, methods: Object.fromEntries(Object.entries(one.methods).map(([name, spec]) => [name, methodFacts(spec)])) } : { ...one };
+};
+
+const isService = (one: Declared): one is ServiceDecl => one.declares === 'service' && 'methods' in one;
+
+/** Which arguments may be left out is no part of a JSON Schema. */
+const methodFacts = (spec: AnyMethodDecl): Json => {
+  const optional = spec.args.filter(isOptional).length;
+  return { ...spec, ...(optional > 0 ? { optional } : {}) };
+};
 
 const plain = (value: AllContributions): AllContributions => JSON.parse(JSON.stringify(value));
 

@@ -10,7 +10,7 @@ export interface Seen {
   readonly routes: RouteDecl[];
   readonly sockets: SocketDecl[];
   readonly tools: AnyTool[];
-  readonly taps: Array<{ readonly hook: HookDecl; readonly stage: TapOptions['stage'] }>;
+  readonly taps: Array<{ readonly hook: HookDecl; readonly options: TapOptions }>;
   readonly hooks: HookDecl[];
   readonly services: ServiceDecl[];
   readonly projections: ProjectionDecl[];
@@ -54,8 +54,8 @@ const withMembers = (members: object): object => new Proxy(members, { get: (targ
 const handle = { call: async (value: unknown) => value, isEmpty: () => true };
 
 const recordedHooks = (seen: Seen) => ({
-  tap: (hook: HookDecl, _fn: unknown, options?: TapOptions) => {
-    seen.taps.push({ hook, stage: options?.stage });
+  tap: (hook: HookDecl, _fn: unknown, options: TapOptions = {}) => {
+    seen.taps.push({ hook, options });
     return disposable;
   },
   define: (hook: HookDecl) => {

@@ -128,7 +128,10 @@ describe('what an extension contributes', () => {
     expect(sockets).to.deep.equal([{ id: 'followNotes', path: '/api/notes/ws', summary: 'Notes as they come', auth: 'bearer', permission: 'notes.read', cost: 5 }]);
     expect(tools).to.have.length(1);
     expect(tools[0]).to.include({ name: 'note_add', risk: 'write', replay: 'never' }).and.to.not.have.any.keys('run', 'writes');
-    expect(rest).to.deep.include({ migrations: ['0001_init'], workers: [{ name: 'notes.count', input: { type: 'string' }, output: { type: 'integer' } }] });
+    expect(rest).to.deep.include({
+      migrations: [{ name: '0001_init', steps: [{ do: 'createTable', with: ['notes', { id: { kind: 'text', primaryKey: true } }] }] }],
+      workers: [{ name: 'notes.count', input: { type: 'string' }, output: { type: 'integer' } }],
+    });
     expect(rest.config).to.have.deep.nested.property('notes.properties.max', { type: 'integer', default: 9 });
     expect(rest.timers).to.have.length(1);
     expect(rest.timers[0]).to.include({ name: 'forget-notes' });

@@ -16,7 +16,7 @@ describe('the recording context', () => {
 
     expect(seen.routes.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(['GET /a', 'PUT /a']);
     expect(seen.tools.map(({ name }) => name)).to.deep.equal(['look']);
-    expect(seen.taps).to.deep.equal([{ hook: ToolBefore, stage: 'policy' }]);
+    expect(seen.taps).to.deep.equal([{ hook: ToolBefore, options: { stage: 'policy' } }]);
     expect(ctx.db.table('seen')).to.equal('loop_guard__seen');
   });
 

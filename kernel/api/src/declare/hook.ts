@@ -47,6 +47,8 @@ interface HookOf<K extends HookKind, S extends TSchema, C extends TSchema, R ext
   readonly answer?: R;
   /** Others than the owner may call it. Default false. */
   readonly callable?: boolean;
+  /** Code in another process may tap it, whose answer takes longer and may not come. Default false. */
+  readonly remote?: boolean;
 }
 
 export type VetoHook<S extends TSchema = TSchema> = HookOf<'veto', S, TSchema, TSchema>;
@@ -60,6 +62,7 @@ interface Rest {
   readonly policy: HookPolicy;
   readonly budgetMs: number;
   readonly callable?: boolean;
+  readonly remote?: boolean;
 }
 
 /** May object. */

@@ -39,6 +39,12 @@ export const GRANT_KINDS = {
   'files:workspaces': { form: 'files:workspaces', what: 'reads and writes the folders of agents', pattern: 'files:workspaces' },
   'files:templates': { form: 'files:templates', what: 'reads and writes the templates that people keep in the home folder', pattern: 'files:templates' },
   'files:uploads': { form: 'files:uploads', what: 'reads and writes what people uploaded', pattern: 'files:uploads' },
+  'net:fetch': {
+    form: 'net:fetch:<host>[:port]',
+    what: 'sends requests over HTTP to this host, block or *.domain',
+    pattern: 'net:fetch:([^\\s@]{1,300})',
+    accepts: isHostPattern,
+  },
   'net:dial': {
     form: 'net:dial:<host>[:port]',
     what: 'opens TCP connections to this host, block or *.domain',
@@ -122,5 +128,5 @@ const covers = ({ kind, parameter: granted }: Grant, wanted: string | undefined)
   if (granted === undefined) return true;
   if (wanted === undefined) return false;
   if (kind === 'secrets' && granted.endsWith('*')) return wanted.startsWith(granted.slice(0, -1));
-  return kind === 'net:dial' ? coversHost([granted], wanted) : granted === wanted;
+  return kind === 'net:dial' || kind === 'net:fetch' ? coversHost([granted], wanted) : granted === wanted;
 };

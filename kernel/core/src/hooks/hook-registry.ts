@@ -43,7 +43,13 @@ export class HookRegistry {
     this.#judge = judge;
     this.#kernelNames = new Set(kernelHooks.map(({ name }) => name));
     for (const hook of kernelHooks) this.#slots.set(declaredAs(hook), new HookSlot(hook, watch, judge, actors));
-    this.taps = new ContributionRegistry<Tapped>('tap', { describe: ({ hook }) => hook.name, changed: () => this.#order() });
+    this.taps = new ContributionRegistry<Tapped>('tap', {
+      describe: ({ hook }) => hook.name,
+      check: ({ owner, value }) => {
+        if (!this.#mayTap(owner, value.hook)) throw new Error(`the hook ${value.hook.name} cannot be tapped from another process: its owner does not declare it remote`);
+      },
+      changed: () => this.#order(),
+    });
     this.definitions = new ContributionRegistry<HookDecl>('hook', {
       describe: ({ name }) => name,
       check: (candidate, others) => this.#checkDefinition(candidate, others),
@@ -136,6 +142,12 @@ export class HookRegistry {
     };
   }
 
+  /** While the owner of a hook is off nobody knows; its taps sleep then. */
+  #mayTap(owner: Owner, hook: HookDecl): boolean {
+    const slot = this.slot(hook);
+    return owner.isRemote !== true || slot === undefined || slot.hook.remote === true;
+  }
+
   #need(hook: HookDecl): HookSlot {
     const slot = this.slot(hook);
     if (!slot) throw new Error(`the hook ${declaredAs(hook)} does not exist now: its owner is off`);
@@ -165,7 +177,7 @@ export class HookRegistry {
   #order(): void {
     const byHook = new Map<string, Tap[]>();
     for (const { owner, value } of this.taps.active()) {
-      if (this.#suspended.get(owner)?.has(value.hook.name)) continue;
+      if (this.#suspended.get(owner)?.has(value.hook.name) || !this.#mayTap(owner, value.hook)) continue;
       const key = declaredAs(value.hook);
       const list = byHook.get(key) ?? [];
       list.push(value.tap);

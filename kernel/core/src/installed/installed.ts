@@ -8,6 +8,8 @@ export interface Installed {
   readonly bundled: boolean;
   /** Names the build that made it, together with what it was compiled against; undefined for what came from elsewhere. */
   readonly build?: string;
+  /** Its code runs in another process; what `load` gives speaks with it. */
+  readonly isRemote?: boolean;
   readonly manifest: Manifest;
   readonly contributions: Contributions;
   /** Evaluates the code anew, so that two generations share nothing. */

@@ -46,6 +46,22 @@ describe('the hook registry', () => {
     expect(await called).to.deep.equal({ deny: 'no' });
   });
 
+  it('lets code in another process tap only what its owner declares remote, also where the owner comes later', async () => {
+    const Far = defineVeto('far.before', '1.0.0', { policy: 'closed', budgetMs: 1_000, remote: true, subject: Type.String() });
+    const Near = defineVeto('near.before', '1.0.0', { policy: 'closed', budgetMs: 1_000, subject: Type.String() });
+    const hooks = create();
+    const owner = ownerOf('hooks');
+    const remote: Owner = { ...ownerOf('stranger'), isRemote: true };
+    hooks.tap(remote, Far, () => ({ deny: 'from afar' }));
+    hooks.tap(remote, Near, () => ({ deny: 'from afar' }));
+    publish(hooks, remote);
+    const [far, near] = [hooks.define(owner, Far), hooks.define(owner, Near)];
+    publish(hooks, owner);
+    expect(await far.call('x')).to.deep.equal({ deny: 'from afar' });
+    expect(await near.call('x')).to.equal(undefined);
+    expect(() => hooks.taps.verify(remote, undefined)).to.throw('near.before cannot be tapped from another process');
+  });
+
   it('takes no name of a stage it does not know for an early one', async () => {
     const hooks = create();
     const order: string[] = [];

@@ -26,6 +26,8 @@ const GOOD = [
   'net:dial:[::1]:25',
   'net:dial:*',
   'net:listen',
+  'net:fetch:api.weather.test',
+  'net:fetch:*.weather.test:443',
   'net:listen:2525',
   'net:listen:0',
   'db:sql',
@@ -57,6 +59,7 @@ const BAD = [
   'net:dial:host:99999',
   'net:dial:a b',
   'net:dial:user@host',
+  'net:fetch:host:99999',
   'net:listen:70000',
   'net:listen:http',
   'db:*',
@@ -76,7 +79,7 @@ describe('grants', () => {
   it('G1 have one pattern for the schema, which knows no more and no less but what only a parser can tell', () => {
     const pattern = new RegExp(GRANT_PATTERN);
     for (const text of GOOD) expect(pattern.test(text), text).to.equal(true);
-    expect(BAD.filter((text) => pattern.test(text))).to.deep.equal(['net:dial:host:99999']);
+    expect(BAD.filter((text) => pattern.test(text))).to.deep.equal(['net:dial:host:99999', 'net:fetch:host:99999']);
   });
 
   it('G1 are refused by name, with the form that is meant', () => {

@@ -1,15 +1,22 @@
-/** `fetch` and `egress`: the purpose is the grant, secrets in headers are those granted, and only a grant says where models are. */
-import type { ExtensionContext } from '@svc/api';
+/** `fetch` and `egress`: the purpose is the grant, or the hosts that are granted one by one; secrets in headers are those granted, and only a grant says where models are. */
+import type { ExtensionContext, FetchInit } from '@svc/api';
 import type { SecretsDoor } from '@svc/platform/doors/secrets-door';
 import type { Member } from '../member.js';
+
+/** Undefined where the grant has no bounds of its own. Throws `daemon_not_granted`. */
+const hostsOf = (grants: Member['grants'], purpose: FetchInit['purpose']): readonly string[] | undefined => {
+  if (grants.has(`egress:${purpose}`)) return undefined;
+  const hosts = grants.of('net:fetch');
+  if (purpose === 'model' || hosts.length === 0) grants.need(`egress:${purpose}`);
+  return hosts;
+};
 
 type Secrets = ReturnType<SecretsDoor['limited']>;
 
 export const fetchMembers = ({ parts, owner, grants, alive }: Member, secrets: Secrets): Pick<ExtensionContext, 'fetch' | 'egress'> => ({
   fetch: async (url, init) => {
     alive();
-    grants.need(`egress:${init.purpose}`);
-    return parts.fetchDoor.fetch(url, init, secrets.resolve);
+    return parts.fetchDoor.fetch(url, init, secrets.resolve, hostsOf(grants, init.purpose));
   },
   egress: {
     allow: (baseUrl) => {

@@ -41,8 +41,8 @@ export interface FetchDoorDeps {
 }
 
 export interface FetchDoor {
-  /** `resolve` narrows the secrets to those granted to one extension. */
-  fetch(url: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse>;
+  /** `resolve` narrows the secrets to those granted to one extension; `within` the hosts, beside the call's own `allowHosts`. */
+  fetch(url: string, init: FetchInit, resolve?: ResolveSecret, within?: readonly string[]): Promise<FetchResponse>;
   close(): Promise<void>;
 }
 
@@ -58,9 +58,9 @@ interface DoorState {
 export const createFetchDoor = (deps: FetchDoorDeps): FetchDoor => {
   const state: DoorState = { deps, undici: undefined, pool: undefined, modelUrls: new Map(), closed: false };
   return {
-    fetch: (url, init, resolve) => {
+    fetch: (url, init, resolve, within) => {
       if (state.closed) return Promise.reject(fetchErrors.closed());
-      return init.purpose === 'model' ? fetchModel(state, url, init, resolve) : fetchChecked(state, url, init, resolve);
+      return init.purpose === 'model' ? fetchModel(state, url, init, resolve) : fetchChecked(state, url, init, resolve, within);
     },
     close: async () => {
       state.closed = true;
@@ -85,7 +85,7 @@ const fetchModel = async (state: DoorState, text: string, init: FetchInit, resol
   return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: init.maxBytes });
 };
 
-const fetchChecked = async (state: DoorState, text: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse> => {
+const fetchChecked = async (state: DoorState, text: string, init: FetchInit, resolve?: ResolveSecret, within?: readonly string[]): Promise<FetchResponse> => {
   const limits = webLimits(state.deps.config.get('web'));
   let url = parseUrl(text);
   let hop = { method: methodOf(init), body: init.body, headers: await requestHeaders(state, init, resolve) };
@@ -95,7 +95,7 @@ const fetchChecked = async (state: DoorState, text: string, init: FetchInit, res
   try {
     for (let redirects = 0; ; redirects++) {
       if (redirects > MAX_REDIRECTS) throw fetchErrors.too_many_redirects(url.host, MAX_REDIRECTS);
-      const addresses = await checkedAddresses(state, url, init, limits.allowed, guard);
+      const addresses = await checkedAddresses(state, url, { purpose: init.purpose, lists: [init.allowHosts, within] }, limits.allowed, guard);
       const agent = new undici.Agent({ ...POOL, connections: 1, connect: connector(undici, addresses) });
       let isLast = true;
       const { incoming, head } = await send(agent, url, hop, guard, () => {
@@ -215,12 +215,18 @@ const webLimits = (section: unknown): WebLimits => {
   };
 };
 
-const checkedAddresses = (state: DoorState, url: URL, init: FetchInit, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
+/** Every list that is given has to grant the host. */
+interface Reach {
+  readonly purpose: FetchInit['purpose'];
+  readonly lists: ReadonlyArray<readonly string[] | undefined>;
+}
+
+const checkedAddresses = (state: DoorState, url: URL, { purpose, lists }: Reach, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
   const { port } = targetOf(url);
   const target = { host: canonicalHost(url.hostname), port, shown: url.host };
-  if (init.allowHosts && !isHostGranted(init.allowHosts, target.host, port)) throw fetchErrors.host_not_allowed(url.host);
-  return publicAddresses(target, { granted: init.allowHosts ?? [], allowed }, state.deps.resolveHost, guard.signal).catch((error: unknown) => {
-    if (isSvcError(error) && error.code === 'fetch_refused_address') state.deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose: init.purpose });
+  if (lists.some((list) => list && !isHostGranted(list, target.host, port))) throw fetchErrors.host_not_allowed(url.host);
+  return publicAddresses(target, { granted: lists.find((list) => list) ?? [], allowed }, state.deps.resolveHost, guard.signal).catch((error: unknown) => {
+    if (isSvcError(error) && error.code === 'fetch_refused_address') state.deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose });
     throw error;
   });
 };
