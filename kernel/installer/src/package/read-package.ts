@@ -1,0 +1,116 @@
+/** What an unpacked package says of itself, judged before anything of it runs. */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { capabilityNameFault, grantFaults, isTable, Manifest } from '@svc/api';
+import { Ajv, type ErrorObject } from 'ajv';
+import valid from 'semver/functions/valid.js';
+import validRange from 'semver/ranges/valid.js';
+import type { AllContributions } from '../contributions.js';
+import { installErrors } from '../errors.js';
+import { REQUIRED_FILES } from './package-files.js';
+
+const MAX_JSON_BYTES = 4 * 1024 * 1024;
+const MAX_REASONS = 5;
+
+/** Of package.json. */
+export interface PackageIdentity {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: string | undefined;
+}
+
+export interface PackageContent {
+  readonly package: PackageIdentity;
+  readonly manifest: Manifest;
+  readonly contributions: AllContributions;
+}
+
+/** Rejects with `install_incomplete` or `install_manifest`. */
+export const readPackage = async (dir: string): Promise<PackageContent> => {
+  for (const path of REQUIRED_FILES) if (!(await isFile(join(dir, path)))) throw installErrors.incomplete(path);
+  const manifest = judgedManifest(await readJson(dir, 'extension.json'));
+  const identity = judgedIdentity(await readJson(dir, 'package.json'));
+  const contributions = judgedContributions(await readJson(dir, 'contributions.json'));
+  for (const { entry } of Object.values(manifest.workers ?? {})) if (!(await isFile(join(dir, entry)))) throw installErrors.incomplete(entry);
+  return { package: identity, manifest, contributions };
+};
+
+const isFile = async (file: string): Promise<boolean> => (await stat(file).catch(() => undefined))?.isFile() === true;
+
+const readJson = async (dir: string, path: string): Promise<unknown> => {
+  const file = join(dir, path);
+  if ((await stat(file)).size > MAX_JSON_BYTES) throw installErrors.archive_size(path, '4 MB');
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw installErrors.manifest(path, [error instanceof Error ? error.message : 'it is not JSON']);
+  }
+};
+
+let manifestCheck: ReturnType<Ajv['compile']> | undefined;
+
+const judgedManifest = (value: unknown): Manifest => {
+  manifestCheck ??= new Ajv({ allErrors: true, strict: false }).compile(Manifest);
+  const faults = manifestCheck(value) ? [] : (manifestCheck.errors ?? []).filter((error) => !isOfList(error)).map(sentence);
+  const all = [...new Set([...faults, ...faultsOfLists(value)])];
+  if (all.length > 0) throw installErrors.manifest('extension.json', all.slice(0, MAX_REASONS));
+  // Judged by the schema that the type comes from.
+  const manifest = value as Manifest;
+  if (!manifest.id.includes('-')) throw installErrors.manifest('extension.json', [`/id is "${manifest.id}"; the id of an extension that does not come with svc is publisher-name`]);
+  if (validRange(manifest.api) === null) throw installErrors.manifest('extension.json', [`/api is "${manifest.api}", which is no range of versions`]);
+  const outside = Object.values(manifest.workers ?? {}).find(({ entry }) => !/^dist\/[\w./-]+$/.test(entry) || entry.split('/').includes('..'));
+  if (outside) throw installErrors.manifest('extension.json', [`/workers: the entry "${outside.entry}" is not a file in dist/`]);
+  return manifest;
+};
+
+/** What a list says of itself is clearer than that a pattern does not match. */
+const isOfList = (error: ErrorObject): boolean => error.keyword === 'pattern' && /^\/(grants\/\d+\/grant|capabilities\/\d+)$/.test(error.instancePath);
+
+const faultsOfLists = (value: unknown): string[] => {
+  if (!isTable(value)) return [];
+  const grants = Array.isArray(value.grants) ? value.grants.filter((one): one is { grant: string } => isTable(one) && typeof one.grant === 'string') : [];
+  const capabilities = Array.isArray(value.capabilities) ? value.capabilities.filter((one) => typeof one === 'string') : [];
+  const replace = typeof value.replace === 'string' ? { replace: value.replace } : {};
+  return [
+    ...grantFaults({ grants, ...replace }).map((fault) => `/grants: ${fault}`),
+    ...capabilities.flatMap((name) => (capabilityNameFault(name) === undefined ? [] : [`/capabilities: "${name}" ${capabilityNameFault(name)}`])),
+  ];
+};
+
+const sentence = ({ instancePath, keyword, message, params }: ErrorObject): string => {
+  const at = instancePath || '/';
+  if (keyword === 'additionalProperties') return `${at} has the unknown field "${params.additionalProperty}"`;
+  if (keyword === 'const') return `${at} must be ${JSON.stringify(params.allowedValue)}`;
+  return `${at} ${message ?? 'does not fit'}`;
+};
+
+const judgedIdentity = (value: unknown): PackageIdentity => {
+  const fault = (reason: string): Error => installErrors.manifest('package.json', [reason]);
+  if (!isTable(value)) throw fault('it is not an object');
+  const { name, version, description, license } = value;
+  if (typeof name !== 'string' || name === '' || name.length > 214) throw fault('/name is missing');
+  if (typeof version !== 'string' || valid(version) !== version || version.length > 64) throw fault('/version is not a version such as 1.2.3');
+  if (description !== undefined && typeof description !== 'string') throw fault('/description is not a text');
+  return { name, version, description: (description ?? '').slice(0, 500), license: typeof license === 'string' ? license : undefined };
+};
+
+const LISTS = ['routes', 'sockets', 'tools', 'declares', 'migrations', 'timers', 'workers'] as const;
+
+const judgedContributions = (value: unknown): AllContributions => {
+  const fault = (reason: string): Error => installErrors.manifest('contributions.json', [reason]);
+  if (!isTable(value)) throw fault('it is not an object');
+  const stray = LISTS.find((name) => !Array.isArray(value[name]));
+  if (stray !== undefined) throw fault(`/${stray} is not a list; svc ext build writes the file`);
+  if (!isTable(value.config)) throw fault('/config is not an object; svc ext build writes the file');
+  const rows = (name: (typeof LISTS)[number]): unknown[] => (Array.isArray(value[name]) ? value[name] : []);
+  const hasTexts = (row: unknown, ...names: string[]): boolean => isTable(row) && names.every((name) => typeof row[name] === 'string');
+  if (!rows('routes').every((row) => hasTexts(row, 'method', 'path'))) throw fault('a route has no method or no path');
+  if (!rows('sockets').every((row) => hasTexts(row, 'path'))) throw fault('a socket has no path');
+  if (!rows('tools').every((row) => hasTexts(row, 'name', 'risk', 'replay'))) throw fault('a tool has no name, no risk or no replay');
+  if (!rows('declares').every((row) => hasTexts(row, 'declares', 'name', 'version'))) throw fault('a declaration has no kind, name or version');
+  if (!rows('migrations').every((row) => typeof row === 'string')) throw fault('a migration has no name');
+  if (!rows('timers').every((row) => hasTexts(row, 'name'))) throw fault('a timer has no name');
+  // Every member that the type names was looked at; what stands deeper is judged where it is used.
+  return value as unknown as AllContributions;
+};

@@ -1,0 +1,6 @@
+/** Who vouches for a package, and whether that counts here. */
+export { judgeKey, type KeyStanding } from './judge-trust.js';
+export { generateKey, isPublicKey, keyIdOf, readKey, type SigningKey, writeKey } from './keys.js';
+export { readRotations, rotate, type Rotation } from './rotation.js';
+export { type Signature, signFolder, type SignOptions, verifyFiles, verifyFolder } from './signature.js';
+export { allows, type Isolation, parseTrust, pinnedKeys, type TrustedKey, trustText, withoutPin, withPin } from './trust.js';
