@@ -83,9 +83,11 @@ const namedDynamicImports = {
     build.onResolve({ filter: /^[^./]/ }, async (args) => {
       if (args.kind !== 'dynamic-import' || isBuiltin(args.path) || args.path.startsWith('@svc/') || LEFT_OUTSIDE.includes(args.path)) return undefined;
       const found = await build.resolve(args.path, { kind: 'import-statement', resolveDir: args.resolveDir, importer: args.importer });
-      return found.errors.length || found.external || isEsModule(found.path) ? found : { path: found.path, namespace: 'named' };
+      return found.errors.length || found.external || isEsModule(found.path) ? found : { path: fromRoot(found.path), namespace: 'named' };
     });
-    build.onLoad({ filter: /.*/, namespace: 'named' }, async ({ path: file }) => {
+    // The bundle names its modules: not where this checkout lies.
+    build.onLoad({ filter: /.*/, namespace: 'named' }, async ({ path: relative }) => {
+      const file = inRoot(relative);
       const names = Object.keys(await import(pathToFileURL(file).href)).filter((name) => /^[A-Za-z_$][\w$]*$/.test(name));
       return { contents: `export { ${names.join(', ')} } from ${JSON.stringify(file)};`, resolveDir: path.dirname(file), loader: 'js' };
     });
@@ -220,6 +222,20 @@ const bundleForBuild = async (entry, outfile) => {
   const { metafile } = await esbuild.build({ ...COMMON, entryPoints: [entry], outfile, format: 'cjs', sourcemap: false });
   return { inputs: ownInputs(metafile), outputs: [fromRoot(outfile)] };
 };
+
+/** A package that others install: what is not named as outside stands in it. `entries` are sources by the names of their files. */
+export const bundleLibrary = ({ entries, outdir, format, external }) =>
+  esbuild.build({
+    ...COMMON,
+    sourcemap: false,
+    entryPoints: Object.entries(entries).map(([out, source]) => ({ in: source, out })),
+    outdir,
+    format,
+    outExtension: format === 'cjs' ? { '.js': '.cjs' } : {},
+    external: [...LEFT_OUTSIDE, ...external],
+    plugins: PROGRAM_PLUGINS,
+    ...(format === 'esm' ? { splitting: true, chunkNames: 'parts/[name]-[hash]', banner: { js: REQUIRE } } : {}),
+  });
 
 /** Removes what an earlier build left and this one no longer makes. */
 export const sweep = (before, now) => {

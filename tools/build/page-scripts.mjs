@@ -26,9 +26,9 @@ export const pageScripts = () => {
   const plugin = {
     name: 'page-scripts',
     setup(build) {
-      build.onResolve({ filter: /^page:/ }, ({ path: name, resolveDir }) => ({ path: path.resolve(resolveDir, name.slice('page:'.length)), namespace: 'page' }));
+      build.onResolve({ filter: /^page:/ }, ({ path: name, resolveDir }) => ({ path: fromRoot(path.resolve(resolveDir, name.slice('page:'.length))), namespace: 'page' }));
       build.onLoad({ filter: /.*/, namespace: 'page' }, async ({ path: file }) => {
-        const built = await esbuild.build({ ...OPTIONS, entryPoints: [fromRoot(file)] });
+        const built = await esbuild.build({ ...OPTIONS, entryPoints: [file] });
         inputs.push(...Object.keys(built.metafile.inputs).filter((input) => !input.includes('node_modules')));
         return { contents: built.outputFiles[0].text, loader: 'text' };
       });

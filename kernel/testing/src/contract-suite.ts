@@ -21,6 +21,10 @@ export interface ContractOptions {
   readonly sources?: string;
   /** How to boot a kernel in which the extension is installed. Default: as shipped. */
   readonly boot?: TestKernelOptions;
+  /** Extensions beside those that ship, read anew for each kernel. */
+  readonly extra?: () => Promise<readonly InstalledFiles[]>;
+  /** More text of config.toml. */
+  readonly config?: string;
   /** Where its bundle stands; by default with those of the release. */
   readonly bundle?: string;
   /** Tables whose rows of an agent outlive it, because they are its owner's books. */
@@ -29,7 +33,10 @@ export interface ContractOptions {
 
 /** Declares the suite for one extension, inside or outside another `describe`. */
 export function describeExtension(id: string, options: ContractOptions = {}): void {
-  const boot = (rest: TestKernelOptions = {}) => bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${id}"]`, ...options.boot, ...rest });
+  const boot = async (rest: TestKernelOptions = {}) => {
+    const { config = `${OPEN_RATE}[extensions]\nenable = ["${id}"]\n`, ...others } = { ...options.boot, ...rest };
+    return bootTestKernel({ config: `${config}${options.config ?? ''}`, ...(options.extra ? { extra: await options.extra() } : {}), ...others });
+  };
   describe(`the extension ${id}`, function () {
     this.timeout(20_000);
     describe('as it stands', () => {
@@ -103,9 +110,7 @@ function codeClaims(id: string, boot: Boot, bundle: string): void {
   });
 
   it('asks at run time for nothing but @svc/api, Node and what its manifest takes from the host', async () => {
-    const kernel = await boot();
-    const { manifest, bundled } = await installedOf(kernel, id);
-    if (!bundled) return;
+    const { manifest } = await installedOf(await boot(), id);
     const text = await readFile(bundle, 'utf8').catch(() => '');
     const asked = [...text.matchAll(/(?<![.\w])require\("([^"]+)"\)/g)].flatMap(([, name]) => name ?? []);
     const foreign = asked.filter((name) => name !== '@svc/api' && !isBuiltin(name) && !(manifest.hostDependencies ?? []).some((allowed) => name === allowed || name.startsWith(`${allowed}/`)));

@@ -4,6 +4,7 @@
  * booted it, and fails that test when something is left open.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -84,9 +85,10 @@ export async function stopTestKernels(): Promise<void> {
   if (leaks.length > 0) throw new Error(`something was left open:\n${leaks.join('\n')}`);
 }
 
-/** dist/release.json, seen from wherever in dist/test the bundle of the test stands. */
+/** dist/release.json, seen from wherever in dist/test the bundle of the test stands; where this package was installed, the one of @svc/cli beside it. */
 export function releaseFile(): string {
   const here = fileURLToPath(import.meta.url);
+  if (here.includes('/node_modules/@svc/testing/')) return createRequire(here).resolve('@svc/cli/dist/release.json');
   const dist = here.slice(0, here.lastIndexOf('/dist/') + '/dist/'.length);
   return join(dist, 'release.json');
 }

@@ -1,0 +1,62 @@
+/** A whole daemon inside a test of somebody else: the released one, with extensions from folders. */
+import type { TestHttp } from '../test-http.js';
+import * as inside from '../test-kernel.js';
+import { installedFolder } from './installed-folder.js';
+
+export interface TestKernelOptions {
+  /** Folders of built extensions: each with package.json, extension.json, contributions.json and dist/index.js. They are switched on. */
+  readonly extensions?: readonly string[];
+  /** Text of config.toml. */
+  readonly config?: string;
+  /** What the daemon finds in its environment, beside PATH and HOME. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A folder to use, and to keep; by default a fresh one that is removed. */
+  readonly home?: string;
+  /** Bearer key that `http` sends. */
+  readonly key?: string;
+}
+
+export interface TestKernel {
+  readonly url: string;
+  readonly home: string;
+  readonly http: TestHttp;
+  /** The same daemon as somebody else sees it. */
+  as(key: string): TestHttp;
+  /** The state of one extension, and why it is in it. */
+  stateOf(id: string): { readonly state: string; readonly reason: string | null };
+  reload(id: string): Promise<void>;
+  enable(id: string): Promise<void>;
+  disable(id: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Rates so high that no test meets them by accident: text for `config`. */
+export const OPEN_RATE: string = inside.OPEN_RATE;
+
+/** Rejects with the reason of the first extension that does not start. */
+export async function bootTestKernel({ extensions = [], ...rest }: TestKernelOptions = {}): Promise<TestKernel> {
+  const extra = await Promise.all(extensions.map(installedFolder));
+  const booted = await inside.bootTestKernel({ ...rest, extra });
+  const { kernel } = booted.daemon;
+  const stateOf: TestKernel['stateOf'] = (id) => {
+    const status = kernel.extensions().find((one) => one.id === id);
+    if (!status) throw new Error(`there is no extension ${id}`);
+    return { state: status.state, reason: status.reason };
+  };
+  const change = (action: 'reload' | 'enable' | 'disable') => async (id: string) => {
+    await kernel[action](id);
+    const { state, reason } = stateOf(id);
+    if (state === 'failed' || state === 'quarantined') throw new Error(`${id} is ${state}: ${reason}`);
+  };
+  const enable = change('enable');
+  for (const { id } of extra) {
+    if (stateOf(id).state !== 'active') await enable(id);
+    const { state, reason } = stateOf(id);
+    if (state !== 'active') throw new Error(`${id} is ${state}: ${reason}`);
+  }
+  const { url, home, http, as, stop } = booted;
+  return { url, home, http, as, stateOf, reload: change('reload'), enable, disable: change('disable'), stop };
+}
+
+/** For afterEach: stops what a test booted. Throws what was left open. */
+export const stopTestKernels = (): Promise<void> => inside.stopTestKernels();

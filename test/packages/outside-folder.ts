@@ -1,0 +1,69 @@
+/** A folder outside this repository, with the published packages and nothing else. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { type LocalRegistry, ROOT, startRegistry } from './local-registry.js';
+
+const run = promisify(execFile);
+
+/** What our packages need of npm, and what a stranger has besides. */
+const LENT = ['@sinclair/typebox', '@iarna/toml', 'eventsource-parser', 'html-to-text', 'mocha', 'pg', 'piscina', 'prom-client', 'sqlite3', '@types/mocha', '@types/node', 'esbuild', 'typescript'];
+
+/** A registry that has our packages, made anew from this checkout. */
+export const registryOfOurs = async (): Promise<LocalRegistry> => {
+  const { stdout } = await run(process.execPath, [join(ROOT, 'tools/pack.mjs')], { cwd: ROOT });
+  const registry = await startRegistry();
+  try {
+    await registry.lend(...LENT);
+    for (const tarball of stdout.trim().split('\n')) await registry.publish(tarball);
+    return registry;
+  } catch (error) {
+    await registry.stop();
+    throw error;
+  }
+};
+
+/** What is still running then hangs. */
+const LONGEST_MS = 100_000;
+
+/** For a daemon that is told its port beforehand. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+};
+
+export interface OutsideFolder {
+  readonly dir: string;
+  write(files: Readonly<Record<string, string>>): Promise<void>;
+  /** Runs a program there; its code is not judged. */
+  run(program: string, ...args: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
+  clean(): Promise<void>;
+}
+
+export const outsideFolder = async (env: Readonly<Record<string, string>>): Promise<OutsideFolder> => {
+  const dir = await mkdtemp(join(tmpdir(), 'svc-outside-'));
+  return {
+    dir,
+    write: async (files) => {
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(dirname(join(dir, name)), { recursive: true });
+        await writeFile(join(dir, name), text);
+      }
+    },
+    run: async (program, ...args) => {
+      const done = await run(program, [...args], { cwd: dir, env: { ...env, FORCE_COLOR: '0' }, maxBuffer: 10_000_000, timeout: LONGEST_MS }).catch(
+        (error: Error & { code?: number; stdout: string; stderr: string }) => error,
+      );
+      return { code: done instanceof Error ? (done.code ?? 1) : 0, output: `${done.stdout}${done.stderr}` };
+    },
+    clean: () => rm(dir, { recursive: true, force: true }),
+  };
+};
