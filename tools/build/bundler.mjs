@@ -135,6 +135,17 @@ const wholeOptions = (target) => ({
   plugins: [packagesApart(target.apart), ...PROGRAM_PLUGINS],
 });
 
+/** One file that needs no other: a process that may read nothing else runs it. */
+const singleOptions = (target) => ({
+  ...COMMON,
+  ...REQUIRES,
+  ...SMALLER,
+  sourcemap: false,
+  entryPoints: [target.entry],
+  outfile: `${target.outdir}/program.cjs`,
+  format: 'cjs',
+});
+
 const apartOptions = (target, name) => ({
   ...wholeOptions(target),
   entryPoints: undefined,
@@ -189,7 +200,7 @@ const joined = (parts) => ({ inputs: parts.flatMap((part) => part.inputs), outpu
 export const bundleProgram = async (target) =>
   joined(
     await Promise.all([
-      ...[target.entry, ...(target.alone ?? [])].map((entry) => run(moduleOptions(target, entry))),
+      ...(target.isSingle ? [run(singleOptions(target))] : [target.entry, ...(target.alone ?? [])].map((entry) => run(moduleOptions(target, entry)))),
       ...(target.whole ? [wholeOptions(target), ...target.apart.map((name) => apartOptions(target, name))].map(run) : []),
     ]),
   );

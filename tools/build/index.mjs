@@ -80,6 +80,7 @@ const assetsOf = (target) => {
 
 const productsOf = (target) => {
   if (target.kind === 'extension') return [`${target.outdir}/index.js`, ...assetsOf(target).map((name) => `${target.outdir}/assets/${name}`)];
+  if (target.isSingle) return [`${target.outdir}/program.cjs`];
   if (target.kind === 'program')
     return [
       ...[target.entry, ...(target.alone ?? [])].map((entry) => `${target.outdir}/${path.basename(entry, '.ts')}.js`),

@@ -16,6 +16,7 @@ const NOT_FOR_A_START = ['knex', 'mime-db', 're2js', 'undici'];
 
 const programs = () => [
   { name: 'daemon', kind: 'program', entry: 'kernel/daemon/src/main.ts', whole: 'kernel/daemon/src/program.ts', apart: NOT_FOR_A_START, outdir: 'dist/daemon' },
+  { name: 'isolation', kind: 'program', entry: 'kernel/isolation/src/child/program.ts', isSingle: true, outdir: 'dist/isolation' },
   { name: 'cli', kind: 'program', entry: 'kernel/cli/src/main.ts', alone: ['kernel/cli/src/quick.ts'], outdir: 'dist/cli' },
 ];
 

@@ -23,7 +23,8 @@ const MAY_IMPORT = {
   // Pages are made from it too.
   'kernel/client': [],
   'kernel/kit': ['@svc/client'],
-  'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/api'],
+  'kernel/isolation': ['@svc/core', '@svc/api'],
+  'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
   // Where the home is and what its config.toml says must be one answer for daemon and command line.
   'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
 };

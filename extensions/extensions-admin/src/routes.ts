@@ -36,6 +36,19 @@ const Extension = Type.Object(
     version: Type.String(),
     description: Type.String(),
     bundled: Type.Boolean({ description: 'Whether it came with the daemon' }),
+    origin: Nullable(
+      Type.Object({
+        source: Type.String({ description: 'As the person named it who installed it' }),
+        publisher: Nullable(Type.Object({ keyId: Type.String({ description: 'The first 16 hex digits of the SHA-256 of the key that signed it' }), name: Nullable(Type.String()) })),
+        trust: OneOf(['signed', 'unsigned', 'linked']),
+        isolation: OneOf(['isolated', 'walled', 'in-process']),
+        installedAt: Type.String(),
+      }),
+      { description: 'Of an extension that was installed beside those of the daemon' },
+    ),
+    process: Nullable(Type.Object({ pid: Nullable(Type.Integer()), memoryBytes: Nullable(Type.Number()), crashes: Type.Integer({ description: 'How often it ended by itself within ten minutes' }) }), {
+      description: 'Of an extension that runs in a process of its own; without a pid while nobody needs it',
+    }),
     state: OneOf(STATES),
     degraded: Type.Boolean({ description: 'Whether something that it would use is missing' }),
     phase: Nullable(Type.String(), { description: 'What failed: loading, starting, …' }),

@@ -33,12 +33,36 @@ export interface Hold {
   release(): void;
 }
 
+/** Of an extension that was installed beside those of the daemon. */
+export interface ExtensionOrigin {
+  /** As the person named it who installed it; without secrets. */
+  readonly source: string;
+  /** The key that signed it, by its first 16 hex digits, and whom the operator knows it as; null where nobody signed. */
+  readonly publisher: { readonly keyId: string; readonly name: string | null } | null;
+  readonly trust: 'signed' | 'unsigned' | 'linked';
+  /** `in-process`: its code runs beside the daemon's own. */
+  readonly isolation: 'isolated' | 'walled' | 'in-process';
+  readonly installedAt: string;
+}
+
+/** The process of an isolated extension, while there is one. */
+export interface ExtensionProcess {
+  readonly pid: number | null;
+  readonly memoryBytes: number | null;
+  /** How often it ended by itself within ten minutes. */
+  readonly crashes: number;
+}
+
 /** What the admin area and `doctor` may ask and order of the kernel. Plain data in and out. */
 export interface ExtensionStatus {
   readonly id: string;
   readonly version: string;
   readonly description: string;
   readonly bundled: boolean;
+  /** Null for what came with the daemon. */
+  readonly origin: ExtensionOrigin | null;
+  /** Null for code that runs in the process of the daemon. */
+  readonly process: ExtensionProcess | null;
   readonly state: 'inactive' | 'starting' | 'active' | 'stopping' | 'pending' | 'failed' | 'quarantined';
   readonly degraded: boolean;
   readonly phase: string | null;

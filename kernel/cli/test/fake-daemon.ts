@@ -31,6 +31,8 @@ export const extension = (id: string, more: Record<string, unknown> = {}): Recor
   version: '0.1.0',
   description: `What ${id} does, in a sentence that is long enough to be cut on a narrow terminal.`,
   bundled: true,
+  origin: null,
+  process: null,
   state: 'active',
   degraded: false,
   phase: null,

@@ -7,33 +7,15 @@
  * X4  What needs a service that left goes to `pending` before the provider stops, and comes back by itself.
  */
 import type { KernelNames } from './installed/claims.js';
-import type { ExtensionPlan, ExtensionStatus, Manifest, StopReason } from '@svc/api';
+import type { ExtensionPlan, ExtensionProcess, ExtensionStatus, Manifest, StopReason } from '@svc/api';
 import { type Generation, type GenerationDeps, type Phase, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
 import type { Installed } from './installed/installed.js';
 import type { InstalledStore } from './installed/installed-store.js';
 import { type IntentSources, intentOf } from './installed/intent.js';
+import { FIRST_RETRY_MS, newUnit, type State, statusOf, type Unit } from './lifecycle-unit.js';
 import { currentOwner } from './owner.js';
 import { dependentsOf, resolve, usersOf } from './installed/resolver.js';
 import type { StrikeBook } from './hooks/strike-book.js';
-
-type State = ExtensionStatus['state'];
-
-interface Unit {
-  /** What its next generation is made from. */
-  installed: Installed;
-  state: State;
-  phase: Phase | null;
-  reason: string | null;
-  recoverable: boolean;
-  degraded: boolean;
-  generation: Generation | undefined;
-  generations: number;
-  retryMs: number;
-  cancelRetry: (() => void) | undefined;
-  startedAt: string | null;
-  startMs: number | null;
-  leaks: string[];
-}
 
 export interface LifecycleDeps extends GenerationDeps {
   readonly apiVersion: string;
@@ -49,6 +31,10 @@ export interface LifecycleDeps extends GenerationDeps {
   latest?(id: string): Promise<Installed | undefined>;
   /** The store holds another one for this id: whoever derived settings from it looks again. Before its code runs. */
   adopted?(id: string): Promise<void>;
+  /** The process in which its code runs; undefined for code of this one. */
+  processOf?(id: string): ExtensionProcess | undefined;
+  /** A person wants it tried anew: what went wrong before counts no more. */
+  forgiven?(id: string): void;
   clock: { now(): number; iso(): string };
   log: { info(message: string, fields?: Record<string, unknown>): void; warn(message: string, fields?: Record<string, unknown>): void; error(message: string, fields?: Record<string, unknown>): void };
   changed(id: string, state: State): void;
@@ -58,7 +44,6 @@ export interface LifecycleDeps extends GenerationDeps {
 
 const DRAIN_MS = 60_000;
 const LAST_DRAIN_MS = 500;
-const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 
 export class UnknownExtension extends Error {
@@ -147,6 +132,43 @@ export class Lifecycle {
       this.#set(unit, 'quarantined', { reason, recoverable: false });
       await this.#converge();
     });
+  }
+
+  /** Takes in one that was installed while the daemon runs. Rejects where one with this id is there. */
+  add(installed: Installed): Promise<ExtensionStatus> {
+    return this.#exclusive(async () => {
+      if (this.#units.has(installed.id)) throw new Error(`there is an extension ${installed.id} already`);
+      const unit = newUnit(installed);
+      this.#units.set(installed.id, unit);
+      this.#store.put(installed);
+      await this.#deps.adopted?.(installed.id);
+      await this.#converge();
+      return this.#statusOf(unit);
+    });
+  }
+
+  /** Stops it with what needs it, and knows it no more. Nobody's choice about it is kept. */
+  remove(id: string): Promise<void> {
+    const removed = this.#need(id);
+    return this.#exclusive(async () => {
+      await this.#deps.choose(id, undefined);
+      await this.#stopWithDependents(id, 'disable', undefined);
+      removed.cancelRetry?.();
+      this.#units.delete(id);
+      this.#store.remove(id);
+      await this.#deps.adopted?.(id);
+      this.#deps.changed(id, 'inactive');
+      await this.#converge();
+    });
+  }
+
+  /** What was degraded for this reason works again. */
+  recover(id: string): void {
+    const unit = this.#units.get(id);
+    if (!unit?.degraded) return;
+    unit.degraded = false;
+    unit.reason = null;
+    this.#deps.changed(id, unit.state);
   }
 
   degrade(id: string, reason: string): void {
@@ -386,6 +408,7 @@ export class Lifecycle {
 
   #forgive(unit: Unit): void {
     this.#deps.strikes.forget(unit.installed.id);
+    this.#deps.forgiven?.(unit.installed.id);
     unit.degraded = false;
     unit.retryMs = FIRST_RETRY_MS;
     if (unit.state === 'failed' || unit.state === 'quarantined') this.#set(unit, 'inactive', { reason: null, recoverable: true });
@@ -426,33 +449,7 @@ export class Lifecycle {
   }
 
   #statusOf(unit: Unit): ExtensionStatus {
-    const { installed, generation } = unit;
-    const contributes: Record<string, readonly string[]> = {};
-    for (const registry of this.#deps.registries) contributes[registry.name] = generation ? registry.describe(generation.owner) : [];
-    return {
-      id: installed.id,
-      version: installed.version,
-      description: installed.description,
-      bundled: installed.bundled,
-      state: unit.state,
-      degraded: unit.degraded,
-      phase: unit.phase,
-      reason: unit.reason,
-      recoverable: unit.recoverable,
-      generation: generation?.owner.generation ?? 0,
-      essential: this.#deps.intents().preset.essential.includes(installed.id),
-      intent: this.#intent(installed.id),
-      provides: Object.fromEntries(Object.entries(installed.manifest.provides ?? {}).map(([name, versions]) => [name, [versions].flat().join(', ')])),
-      requires: Object.keys(installed.manifest.requires ?? {}),
-      optional: Object.keys(installed.manifest.optional ?? {}),
-      grants: (installed.manifest.grants ?? []).map(({ grant, why }) => ({ grant, why })),
-      contributes,
-      holds: generation?.owner.lifetime.holds() ?? [],
-      strikes: this.#deps.strikes.count(installed.id),
-      leaks: unit.leaks,
-      startedAt: unit.startedAt,
-      startMs: unit.startMs,
-    };
+    return statusOf(unit, this.#deps, this.#intent(unit.installed.id));
   }
 }
 
@@ -462,22 +459,6 @@ export function planStop(action: ExtensionPlan['action'], id: string, active: re
   const warning = essential ? `${id} is essential: without it the daemon refuses most work and answers 503.` : null;
   return { id, action, starts: [], stops: on ? [id, ...dependentsOf(id, active)] : [], degrades: on ? usersOf(id, active) : [], warning, back: `svc ext enable ${id}` };
 }
-
-const newUnit = (installed: Installed): Unit => ({
-  installed,
-  state: 'inactive',
-  phase: null,
-  reason: null,
-  recoverable: true,
-  degraded: false,
-  generation: undefined,
-  generations: 0,
-  retryMs: FIRST_RETRY_MS,
-  cancelRetry: undefined,
-  startedAt: null,
-  startMs: null,
-  leaks: [],
-});
 
 const manifestOf = (unit: Unit): Manifest => unit.installed.manifest;
 const drainMsOf = (unit: Unit): number => unit.installed.manifest.drainMs ?? DRAIN_MS;

@@ -6,9 +6,8 @@
  * B3  Stop is the reverse (shutdown.ts).
  * B4  Durable work begins when all that should be on was started once: what it asks for is there. A boot that is refused begins none.
  */
-import { errnoOf } from '@svc/platform/config/errno';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as api from '@svc/api';
 import { type CodeCache, createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
@@ -33,10 +32,11 @@ import { applierOf, type Settings, setLogLevel } from './settings/apply-settings
 import { watchConfig } from './settings/config-watch.js';
 import { createSettingsView } from './settings/settings-view.js';
 import { canSwitch } from './choices/consequences.js';
-import { claimsOf, databaseUrlOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './settings/daemon-settings.js';
+import { claimsOf, databaseUrlOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, processLimits, requiredSecurity } from './settings/daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './relay/durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
+import { type Address, openPort, urlOf } from './process/address.js';
 import { type HomeLock, lockHome } from './process/home-lock.js';
 import { startHousekeeping } from './housekeeping.js';
 import { kernelOwner, tapProbes } from './kernel-probes.js';
@@ -49,6 +49,7 @@ import { createPurges } from './purge/purges.js';
 import { createRelayLease } from './relay/relay-lease.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './process/release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
+import { createStrangers, type Stranger, type Strangers } from './strangers/strangers.js';
 import { createStrayHandler, type StrayHandler } from './process/stray-errors.js';
 import { API_VERSION, createLifecycle, createWiring, type Wiring } from './wiring.js';
 
@@ -65,6 +66,8 @@ export interface BootOptions {
   readonly ids?: api.Ids;
   /** Extensions beside the release's. */
   readonly extra?: readonly InstalledFiles[];
+  /** Extensions of others, beside those that the home holds. */
+  readonly strangers?: readonly Stranger[];
   readonly factories?: Partial<PartFactories>;
   /** Hold replies to their schemas. */
   readonly checkReplies?: boolean;
@@ -129,6 +132,7 @@ interface Ground {
   readonly startedAt: string;
   readonly release: Release;
   readonly installed: InstalledStore<InstalledFiles>;
+  readonly strangers: Strangers;
   readonly config: Config;
   readonly keys: KeyWatch;
   readonly claims: () => SectionClaims;
@@ -143,11 +147,6 @@ interface Ground {
   readonly wiring: Wiring;
   readonly relay: DurableRelay;
   readonly life: { now: Life };
-}
-
-interface Address {
-  readonly host: string;
-  readonly port: number;
 }
 
 /** How far the daemon is; what there is by then stands beside it. */
@@ -225,6 +224,17 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }), databaseUrl === undefined);
   const wiring: Wiring = createWiring(clock, strays, bus, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
   if (options.checkReplies) await wiring.judge.load();
+  const strangers = createStrangers({
+    program: join(dirname(options.releaseFile), 'isolation/program.cjs'),
+    api,
+    limits: () => processLimits(config),
+    actors: wiring.actors,
+    now: clock.now,
+    isUp: () => life.now.phase === 'ready',
+    lifecycle: () => (life.now.phase === 'starting' ? undefined : life.now.lifecycle),
+    stray: strays.report,
+  });
+  for (const stranger of options.strangers ?? []) installed.put(strangers.installed(stranger));
   const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
   return {
     options,
@@ -236,6 +246,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     startedAt: clock.iso(),
     release,
     installed,
+    strangers,
     claims,
     config,
     keys,
@@ -362,6 +373,8 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
       ground.bus.publish('choices', { extension: id });
     },
     latest: releaseWatcher(options.releaseFile, api, options.code),
+    processOf: ground.strangers.processOf,
+    forgiven: ground.strangers.forgive,
     // A new build may bring settings of its own.
     adopted: async () => void (await config.reload()),
     intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
@@ -464,26 +477,11 @@ const daemonOf = (ground: Ground, { address, parts, lifecycle, settings, view }:
   reloadConfig: async (why) => void (await settings.apply(why ?? 'asked for')),
 });
 
-async function openPort(
-  http: { listen(where: { host: string; port: number }): Promise<{ address: string; port: number }> },
-  where: { host: string; port: number },
-): Promise<{ host: string; port: number }> {
-  try {
-    const bound = await http.listen(where);
-    return { host: bound.address, port: bound.port };
-  } catch (cause) {
-    const code = errnoOf(cause) ?? 'unknown';
-    throw (code === 'EADDRINUSE' ? daemonErrors.port_in_use(where.host, where.port) : daemonErrors.port_refused(where.host, where.port, code)).with({ cause });
-  }
-}
-
 async function makeFolders(home: Home): Promise<void> {
   await mkdir(home.dataDir, { recursive: true, mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
     throw daemonErrors.home_unwritable(home.home, cause.code ?? 'unknown').with({ cause });
   });
 }
-
-const urlOf = ({ host, port }: { host: string; port: number }): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 function onceOnly<A, R>(fn: (arg: A) => R): (arg: A) => R {
   let result: { value: R } | undefined;

@@ -20,6 +20,8 @@ export interface TestKernelOptions {
   /** A folder to use, and to keep; by default a fresh one that is removed. */
   readonly home?: string;
   readonly extra?: readonly InstalledFiles[];
+  /** Extensions of others; `enable` them by config. */
+  readonly strangers?: BootOptions['strangers'];
   readonly factories?: BootOptions['factories'];
   readonly clock?: BootOptions['clock'];
   readonly ids?: BootOptions['ids'];
@@ -57,7 +59,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
     foreground: false,
     checkReplies: true,
     port: 0,
-    ...pick(options, ['extra', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown']),
+    ...pick(options, ['extra', 'strangers', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown']),
   });
   const kernel: TestKernel = {
     daemon,

@@ -3386,6 +3386,28 @@ export interface components {
             description: string;
             /** @description Whether it came with the daemon */
             bundled: boolean;
+            /** @description Of an extension that was installed beside those of the daemon */
+            origin: {
+                /** @description As the person named it who installed it */
+                source: string;
+                publisher: {
+                    /** @description The first 16 hex digits of the SHA-256 of the key that signed it */
+                    keyId: string;
+                    name: string | null;
+                } | null;
+                /** @enum {string} */
+                trust: "signed" | "unsigned" | "linked";
+                /** @enum {string} */
+                isolation: "isolated" | "walled" | "in-process";
+                installedAt: string;
+            } | null;
+            /** @description Of an extension that runs in a process of its own; without a pid while nobody needs it */
+            process: {
+                pid: number | null;
+                memoryBytes: number | null;
+                /** @description How often it ended by itself within ten minutes */
+                crashes: number;
+            } | null;
             /** @enum {string} */
             state: "inactive" | "starting" | "active" | "stopping" | "pending" | "failed" | "quarantined";
             /** @description Whether something that it would use is missing */

@@ -10,6 +10,8 @@ export interface ActorBook {
   hand(actor: Actor): Actor;
   /** The same for each actor that the schema knows of in a plain copy. */
   handAll(schema: TSchema, copy: unknown): unknown;
+  /** Whether it is the very object that was handed over. */
+  isHanded(actor: object): boolean;
   /** Throws `actor_made_up` for the first that was not handed over. */
   check(owner: Owner, schema: TSchema, value: unknown, where: string): void;
 }
@@ -30,6 +32,7 @@ export const createActorBook = (): ActorBook => {
   return {
     hand,
     handAll: (schema, copy) => mapActors(schema, copy, hand),
+    isHanded: (actor) => handed.has(actor),
     check: (owner, schema, value, where) =>
       void mapActors(schema, value, (actor) => {
         if (!handed.has(actor) && !isNobody(actor)) throw madeUp(owner, where);

@@ -1,5 +1,5 @@
 /** An extension as it lies in the store: judged from data, loaded on demand. */
-import type { Contributions, ExtensionDefinition, Manifest } from '@svc/api';
+import type { Contributions, ExtensionDefinition, ExtensionOrigin, Manifest } from '@svc/api';
 
 export interface Installed {
   readonly id: string;
@@ -10,6 +10,8 @@ export interface Installed {
   readonly build?: string;
   /** Its code runs in another process; what `load` gives speaks with it. */
   readonly isRemote?: boolean;
+  /** Where it came from, and how far it is believed; undefined for what came with the daemon. */
+  readonly origin?: ExtensionOrigin;
   readonly manifest: Manifest;
   readonly contributions: Contributions;
   /** Evaluates the code anew, so that two generations share nothing. */

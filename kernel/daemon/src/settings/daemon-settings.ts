@@ -1,6 +1,7 @@
 /** What the composition root reads from settings, environment and release. */
 import type { JsonSchema } from '@svc/api';
 import { derivedFrom, type Installed, type InstalledStore, type Lifecycle } from '@svc/core';
+import type { ProcessLimits } from '@svc/isolation';
 import type { Home } from '@svc/platform/config/home';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import type { Gate } from '@svc/platform/http/callers/gate';
@@ -48,6 +49,12 @@ export function presetOf(release: Release, config: { get(section: string): unkno
 export function extensionSettings(config: { get(section: string): unknown }): { configEnable: readonly string[]; configDisable: readonly string[] } {
   const { enable, disable } = settingsOf(config, 'extensions');
   return { configEnable: enable, configDisable: disable };
+}
+
+/** What the process of one extension may take. */
+export function processLimits(config: { get(section: string): unknown }): ProcessLimits {
+  const { memory_mb, rest_secs } = settingsOf(config, 'extensions');
+  return { memoryMb: memory_mb, restMs: rest_secs * 1_000 };
 }
 
 /** `[storage] url`. Throws rather than let another database be used than the one that was meant. */

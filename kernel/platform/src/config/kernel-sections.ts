@@ -34,11 +34,31 @@ const Api = Type.Object(
 
 const SWITCHED = '`svc ext enable` and `svc ext disable` switch areas, and say first what goes with them';
 
+const TRUSTED = 'it says whose code runs here, and how far it is kept apart';
+
 const Extensions = Type.Object(
   {
     preset: OneOf(['minimal', 'standard', 'full'], { default: 'standard', 'x-restart': true, description: 'Which areas are on, where nobody said otherwise' }),
     enable: strings([], { 'x-by-hand': SWITCHED, description: 'Areas that are on, whatever the preset says' }),
     disable: strings([], { 'x-by-hand': SWITCHED, description: 'Areas that are off, whatever the preset says' }),
+    third_party: OneOf(['signed', 'any', 'none'], {
+      default: 'signed',
+      'x-by-hand': TRUSTED,
+      description: 'Which extensions of others may be installed and run: those signed by a key that is trusted, any, or none',
+    }),
+    isolation: OneOf(['isolated', 'walled'], {
+      default: 'isolated',
+      'x-by-hand': TRUSTED,
+      description: 'How extensions of others are kept apart: by Node alone, or behind a wall of the operating system as well (bubblewrap), which also takes the network from them',
+    }),
+    memory_mb: Type.Integer({ default: 256, minimum: 64, maximum: 65_536, description: 'What the process of one extension may use; more ends it' }),
+    rest_secs: Type.Integer({ default: 300, minimum: 1, maximum: 86_400, description: 'After how long without a call the process of an extension is ended until the next one' }),
+    registry: Type.Optional(
+      Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: 'The npm registry from which extensions are installed, in place of the usual one' }),
+    ),
+    index: Type.Optional(
+      Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: 'Where names of extensions without a source are looked up: a JSON document of sources by id' }),
+    ),
   },
   closed,
 );

@@ -1,0 +1,112 @@
+/**
+ * Extensions that came from elsewhere, as the daemon runs them: in a process of their own, or, where the operator trusts
+ * their key so far, in this one.
+ *
+ * T1  What runs has no more grants than a person agreed to, whatever its manifest asks for.
+ * T2  A process that ends too often takes its extension out of service, and no other.
+ */
+import { join } from 'node:path';
+import type { ExtensionOrigin, ExtensionProcess, Manifest } from '@svc/api';
+import { type ActorBook, type Lifecycle, loadDefinition, type Owner } from '@svc/core';
+import { type AllContributions, namesOf } from '@svc/installer/contributions';
+import { type CrashBook, createCrashBook, type ProcessLimits, remoteDefinition, type Usage } from '@svc/isolation';
+import type { InstalledFiles } from '../process/release.js';
+
+/** One of them as it lies in the store. */
+export interface Stranger {
+  readonly id: string;
+  readonly version: string;
+  readonly description: string;
+  /** Absolute path of its folder. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly contributions: AllContributions;
+  /** Those that a person agreed to. */
+  readonly grants: readonly string[];
+  readonly origin: ExtensionOrigin;
+}
+
+export interface StrangersDeps {
+  /** Absolute path of the program that their processes run. */
+  readonly program: string;
+  /** The one instance of @svc/api of this process. */
+  readonly api: unknown;
+  limits(): ProcessLimits;
+  readonly actors: Pick<ActorBook, 'isHanded'>;
+  readonly now: () => number;
+  /** Whether somebody waits for the outcome of a start: the daemon is up, and a person changes something. */
+  isUp(): boolean;
+  lifecycle(): Pick<Lifecycle, 'degrade' | 'recover' | 'quarantine'> | undefined;
+  stray(owner: Pick<Owner, 'id' | 'generation'>, place: string, error: unknown): void;
+}
+
+export interface Strangers {
+  installed(stranger: Stranger): InstalledFiles;
+  processOf(id: string): ExtensionProcess | undefined;
+  forgive(id: string): void;
+}
+
+const BUNDLE = 'dist/index.js';
+
+type Running = NonNullable<Parameters<typeof remoteDefinition>[1]['running']>;
+
+export const createStrangers = (deps: StrangersDeps): Strangers => {
+  const crashes = createCrashBook(deps.now);
+  const processes = new Map<string, { readonly pid: number; readonly usage: Usage | undefined }>();
+  const remote = new Set<string>();
+  return {
+    installed: (stranger) => {
+      if (stranger.origin.isolation !== 'in-process') remote.add(stranger.id);
+      return toInstalled(stranger, deps, crashes, (now) => void (now ? processes.set(stranger.id, now) : processes.delete(stranger.id)));
+    },
+    processOf: (id) => (remote.has(id) ? { pid: processes.get(id)?.pid ?? null, memoryBytes: processes.get(id)?.usage?.rssBytes ?? null, crashes: crashes.count(id) } : undefined),
+    forgive: crashes.forget,
+  };
+};
+
+const toInstalled = (stranger: Stranger, deps: StrangersDeps, crashes: CrashBook, running: Running): InstalledFiles => {
+  const { contributions, description, folder, id, origin, version } = stranger;
+  const manifest = agreed(stranger);
+  const bundle = join(folder, BUNDLE);
+  const isRemote = origin.isolation !== 'in-process';
+  return {
+    id,
+    version,
+    description,
+    bundled: false,
+    origin,
+    manifest,
+    contributions: namesOf(contributions),
+    workers: {},
+    assets: join(folder, 'dist/assets'),
+    ...(isRemote ? { isRemote } : {}),
+    load: async () =>
+      origin.isolation === 'in-process'
+        ? loadDefinition(bundle, { api: deps.api, hostDependencies: [] })
+        : remoteDefinition({ id, version, manifest, contributions, bundle }, hostOf(stranger, origin.isolation, deps, crashes, running)),
+  };
+};
+
+/** T1. An optional grant that nobody agreed to is not there; one that is needed would have stopped the installation. */
+const agreed = ({ grants, manifest }: Stranger): Manifest => ({ ...manifest, grants: (manifest.grants ?? []).filter(({ grant }) => grants.includes(grant)) });
+
+const hostOf = (stranger: Stranger, isolation: 'isolated' | 'walled', deps: StrangersDeps, crashes: CrashBook, running: Running): Parameters<typeof remoteDefinition>[1] => {
+  const { folder, id } = stranger;
+  return {
+    id,
+    isolation,
+    program: deps.program,
+    folder,
+    limits: deps.limits(),
+    crashes,
+    isActor: (value) => deps.actors.isHanded(value),
+    isTried: deps.isUp,
+    stray: (place, error) => deps.stray({ id, generation: 0 }, place, error),
+    recovered: () => deps.lifecycle()?.recover(id),
+    crashed: (why, isTooMany) => {
+      if (isTooMany) void deps.lifecycle()?.quarantine(id, `its process ended five times in ten minutes, last: ${why}`);
+      else deps.lifecycle()?.degrade(id, `its process ended and is started again: ${why}`);
+    },
+    running,
+  };
+};

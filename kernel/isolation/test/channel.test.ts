@@ -1,0 +1,206 @@
+/** The channel between two processes, its two ends in one: what an honest side gets, and what a hostile one is refused. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isSvcError, SvcError } from '@svc/api';
+import { expect } from 'chai';
+import { encodeFrame } from '../src/channel/framing.js';
+import { MAX_IN_FLIGHT, Peer, type PeerOptions } from '../src/channel/peer.js';
+
+type Side = Pick<PeerOptions, 'serve' | 'told'>;
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'nothing',
+    (error: unknown) => (isSvcError(error) ? error.code : String(error)),
+  );
+
+describe('a channel', () => {
+  let folder: string;
+  let server: Server;
+  let near: Socket;
+  let far: Socket;
+  const ended: string[] = [];
+
+  beforeEach(async () => {
+    ended.length = 0;
+    folder = await mkdtemp(join(tmpdir(), 'svc-channel-'));
+    server = createServer();
+    await new Promise<void>((resolve) => server.listen(join(folder, 's'), resolve));
+    const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
+    far = connect(join(folder, 's'));
+    near = await accepted;
+  });
+  afterEach(async () => {
+    near.destroy();
+    far.destroy();
+    server.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const side = (stream: Socket, { serve = () => undefined, told = () => undefined }: Partial<Side>, name: string, isBounded = true) =>
+    new Peer({ stream, serve, told, isBounded, ended: ({ code }) => void ended.push(`${name} ${code}`) });
+  const pair = (serve: Side['serve']) => ({ daemon: side(near, {}, 'daemon'), child: side(far, { serve }, 'child', false) });
+
+  it('carries plain data as it is: lists with holes, bytes, numbers that JSON has not, keys of every kind', async () => {
+    const { daemon } = pair((_to, args) => args);
+    const data = [
+      1,
+      undefined,
+      null,
+      Number.NaN,
+      -1 / 0,
+      { a: { b: [new Uint8Array([1, 2])] } },
+      { '\0bytes': 0, __proto__x: 1 },
+      { '\0undefined': [] },
+      'ü\ud800',
+      new Uint8Array(0),
+      { left: undefined },
+    ];
+    expect(await daemon.call('echo', data)).to.deep.equal([...data.slice(0, -1), {}]);
+  });
+
+  it('refuses what is no plain data by name, and goes on', async () => {
+    const { daemon } = pair(() => () => undefined);
+    expect(await codeOf(daemon.call('x', [Symbol('x')]))).to.equal('isolation_not_plain');
+    expect(await codeOf(daemon.call('x', []))).to.equal('isolation_not_plain');
+    expect(await codeOf(daemon.call('x', ['y'.repeat(5_000_000)]))).to.equal('isolation_frame_size');
+    expect(daemon.isOver).to.equal(false);
+  });
+
+  it('carries errors with what may be shown of them', async () => {
+    const { daemon } = pair(() => {
+      throw new SvcError('acme_full', 'It is full.', { status: 409, retry: true, hint: 'Wait.', details: { n: 1 }, headers: { 'retry-after': '3' } });
+    });
+    const error = await daemon.call('x', []).catch((one: unknown) => one);
+    expect(error).to.be.instanceOf(SvcError).and.to.include({ code: 'acme_full', message: 'It is full.', status: 409, retry: true, hint: 'Wait.' });
+    expect(error).to.deep.include({ details: { n: 1 }, headers: { 'retry-after': '3' } });
+  });
+
+  it('ends a call by its signal and its deadline, and tells the other side', async () => {
+    const aborted: string[] = [];
+    const { daemon } = pair((to, _args, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error(`${aborted.push(to)}`)))));
+    const abort = new AbortController();
+    const call = daemon.call('first', [], { signal: abort.signal });
+    setTimeout(() => abort.abort(new Error('enough')), 10);
+    expect(await call.catch((error: Error) => error.message)).to.equal('enough');
+    expect(await codeOf(daemon.call('second', [], { deadlineMs: 10 }))).to.equal('isolation_late');
+    while (aborted.length < 2) await sleep(5);
+    expect(aborted).to.deep.equal(['first', 'second']);
+  });
+
+  it('moves a stream when it is pulled, and closes its source when the reader leaves', async () => {
+    let made = 0;
+    let isClosed = false;
+    const { daemon } = pair(async function* () {
+      try {
+        for (;;) yield made++;
+      } finally {
+        isClosed = true;
+      }
+    } as unknown as Side['serve']);
+    const stream = (await daemon.call('numbers', [])) as AsyncIterable<number>;
+    const got: number[] = [];
+    for await (const one of stream) {
+      got.push(one);
+      if (one === 3) break;
+    }
+    while (!isClosed) await sleep(5);
+    expect([got, made]).to.deep.equal([[0, 1, 2, 3], 4]);
+  });
+
+  it('fails all that waits when it ends, and what is asked later', async () => {
+    const { daemon } = pair(() => new Promise(() => undefined));
+    const calls = [daemon.call('a', []), daemon.call('b', [])].map(codeOf);
+    far.destroy();
+    expect(await Promise.all(calls)).to.deep.equal(['isolation_closed', 'isolation_closed']);
+    expect(await codeOf(daemon.call('c', []))).to.equal('isolation_closed');
+    expect(ended).to.include('daemon isolation_closed');
+  });
+
+  it('lets calls beyond what may be under way wait in line', async () => {
+    let most = 0;
+    let now = 0;
+    const { daemon } = pair(async () => {
+      most = Math.max(most, ++now);
+      await sleep(5);
+      now -= 1;
+    });
+    await Promise.all(Array.from({ length: 3 * MAX_IN_FLIGHT }, () => daemon.call('x', [])));
+    expect(most).to.equal(MAX_IN_FLIGHT);
+  });
+
+  describe('with a hostile side', () => {
+    const daemonWith = (serve: Side['serve'] = () => new Promise(() => undefined)): Peer => side(near, { serve }, 'daemon');
+    const isEnded = async (): Promise<string | undefined> => {
+      for (let i = 0; i < 400 && ended.length === 0; i++) await sleep(5);
+      return ended[0];
+    };
+
+    it('is cut at the length of a message that is too long, before the message has come', async () => {
+      daemonWith();
+      far.write(Buffer.from([0xff, 0xff, 0xff, 0xff]));
+      expect(await isEnded()).to.equal('daemon isolation_frame_size');
+    });
+
+    it('is cut at the 65th call that is open', async () => {
+      daemonWith();
+      for (let id = 1; id <= MAX_IN_FLIGHT + 1; id++) far.write(encodeFrame(['call', id, 'x', []], []));
+      expect(await isEnded()).to.equal('daemon isolation_flood');
+    });
+
+    for (const [what, bytes] of Object.entries({
+      'that is no JSON': frame('{'),
+      'that is no list': frame('{}'),
+      'of no kind': encodeFrame(['dance', 1], []),
+      'without a number': encodeFrame(['call', 'x', 'y', []], []),
+      'with arguments that are no list': encodeFrame(['call', 1, 'x', {}], []),
+      'with a mark that means nothing': encodeFrame(['call', 1, 'x', [{ '\0what': 1 }]], []),
+      'with bytes that are not there': encodeFrame(['call', 1, 'x', [{ '\0bytes': 7 }]], []),
+      'whose JSON is longer than the whole': Buffer.from([0, 0, 0, 5, 0, 0, 1, 0, 1]),
+      'that is too deep': encodeFrame(['call', 1, 'x', [JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`)]], []),
+    })) {
+      it(`is cut at a message ${what}`, async () => {
+        daemonWith();
+        far.write(bytes);
+        expect(await isEnded()).to.equal('daemon isolation_frame_broken');
+      });
+    }
+
+    it('answers to calls that nobody made, cancels and drops what is not there: nothing happens', async () => {
+      const daemon = daemonWith((to) => to);
+      for (const message of [
+        ['reply', 99, 1],
+        ['error', 98, {}],
+        ['cancel', 97],
+        ['drop', 96],
+      ])
+        far.write(encodeFrame(message, []));
+      const child = side(far, { serve: () => 'alive' }, 'child', false);
+      expect([await daemon.call('x', []), await child.call('y', [])]).to.deep.equal(['alive', 'y']);
+    });
+
+    it('takes a share of the time and no more: what else the process does goes on while messages pour in', async () => {
+      const daemon = daemonWith(() => 'x');
+      const ticks: number[] = [];
+      const timer = setInterval(() => ticks.push(performance.now()), 5);
+      const message = encodeFrame(['tell', 0, 'log', [{ list: Array.from({ length: 2_000 }, (_, i) => `line ${i}`) }]], []);
+      const end = performance.now() + 1_000;
+      while (performance.now() < end) if (!far.write(message)) await Promise.race([new Promise((resolve) => far.once('drain', resolve)), sleep(20)]);
+      clearInterval(timer);
+      // Without a share the loop would be busy from the first piece to the last.
+      expect(ticks.length).to.be.greaterThan(20);
+      expect(daemon.isOver).to.equal(false);
+    });
+  });
+});
+
+function frame(json: string): Buffer {
+  const body = Buffer.from(json);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(4 + body.length, 0);
+  head.writeUInt32BE(body.length, 4);
+  return Buffer.concat([head, body]);
+}
