@@ -117,7 +117,7 @@ for (const isolation of ['isolated', 'walled'] as const) {
 
     it('leaves nothing behind, and the daemon alive', async () => {
       expect(await readdir(folder)).to.deep.equal(['secret.txt']);
-      expect((await kernel.http.send('GET', '/api/health')).status).to.equal(200);
+      expect((await kernel.http.get('/api/health')).status).to.equal(200);
     });
   });
 }

@@ -23,8 +23,8 @@ const statusOf = (kernel: TestKernel) => {
   return found;
 };
 
-const calm = (kernel: TestKernel) => kernel.http.send('POST', '/api/acme/calm');
-const goWild = (kernel: TestKernel) => kernel.http.send('POST', '/api/acme/wild');
+const calm = (kernel: TestKernel) => kernel.http.post('/api/acme/calm');
+const goWild = (kernel: TestKernel) => kernel.http.post('/api/acme/wild');
 
 const until = async (what: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await what())) await sleep(50);
@@ -97,7 +97,7 @@ describe('an extension in a process of its own that misbehaves', function () {
     await calm(kernel);
     const call = goWild(kernel);
     await sleep(300);
-    for (let i = 0; i < 5; i++) expect((await kernel.http.send('GET', '/api/health')).status).to.equal(200);
+    for (let i = 0; i < 5; i++) expect((await kernel.http.get('/api/health')).status).to.equal(200);
     const { body, status } = await call;
     expect([status, body.code]).to.deep.equal([503, 'isolation_down']);
     expect(body.error).to.contain('it gave no sign of life for 4 s');
@@ -114,7 +114,7 @@ describe('an extension in a process of its own that misbehaves', function () {
     const kernel = await boot(wild('const all = []; for (;;) all.push(new Array(1000).fill({}));'), 'memory_mb = 64');
     const { status } = await goWild(kernel);
     expect(status).to.equal(503);
-    expect((await kernel.http.send('GET', '/api/health')).status).to.equal(200);
+    expect((await kernel.http.get('/api/health')).status).to.equal(200);
   });
 
   it('floods the daemon with calls: its channel is cut at the 65th that is open', async () => {
@@ -169,7 +169,7 @@ describe('an extension in a process of its own that misbehaves', function () {
     const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]`, strangers: [one] });
     const { body, status } = await calm(kernel);
     expect([status, body.code]).to.deep.equal([500, 'isolation_undeclared']);
-    expect((await kernel.http.send('POST', '/api/acme/other')).status).to.equal(404);
+    expect((await kernel.http.post('/api/acme/other')).status).to.equal(404);
   });
 
   it('is tried when somebody enables it: what fails then is its state, and the others go on', async () => {
@@ -180,7 +180,7 @@ describe('an extension in a process of its own that misbehaves', function () {
     const kernel = await bootTestKernel({ config: OPEN_RATE, strangers: [one] });
     const { reason, state } = await kernel.daemon.kernel.enable(ID);
     expect([state, reason]).to.deep.equal(['failed', 'not today']);
-    expect((await kernel.http.send('GET', '/api/health')).status).to.equal(200);
+    expect((await kernel.http.get('/api/health')).status).to.equal(200);
   });
 
   it('is ended after a rest, and begins again with the next call', async () => {

@@ -4,7 +4,9 @@ import { createCrashBook } from '../src/supervisor/crash-book.js';
 describe('the crash book', () => {
   const create = () => {
     let now = 0;
-    return { book: createCrashBook(() => now), pass: (ms: number) => {
+    return {
+      book: createCrashBook(() => now),
+      pass: (ms: number) => {
         now += ms;
       },
     };
