@@ -14,9 +14,56 @@ export interface Visit {
   readonly mistakes: string[];
 }
 
-/** A browser for the tests of one suite; without one they are skipped, and say so. Call it in `describe`. */
-export const useBrowser = (): { open(url: string, options?: BrowserContextOptions): Promise<Visit>; browser(): Browser } => {
-  let browser: Browser | undefined;
+/** Nothing here is looked at on a screen: no stand-in for a graphics card is needed. */
+const LAUNCH = { executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] };
+const LIKE_A_READER = { viewport: { width: 1280, height: HEIGHT }, locale: 'en-GB', reducedMotion: 'reduce' } as const;
+const HEARD = ['console', 'pageerror', 'request', 'response', 'dialog', 'download', 'websocket'] as const;
+
+/** One for all suites of a file. */
+let browser: Browser | undefined;
+after(async () => {
+  await browser?.close();
+  browser = undefined;
+});
+
+/** A page that one test after another uses: a new context costs a renderer of its own, and all scripts compiled anew. */
+let lent: Page | undefined;
+const visited = new Set<string>();
+
+const listen = (page: Page): string[] => {
+  const mistakes: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') mistakes.push(`${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => mistakes.push(error.message));
+  return mistakes;
+};
+
+/** As if nobody had been there: no storage, no cookies, no second tab, nothing held up or made to look otherwise. */
+const makeNew = async (page: Page): Promise<void> => {
+  const context = page.context();
+  for (const event of HEARD) page.removeAllListeners(event);
+  await Promise.all([
+    ...context
+      .pages()
+      .filter((other) => other !== page)
+      .map((other) => other.close()),
+    page.unrouteAll({ behavior: 'ignoreErrors' }),
+  ]);
+  await page.bringToFront();
+  await page.goto('about:blank');
+  const debug = await context.newCDPSession(page);
+  for (const origin of visited) await debug.send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage,indexeddb,cache_storage,service_workers' });
+  visited.clear();
+  await debug.detach();
+  await Promise.all([context.clearCookies(), context.clearPermissions(), context.setOffline(false)]);
+  await page.emulateMedia({ colorScheme: null, contrast: null, forcedColors: null, media: null, reducedMotion: LIKE_A_READER.reducedMotion });
+  await page.setViewportSize(LIKE_A_READER.viewport);
+};
+
+/** A browser for the tests of one suite; without one they are skipped, and say so. Call it in `describe`, before other hooks. */
+export const useBrowser = (): { open(url: string, options?: BrowserContextOptions | undefined): Promise<Visit>; browser(): Browser } => {
+  let isLent = false;
   before(async function () {
     this.timeout(60_000);
     if (!existsSync(CHROMIUM)) {
@@ -24,26 +71,33 @@ export const useBrowser = (): { open(url: string, options?: BrowserContextOption
       Object.assign(this.test?.parent ?? {}, { skipReason: `no Chromium at ${CHROMIUM}; install it, or set CHROMIUM=/path` });
       return this.skip();
     }
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    browser ??= await chromium.launch(LAUNCH);
   });
-  after(() => browser?.close());
-  afterEach(async () => {
-    await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+  afterEach(async function () {
+    isLent = false;
+    // What a failure left is not cleared up but thrown away.
+    const kept = this.currentTest?.isPassed() && !lent?.isClosed() ? lent : undefined;
+    lent = kept;
+    await Promise.all((browser?.contexts() ?? []).filter((context) => context !== kept?.context()).map((context) => context.close()));
+    if (kept) await makeNew(kept);
   });
   const running = (): Browser => {
     if (!browser) throw new Error('the browser is started before the tests, not before that');
     return browser;
   };
+  const newPage = async (options?: BrowserContextOptions): Promise<Page> => (await running().newContext({ ...LIKE_A_READER, ...options })).newPage();
+  const lend = async (url: string): Promise<Page> => {
+    isLent = true;
+    visited.add(new URL(url).origin);
+    lent ??= await newPage();
+    return lent;
+  };
   return {
     browser: running,
-    open: async (url, options = {}) => {
-      const context = await running().newContext({ viewport: { width: 1280, height: HEIGHT }, locale: 'en-GB', reducedMotion: 'reduce', ...options });
-      const page = await context.newPage();
-      const mistakes: string[] = [];
-      page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') mistakes.push(`${message.text()} ${message.location().url}`);
-      });
-      page.on('pageerror', (error) => mistakes.push(error.message));
+    /** The first one of a test is a page that was used before and knows nothing of that; those with options, and further ones, are by themselves. */
+    open: async (url, options) => {
+      const page = isLent || options !== undefined ? await newPage(options) : await lend(url);
+      const mistakes = listen(page);
       await page.goto(url);
       return { page, mistakes };
     },
@@ -80,8 +134,8 @@ export const axeFindings = async (page: Page): Promise<string[]> => {
   // As a call of the debugger, which the page's own policy does not judge.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource());
   return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Array<{ id: string; help: string; nodes: Array<{ html: string; failureSummary: string }> }> }> } }; // put there above
-    const { violations } = await axe.run();
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Array<{ id: string; help: string; nodes: Array<{ html: string; failureSummary: string }> }> }> } }; // put there above
+    const { violations } = await axe.run({ resultTypes: ['violations'], selectors: false, preload: false });
     return violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes.length}) ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`);
   });
 };

@@ -20,7 +20,7 @@ describe('the panel of the settings', function () {
   const at = (kernel: TestKernel, place = ''): string => `${kernel.url}/#/config${place}`;
   const shown = async ({ http }: TestKernel) => (await http.expect(200, 'GET', '/api/config')).body;
   const review = (page: Page) => page.getByRole('button', { name: 'See the difference and save' }).click();
-  const save = (page: Page) => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  const save = (page: Page, timeout = 30_000) => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click({ timeout });
   const row = (page: Page, path: string) => page.locator(`[data-path="${path}"]`);
 
   it('shows each setting with its value and where that is from; each view is well made', async () => {
@@ -100,7 +100,8 @@ describe('the panel of the settings', function () {
     await page.getByRole('combobox', { name: 'Level' }).selectOption('debug');
     await kernel.http.expect(200, 'POST', '/api/config/set', { path: 'log.level', value: 'error' });
     await review(page);
-    await save(page);
+    // Told at once where the change was heard of by now, else when it is sent.
+    await save(page, 2_000).catch(() => undefined);
     const theirs = page.getByRole('dialog').getByRole('region', { name: 'Theirs and yours: log.level' });
     await theirs.getByText('level = "error"').waitFor();
     await theirs.getByText('level = "debug"').waitFor();
