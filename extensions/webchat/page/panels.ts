@@ -5,13 +5,15 @@
  * S2  Code is loaded when its panel is opened. A reload of an area has other names for its files, so its panel is drawn anew.
  * S3  Panels of the daemon's own areas run here. Those of strangers are not listed: they get a frame of their own.
  */
-import { batch, caller, daemon, type OutputOf, type PanelDefinition, signal } from '@svc/kit';
+import { address, batch, caller, daemon, type OutputOf, type PanelDefinition, signal } from '@svc/kit';
 
 export type Panel = OutputOf<'listPanels'>['panels'][number];
 
 /** Undefined until they were listed once. */
 export const panels = signal<readonly Panel[] | undefined>(undefined);
 export const panelsError = signal<unknown>(undefined);
+/** Where the changes stood when the panels were listed for the first time: before anything else was read. */
+export let readAfter: string | undefined;
 
 export const PLACES = ['talk', 'watch', 'build', 'run'] as const;
 
@@ -19,6 +21,7 @@ export const loadPanels = async (): Promise<void> => {
   if (!caller.peek()?.isKnown) return;
   try {
     const answer = await daemon.call('listPanels');
+    readAfter ??= answer.after;
     batch(() => {
       panels.value = answer.panels;
       panelsError.value = undefined;
@@ -28,7 +31,16 @@ export const loadPanels = async (): Promise<void> => {
   }
 };
 
-export const hrefOf = (panel: Panel, file: string): string => `/ui/panels/${encodeURIComponent(panel.extension)}/${encodeURIComponent(file)}`;
+let isAsked = false;
+
+/** Lists them unless that was done already. */
+export const listPanels = (): void => {
+  if (isAsked || !caller.peek()?.isKnown) return;
+  isAsked = true;
+  void loadPanels();
+};
+
+export const hrefOf = (panel: Pick<Panel, 'extension'>, file: string): string => `/ui/panels/${encodeURIComponent(panel.extension)}/${encodeURIComponent(file)}`;
 
 const loaded = new Map<string, Promise<PanelDefinition>>();
 
@@ -43,8 +55,16 @@ const styleOf = (href: string): Promise<void> =>
     document.head.append(link);
   });
 
+/** Code that will be wanted when the panels are listed, named in the page's head. */
+export const loadFirstPanel = (): void => {
+  const [id, extension = '', script = '', style] = document.querySelector<HTMLMetaElement>('meta[name="first-panel"]')?.content.split(' ') ?? [];
+  const { panel } = address.peek();
+  // Whether it works is seen when it is opened.
+  if (id !== undefined && (panel === '' || panel === id)) loadPanel({ extension, script, ...(style === undefined ? {} : { style }) }).catch(() => undefined);
+};
+
 /** The code of a panel; asked for again after a failure. */
-export const loadPanel = (panel: Panel): Promise<PanelDefinition> => {
+export const loadPanel = (panel: Pick<Panel, 'extension' | 'script' | 'style'>): Promise<PanelDefinition> => {
   const href = hrefOf(panel, panel.script);
   const known = loaded.get(href);
   if (known) return known;

@@ -2,7 +2,6 @@
 import './shell.css';
 import {
   address,
-  batch,
   caller,
   connection,
   effect,
@@ -26,7 +25,7 @@ import { Login } from './login.js';
 import { Navigation } from './navigation.js';
 import { openPanel, Outlet } from './outlet.js';
 import { Palette } from './palette.js';
-import { loadPanels, panels } from './panels.js';
+import { listPanels, loadFirstPanel, loadPanels, panels, panelsError, readAfter } from './panels.js';
 import { t } from './shell-words.js';
 
 const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
@@ -54,11 +53,10 @@ const useKeys = (toggleCommands: () => void): void => {
 const Inside = () => {
   const [isNavOpen, setNavOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  useEffect(() => {
-    void loadPanels();
-  }, []);
-  // A socket that was refused is opened anew when the caller is known again.
-  useEffect(() => (mustLogIn.value ? undefined : startLive()), [mustLogIn.value]);
+  useEffect(listPanels, []);
+  // A socket that was refused is opened anew when the caller is known again. It tells what changed since the panels were listed.
+  const isBegun = panels.value !== undefined || panelsError.value !== undefined;
+  useEffect(() => (mustLogIn.value || !isBegun ? undefined : startLive(readAfter)), [mustLogIn.value, isBegun]);
   useChanges(['extension', 'auth'], () => void loadPanels());
   useEffect(() => setNavOpen(false), [address.value]);
   const toggle = (): void => setPaletteOpen((now) => !now);
@@ -132,13 +130,14 @@ const FIRST_WAIT_MS = 1_000;
 
 /** A page that was opened while the daemon starts waits for it. */
 const begin = (): void => {
-  loadCaller().catch((error: unknown) => {
+  loadCaller().then(listPanels, (error: unknown) => {
     failed(error);
     setTimeout(begin, FIRST_WAIT_MS);
   });
 };
 
-batch(begin);
+begin();
+loadFirstPanel();
 const root = document.getElementById('page');
 if (root) {
   root.replaceChildren();

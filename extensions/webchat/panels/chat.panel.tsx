@@ -1,13 +1,12 @@
 /** Conversations: `#/chat/<agent>/<session>`; without a session the agent's current one, without an agent the last one talked with. */
 import './chat/chat.css';
-import { address, addressOf, Button, daemon, definePanel, Empty, Failure, go, Icon, Loading, may, type PanelProps, useEffect, useLoaded, useState } from '@svc/kit';
+import { address, addressOf, Button, daemon, definePanel, Empty, Failure, go, Icon, keep, Loading, may, type PanelProps, useEffect, useLoaded, useState } from '@svc/kit';
+import { type Agent, LAST_AGENT, useAgents } from './chat/agents.js';
 import { ConversationView, NewConversation } from './chat/conversation-view.js';
-import { type Agent, SessionList } from './chat/session-list.js';
+import { SessionList } from './chat/session-list.js';
 import { NoAgents } from './chat/welcome.js';
 import { t } from './chat/words.js';
 
-const MAX_AGENTS = 500;
-const LAST_AGENT = 'svc.agent';
 const NEW = 'new';
 
 /** The session that is meant where none is named. */
@@ -30,26 +29,23 @@ const Opened = ({ agent, sessionId }: { agent: Agent; sessionId: string | undefi
 const Chat = ({ path }: PanelProps) => {
   const [named, sessionId] = path;
   const [isListOpen, setListOpen] = useState(false);
-  const agents = useLoaded('agents', (signal) => daemon.call('listAgents', { limit: MAX_AGENTS, sort: 'name', order: 'asc' }, { signal }), ['agent']);
+  const { agents, agent, isWaiting, error, reload } = useAgents(named);
   useEffect(() => setListOpen(false), [named, sessionId]);
   useEffect(() => {
-    if (named !== undefined) localStorage.setItem(LAST_AGENT, named);
+    if (named !== undefined) keep(LAST_AGENT, named);
   }, [named]);
-  if (!agents.data)
+  if (isWaiting || (!agent && error !== undefined))
     return (
       <div class="panel-body">
         <h1 class="off-screen">{t('conversations')}</h1>
-        {agents.error === undefined ? <Loading /> : <Failure error={agents.error} onRetry={agents.reload} />}
+        {error === undefined ? <Loading /> : <Failure error={error} onRetry={reload} />}
       </div>
     );
-  const all = agents.data.agents;
-  if (all.length === 0) return <NoAgents mayMake={may('agents.write')} />;
-  const last = localStorage.getItem(LAST_AGENT);
-  const agent = named === undefined ? (all.find(({ id }) => id === last) ?? all.find(({ name }) => name === 'assistant') ?? all[0]) : all.find(({ id }) => id === named);
+  if (agents.length === 0) return <NoAgents mayMake={may('agents.write')} />;
   return (
     <div class={isListOpen ? 'chat list-open' : 'chat'}>
       <aside class="chat-list" aria-label={t('conversations')}>
-        <SessionList agents={all} agentId={agent?.id} currentId={sessionId} maySend={may('runs.send')} mayWrite={may('sessions.write')} onAgent={(id) => go('chat', [id])} />
+        <SessionList agents={agents} agentId={agent?.id} currentId={sessionId} maySend={may('runs.send')} mayWrite={may('sessions.write')} onAgent={(id) => go('chat', [id])} />
       </aside>
       {isListOpen && <div class="nav-veil" onClick={() => setListOpen(false)} />}
       <section class="chat-main" aria-label={agent ? t('welcome_to', { name: agent.name }) : t('conversations')}>

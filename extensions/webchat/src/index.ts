@@ -5,11 +5,12 @@ import { webchatRoutes } from './routes.js';
 
 export default defineExtension({
   activate(ctx) {
-    serveLive(ctx);
+    const newest = serveLive(ctx);
     const authorize = ctx.hooks.use(HttpAuthorize);
     ctx.routes.add(
       ...webchatRoutes({
         assets: ctx.files.assets,
+        newest,
         panels: () => ctx.kernel.panels(),
         panelFiles: (extension) => ctx.kernel.panelFiles(extension),
         mayDo: async (actor, permission) => authorize.isEmpty() || (await authorize.call({ actor, method: 'GET', routeId: 'listPanels', permission })) === undefined,

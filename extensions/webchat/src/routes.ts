@@ -13,6 +13,8 @@ import { webchatErrors } from './errors.js';
 
 export interface PageDeps {
   readonly assets: Assets;
+  /** Where the changes stand, which the live socket tells. */
+  newest(): string;
   panels(): readonly PanelView[];
   panelFiles(extension: string): Assets | undefined;
   /** Whether the caller has this permission. */
@@ -40,6 +42,8 @@ const FOR_EVER = { ...CHECKED, 'cache-control': 'public, max-age=31536000, immut
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 const ICON = 'icon.svg';
+/** It is asked for in three places of one page. */
+const FOR_AN_HOUR = { ...CHECKED, 'cache-control': 'public, max-age=3600' };
 const DEFAULT_ORDER = 500;
 
 const FileName = Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*\\.(js|css|svg)$', description: 'Its name', examples: ['shell.js'] });
@@ -62,7 +66,16 @@ const byPlace = (one: PanelView, other: PanelView): number =>
 /** Of two with one id the first one stays. */
 const onlyFirst = (all: readonly PanelView[]): PanelView[] => all.filter((panel, index) => all.findIndex(({ id }) => id === panel.id) === index);
 
-const pageRoutes = ({ assets, panelFiles }: PageDeps): RouteDecl[] => [
+/** The panel that opens by itself is in the page's head, so that its code comes while the page asks who looks at it. */
+const FIRST_PANEL = 'chat';
+const withFirstPanel = (panels: readonly PanelView[]): string => {
+  const first = panels.find(({ id }) => id === FIRST_PANEL);
+  if (!first) return markup;
+  const { extension, script, style = '' } = first;
+  return markup.replace('</head>', `  <meta name="first-panel" content="${[FIRST_PANEL, extension, script, style].join(' ').trim()}">\n  </head>`);
+};
+
+const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
   defineRoute({
     id: 'getWebchat',
     method: 'GET',
@@ -73,7 +86,7 @@ const pageRoutes = ({ assets, panelFiles }: PageDeps): RouteDecl[] => [
     permission: 'webchat.read',
     cost: 0,
     responses: { 200: { description: 'An HTML page that uses this API', contentType: 'text/html' } },
-    handler: async () => bytes(200, 'text/html; charset=utf-8', markup, { ...CHECKED, 'content-security-policy': POLICY }),
+    handler: async () => bytes(200, 'text/html; charset=utf-8', withFirstPanel(panels()), { ...CHECKED, 'content-security-policy': POLICY }),
   }),
   defineRoute({
     id: 'getPageFile',
@@ -88,7 +101,7 @@ const pageRoutes = ({ assets, panelFiles }: PageDeps): RouteDecl[] => [
     responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
     handler: async (req) => {
       const { asset: file } = req.params;
-      if (file === ICON) return bytes(200, 'image/svg+xml', icon, CHECKED);
+      if (file === ICON) return bytes(200, 'image/svg+xml', icon, FOR_AN_HOUR);
       if (file.endsWith('.svg')) throw servedErrors.file_missing(file);
       return sendAsset(req, assets, file, typeOf(file), file.startsWith('chunk-') ? FOR_EVER : CHECKED);
     },
@@ -124,14 +137,15 @@ export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
     auth: 'bearer',
     permission: 'webchat.read',
     cost: 1,
-    responses: { 200: Type.Object({ panels: Type.Array(PanelShown) }) },
+    responses: { 200: Type.Object({ panels: Type.Array(PanelShown), after: Type.String({ description: 'For the live socket: what changed after this answer was made' }) }) },
     handler: async ({ actor }) => {
+      const after = deps.newest();
       const all = onlyFirst([...deps.panels()].sort(byPlace));
       const allowed = await Promise.all(all.map(({ permission }) => deps.mayDo(actor, permission)));
       const panels = all
         .filter((_, index) => allowed[index])
         .map(({ id, extension, title, icon, place, script, style }) => ({ id, extension, title, icon, place, script, ...(style === undefined ? {} : { style }) }));
-      return reply(200, { panels });
+      return reply(200, { panels, after });
     },
   }),
 ];

@@ -16,16 +16,19 @@ const MAX_FIRST_LOAD_BYTES = 90_000;
 describe('the page', function () {
   this.timeout(90_000);
   const chromium = useBrowser();
+  /** One for all who change nothing of it that they do not put back. */
+  let common: TestKernel;
   let kernel: TestKernel;
   let page: Page;
   let mistakes: readonly string[];
-  afterEach(async () => {
-    await page?.close();
-    await stopTestKernels();
+  before(async () => {
+    common = await bootTestKernel();
   });
+  afterEach(() => (kernel === common ? undefined : kernel.stop()));
+  after(stopTestKernels);
 
-  const visit = async (options: Parameters<typeof bootTestKernel>[0] = {}, browser = {}): Promise<void> => {
-    kernel = await bootTestKernel(options);
+  const visit = async (options?: Parameters<typeof bootTestKernel>[0], browser?: Parameters<typeof chromium.open>[1]): Promise<void> => {
+    kernel = options ? await bootTestKernel(options) : common;
     ({ page, mistakes } = await chromium.open(kernel.url, browser));
   };
   const navigation = () => page.getByRole('navigation', { name: 'Navigation' });
@@ -36,8 +39,8 @@ describe('the page', function () {
   };
 
   it('loads little before the first panel is there, all of it from this daemon', async () => {
-    kernel = await bootTestKernel();
-    const visited = await chromium.open('about:blank');
+    kernel = common;
+    const visited = await chromium.open('about:blank', {});
     page = visited.page;
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
@@ -50,6 +53,10 @@ describe('the page', function () {
     );
     expect(scripts).to.be.within(10_000, MAX_FIRST_LOAD_BYTES);
     expect(asked.filter((url) => new URL(url).origin !== kernel.url)).to.deep.equal([]);
+    await page.getByText('Connected', { exact: true }).waitFor();
+    await page.waitForLoadState('networkidle');
+    const ofTheApi = asked.map((url) => new URL(url).pathname).filter((path) => path.startsWith('/api/') && path !== '/api/agents');
+    expect(ofTheApi, 'nothing is asked twice').to.deep.equal([...new Set(ofTheApi)]);
     expect(visited.mistakes).to.deep.equal([]);
   });
 
@@ -145,7 +152,7 @@ describe('the page', function () {
   });
 
   it('speaks the language of its reader, and another one when asked', async () => {
-    await visit({}, { locale: 'zh-CN' });
+    await visit(undefined, { locale: 'zh-CN' });
     await page.getByRole('navigation', { name: '导航' }).getByRole('link', { name: '对话' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.lang)).to.equal('zh-Hans');
     await expectWellMade(page, 'the page in Chinese');
@@ -179,8 +186,8 @@ describe('the page', function () {
   });
 
   it('tells the time right by a browser whose clock is wrong', async () => {
-    kernel = await bootTestKernel();
-    const visited = await chromium.open('about:blank');
+    kernel = common;
+    const visited = await chromium.open('about:blank', {});
     page = visited.page;
     await page.clock.setFixedTime(new Date('2019-01-01T00:00:00Z'));
     await page.goto(kernel.url);

@@ -36,6 +36,8 @@ export interface LiveClock {
 export interface LiveOptions extends Pick<ClientOptions, 'baseUrl' | 'key'> {
   /** Instead of one that is made of `baseUrl` and `key`. */
   readonly client?: Client;
+  /** Where what you show was read: `after` of `listPanels`, as it was before you read the rest. What changed since is told, or `onGap` is called. */
+  readonly after?: string | undefined;
   onChange(change: LiveChange): void;
   /** What was missed is not known any more: read anew what you show. */
   onGap?(): void;
@@ -116,6 +118,7 @@ class Line {
     this.#client = options.client ?? createClient(options);
     this.#Socket = Socket;
     this.#clock = options.clock ?? systemClock;
+    this.#place = placeOf(options.after);
     this.#leavePage = onWake(() => this.#wake());
     void this.#connect();
   }
@@ -255,6 +258,12 @@ class Line {
     this.#options.onState?.(state);
   }
 }
+
+/** Undefined where it is none. */
+const placeOf = (text = ''): { epoch: string; seq: number } | undefined => {
+  const [, epoch, seq] = /^([0-9a-f]{16})\.(\d{1,15})$/.exec(text) ?? [];
+  return epoch === undefined || seq === undefined ? undefined : { epoch, seq: Number(seq) };
+};
 
 interface LiveFrame {
   readonly type: string;

@@ -102,6 +102,21 @@ describe('followChanges', () => {
     expect(follower.gaps()).to.equal(0);
   });
 
+  it('L1: begins where something was read, and tells what changed since; a place of another life is a gap', async () => {
+    const kernel = await boot();
+    const { after } = (await kernel.http.expect(200, 'GET', '/api/panels')).body;
+    const meanwhile = await spawn(kernel, 'meanwhile');
+    const follower = follow({ after });
+    await until(() => agents(follower).length > 0);
+    expect([agents(follower), follower.gaps()]).to.deep.equal([[meanwhile], 0]);
+    const lost = follow({ after: '00000000000000ff.7' });
+    await lost.was('live');
+    await until(() => lost.gaps() === 1);
+    const wrong = follow({ after: 'nowhere' });
+    await wrong.was('live');
+    expect([agents(wrong), wrong.gaps()]).to.deep.equal([[], 0]);
+  });
+
   it('L1: says that there is a gap when the next daemon answers, and goes on with it', async () => {
     const first = await boot();
     const follower = follow();

@@ -12,6 +12,7 @@ export { address, addressOf, go, type Place, setQuery } from './address.js';
 export { caller, type Caller, loadCaller, may, mustLogIn, needs, whyNot } from './caller.js';
 export * from './components/index.js';
 export { daemon } from './daemon.js';
+export { keep, kept } from './kept.js';
 export { type Draft, useDraft, type Versioned } from './draft.js';
 export { useFresh } from './fresh.js';
 export { type ChangeKind, connection, type Connection, startLive, useChanges } from './live.js';

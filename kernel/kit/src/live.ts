@@ -26,18 +26,19 @@ const tellAll = (): void => {
   for (const listener of [...listeners.keys()]) listener(undefined);
 };
 
-/** Called once, by the page, when it knows its caller. */
-export const startLive = (): (() => void) => {
+/** Called once, by the page, when it knows its caller. `after` is where everything that is shown was read, or later. */
+export const startLive = (after?: string): (() => void) => {
   const live = followChanges({
     client: daemon,
+    after,
     onChange: (change) => {
       if (change.what === 'auth') void loadCaller();
       tell(change);
     },
     onGap: tellAll,
     onState: (state) => {
-      // What was loaded while nobody listened may have changed since.
-      if (state === 'live' && connection.peek() === 'connecting') tellAll();
+      // What was loaded while nobody listened may have changed since; with a place that is told.
+      if (state === 'live' && connection.peek() === 'connecting' && after === undefined) tellAll();
       if (state === 'refused') mustLogIn.value = true;
       connection.value = state === 'refused' ? 'offline' : state;
     },

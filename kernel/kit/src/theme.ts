@@ -1,5 +1,6 @@
 /** Light, dark, or as the system has it; and whether the system asks for more contrast. */
 import { computed, effect, signal } from '@preact/signals';
+import { keep, kept } from './kept.js';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -17,13 +18,12 @@ const follow = (query: string) => {
 const systemIsDark = follow('(prefers-color-scheme: dark)');
 export const contrast = follow('(prefers-contrast: more)');
 
-const kept = localStorage.getItem(KEPT);
-export const theme = signal<Theme>(kept === 'light' || kept === 'dark' ? kept : 'system');
+const chosenBefore = kept(KEPT);
+export const theme = signal<Theme>(chosenBefore === 'light' || chosenBefore === 'dark' ? chosenBefore : 'system');
 export const isDark = computed(() => (theme.value === 'system' ? systemIsDark.value : theme.value === 'dark'));
 
 export const setTheme = (chosen: Theme): void => {
-  if (chosen === 'system') localStorage.removeItem(KEPT);
-  else localStorage.setItem(KEPT, chosen);
+  keep(KEPT, chosen === 'system' ? null : chosen);
   theme.value = chosen;
 };
 

@@ -3,6 +3,7 @@
  * must have every word, by type. `t('left', { count: 3 })` fills `{count}`; a word may have a form for one: `{count|one|many}`.
  */
 import { signal } from '@preact/signals';
+import { keep, kept } from './kept.js';
 
 export const LANGUAGES = { en: 'English', zh: '中文' } as const;
 export type Language = keyof typeof LANGUAGES;
@@ -13,15 +14,15 @@ const isLanguage = (text: string | null | undefined): text is Language => text !
 
 /** What was chosen here, else the first of the browser's languages that there is. */
 const initial = (): Language => {
-  const kept = localStorage.getItem(KEPT);
-  if (isLanguage(kept)) return kept;
+  const chosen = kept(KEPT);
+  if (isLanguage(chosen)) return chosen;
   return navigator.languages.map((one) => one.slice(0, 2).toLowerCase()).find(isLanguage) ?? 'en';
 };
 
 export const language = signal<Language>(initial());
 
 export const chooseLanguage = (chosen: Language): void => {
-  localStorage.setItem(KEPT, chosen);
+  keep(KEPT, chosen);
   language.value = chosen;
 };
 

@@ -1,6 +1,7 @@
 /** Where a message is written. What was typed outlives the tab, the connection and the daemon; only sending it takes it away. */
 import { bytes, type ComponentChildren, daemon, failed, Icon, IconButton, notify, type OutputOf, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from '@svc/kit';
 import { draftOf, keepDraft } from './drafts.js';
+import { nowOneCanType } from './later.js';
 import type { Question } from './live-run.js';
 import { type Uploads, useUploads } from './uploads.js';
 import { t } from './words.js';
@@ -134,6 +135,7 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
   const commands = useCommands(text);
 
   useGrowing(area, text);
+  useEffect(nowOneCanType, []);
 
   const isEmpty = text.trim() === '' && uploads.ready.length === 0;
   const canSend = maySend && (!isEmpty || uploads.coming.length > 0);

@@ -1,11 +1,13 @@
 /** One conversation: its turns, and where the next message is written. */
 import { addressOf, Button, daemon, Dialog, Empty, Failure, failed, go, LinkButton, Loading, may, SvcError, TextArea, useChanges, useEffect, useMemo, useRef, useState } from '@svc/kit';
+import { bringMarkdown } from './answer-text.js';
 import { Composer } from './composer.js';
 import { openConversation, type Conversation } from './conversation.js';
 import { keepDraft } from './drafts.js';
+import { whenQuiet } from './later.js';
 import type { Attached, Question } from './live-run.js';
 import { ModelSwitch } from './model-switch.js';
-import type { Agent } from './session-list.js';
+import type { Agent } from './agents.js';
 import { TurnList } from './turn-list.js';
 import type { TurnActions } from './turn-view.js';
 import { keptTurns, type Turn, withLive } from './turns.js';
@@ -48,6 +50,7 @@ const EditDialog = ({ turn, onClose, onSay }: { turn: Turn; onClose: () => void;
 const useConversation = (agentId: string, sessionId: string): Conversation => {
   const conversation = useMemo(() => openConversation(agentId, sessionId), [agentId, sessionId]);
   useEffect(() => {
+    void bringMarkdown();
     void conversation.refresh();
     return conversation.close;
   }, [conversation]);
@@ -145,6 +148,7 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
 /** Before anything was said: the conversation is made when the first message is sent. */
 export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boolean }) => {
   const maySend = may('runs.send');
+  useEffect(() => void whenQuiet().then(bringMarkdown), []);
   const begin = async (question: Question): Promise<void> => {
     const { session_id } = await daemon.call('createSession', { id: agent.id, body: { activate: true } });
     toSay.set(session_id, question);

@@ -9,7 +9,7 @@
 import { Component, type ComponentChildren, CopyButton, Fragment, type JSX, useEffect, useMemo, useRef, useState } from '@svc/kit';
 import { lexer, type Token, type Tokens } from 'marked';
 import type { Highlighted } from './highlight.js';
-import { t } from './words.js';
+import { t } from './markdown-words.js';
 
 const MAX_CHARS = 300_000;
 const MAX_DEPTH = 24;

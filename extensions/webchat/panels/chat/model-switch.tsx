@@ -1,17 +1,20 @@
 /** The model that answers, switched where one talks. */
-import { daemon, failed, Icon, Menu, type MenuItem, notify, useLoaded } from '@svc/kit';
-import type { Agent } from './session-list.js';
+import { daemon, failed, Icon, Menu, type MenuItem, notify, useEffect, useLoaded } from '@svc/kit';
+import type { Agent } from './agents.js';
+import { whenQuiet } from './later.js';
 import { t } from './words.js';
 
 const MAX_SHOWN = 60;
 
 export const ModelSwitch = ({ agent, mayWrite }: { agent: Agent; mayWrite: boolean }) => {
-  const models = useLoaded('usable models', (signal) => daemon.call('listModels', { available: true }, { signal }), ['models', 'provider']);
+  const models = useLoaded('usable models', (signal) => whenQuiet().then(() => daemon.call('listModels', { available: true }, { signal })), ['models', 'provider']);
   const choose = async (provider: string, model: string, name: string): Promise<void> => {
     await daemon.call('setAgentModel', { id: agent.id, body: { provider, model } });
     notify(t('model_set', { agent: agent.name, model: name }));
   };
-  if (models.error !== undefined && models.data === undefined) failed(models.error);
+  useEffect(() => {
+    if (models.error !== undefined && models.data === undefined) failed(models.error);
+  }, [models.error]);
   const all = models.data?.models ?? [];
   const items: MenuItem[] = all.slice(0, MAX_SHOWN).map((model) => ({
     id: `${model.provider} ${model.id}`,

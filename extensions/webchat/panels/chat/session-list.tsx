@@ -22,11 +22,12 @@ import {
   useLoaded,
   useState,
 } from '@svc/kit';
+import type { Agent } from './agents.js';
 import { keepPins, pinnedIds } from './drafts.js';
+import { useStatus } from './stand-in.js';
 import { t } from './words.js';
 
 export type Session = OutputOf<'listSessions'>['sessions'][number];
-export type Agent = OutputOf<'listAgents'>['agents'][number];
 
 const PAGE = 50;
 const SEARCH_AFTER_MS = 250;
@@ -268,7 +269,7 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
 
 /** Says for as long as it is so that no model answers. */
 const StandIn = () => {
-  const status = useLoaded('status', (signal) => daemon.call('getStatus', {}, { signal }), ['provider', 'models', 'config']);
+  const status = useStatus();
   return status.data?.default_model_stand_in ? (
     <a class="stand-in" href={addressOf('chat', [], { setup: 'yes' })}>
       <Badge tone="warn" icon="triangle-alert">

@@ -1,9 +1,9 @@
 /** One turn: what was asked, what was done about it, and what came of it. */
 import { Button, CopyButton, count, dateTime, Fold, Icon, IconButton, type JSX, memo, money, useState } from '@svc/kit';
+import { AnswerText } from './answer-text.js';
 import { Attachments } from './attachment.js';
 import { GOING_ON } from './conversation.js';
 import type { LiveRun, Part } from './live-run.js';
-import { Markdown } from './markdown.js';
 import { ToolCallLine } from './tool-call.js';
 import { textOf, type Turn } from './turns.js';
 import { t } from './words.js';
@@ -52,7 +52,7 @@ const Question = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
 };
 
 const PartShown = ({ part, actions }: { part: Part; actions: TurnActions }): JSX.Element =>
-  part.kind === 'text' ? <Markdown text={part.text} /> : <ToolCallLine call={part.call} agentId={actions.agentId} canGrant={actions.mayGrant} />;
+  part.kind === 'text' ? <AnswerText text={part.text} /> : <ToolCallLine call={part.call} agentId={actions.agentId} canGrant={actions.mayGrant} />;
 
 const Going = ({ live }: { live: LiveRun }) => {
   if (live.phase === 'over') return null;
@@ -132,7 +132,7 @@ export const TurnView = memo(({ turn, actions }: { turn: Turn; actions: TurnActi
     return (
       <article class="turn note">
         <Fold summary={<span class="muted">{t('summary')}</span>}>
-          <Markdown text={turn.note} />
+          <AnswerText text={turn.note} />
         </Fold>
       </article>
     );

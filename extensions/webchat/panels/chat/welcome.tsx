@@ -1,6 +1,7 @@
 /** What a conversation shows before anything was said: who answers, what to try, and how to bring in a model. */
-import { addressOf, Button, daemon, failed, go, Icon, LinkButton, Loading, notify, type OutputOf, setQuery, useEffect, useLoaded, useState } from '@svc/kit';
-import type { Agent } from './session-list.js';
+import { addressOf, Button, daemon, failed, go, Icon, LinkButton, Loading, notify, type OutputOf, setQuery, useEffect, useState } from '@svc/kit';
+import type { Agent } from './agents.js';
+import { useStatus } from './stand-in.js';
 import { t } from './words.js';
 
 const MAX_OFFERED = 12;
@@ -52,7 +53,7 @@ const SetUp = () => (
 );
 
 export const Welcome = ({ agent, maySend, maySetUp, isAsked, onTry }: { agent: Agent; maySend: boolean; maySetUp: boolean; isAsked: boolean; onTry: (text: string) => void }) => {
-  const status = useLoaded('status', (signal) => daemon.call('getStatus', {}, { signal }), ['provider', 'models', 'config']);
+  const status = useStatus();
   const needsModel = status.data?.default_model_stand_in === true || isAsked;
   return (
     <div class="welcome">

@@ -10,7 +10,8 @@ const HELD_CHANGES = 1_000;
 const EPOCH_BYTES = 8;
 const PING_MS = 15_000;
 
-export const serveLive = (ctx: ExtensionContext): void => {
+/** Returns a function that says where the changes stand now, as the socket takes it for `after`. */
+export const serveLive = (ctx: ExtensionContext): (() => string) => {
   const ring = createRing(ctx.ids.hex(EPOCH_BYTES), HELD_CHANGES);
   const hearing = createHearing(ctx.hooks.use(HttpAuthorize), SOCKET_ID);
   const connections = () => ctx.sockets.connections(SOCKET_ID);
@@ -36,4 +37,5 @@ export const serveLive = (ctx: ExtensionContext): void => {
     { name: 'svc_live_sockets', help: 'Pages that hear what changes', type: 'gauge', value: connections().length },
     { name: 'svc_live_gaps_total', help: 'Times that a page had to read anew because what it missed was not held any more', type: 'counter', value: feed.gaps() },
   ]);
+  return () => `${ring.epoch}.${ring.newest()}`;
 };

@@ -8112,6 +8112,8 @@ export interface operations {
                             /** @description A style sheet beside it */
                             style?: string;
                         }[];
+                        /** @description For the live socket: what changed after this answer was made */
+                        after: string;
                     };
                 };
             };

@@ -18,13 +18,13 @@ export const saidNow = signal<readonly Notice[]>([]);
 let last = 0;
 
 export const dismiss = (id: number): void => {
-  saidNow.value = saidNow.value.filter((one) => one.id !== id);
+  saidNow.value = saidNow.peek().filter((one) => one.id !== id);
 };
 
 const add = (notice: Omit<Notice, 'id'>): void => {
   const id = ++last;
   // The same said twice is one notice.
-  saidNow.value = [...saidNow.value.filter(({ text }) => text !== notice.text), { ...notice, id }].slice(-MAX_SHOWN);
+  saidNow.value = [...saidNow.peek().filter(({ text }) => text !== notice.text), { ...notice, id }].slice(-MAX_SHOWN);
   if (notice.kind === 'done') setTimeout(() => dismiss(id), DONE_MS);
 };
 
