@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isSvcError, type SvcError } from '@svc/api';
 
-export const NO_CONTRIBUTIONS = { routes: [], sockets: [], tools: [], declares: [], migrations: [], timers: [], workers: [], config: {} };
+export const NO_CONTRIBUTIONS = { routes: [], sockets: [], tools: [], declares: [], taps: [], migrations: [], timers: [], workers: [], config: {} };
 
 export interface RigPackage {
   readonly id?: string;

@@ -95,7 +95,9 @@ const judgedIdentity = (value: unknown): PackageIdentity => {
   return { name, version, description: (description ?? '').slice(0, 500), license: typeof license === 'string' ? license : undefined };
 };
 
-const LISTS = ['routes', 'sockets', 'tools', 'declares', 'migrations', 'timers', 'workers'] as const;
+const isStep = (step: unknown): boolean => isTable(step) && ['createTable', 'addColumn', 'createIndex', 'sql'].includes(String(step.do)) && Array.isArray(step.with);
+
+const LISTS = ['routes', 'sockets', 'tools', 'declares', 'taps', 'migrations', 'timers', 'workers'] as const;
 
 const judgedContributions = (value: unknown): AllContributions => {
   const fault = (reason: string): Error => installErrors.manifest('contributions.json', [reason]);
@@ -109,7 +111,8 @@ const judgedContributions = (value: unknown): AllContributions => {
   if (!rows('sockets').every((row) => hasTexts(row, 'path'))) throw fault('a socket has no path');
   if (!rows('tools').every((row) => hasTexts(row, 'name', 'risk', 'replay'))) throw fault('a tool has no name, no risk or no replay');
   if (!rows('declares').every((row) => hasTexts(row, 'declares', 'name', 'version'))) throw fault('a declaration has no kind, name or version');
-  if (!rows('migrations').every((row) => typeof row === 'string')) throw fault('a migration has no name');
+  if (!rows('taps').every((row) => hasTexts(row, 'name', 'version', 'kind'))) throw fault('a tap has no name, version or kind');
+  if (!rows('migrations').every((row) => hasTexts(row, 'name') && isTable(row) && Array.isArray(row.steps) && row.steps.every(isStep))) throw fault('a migration has no name or no steps');
   if (!rows('timers').every((row) => hasTexts(row, 'name'))) throw fault('a timer has no name');
   // Every member that the type names was looked at; what stands deeper is judged where it is used.
   return value as unknown as AllContributions;

@@ -1,0 +1,59 @@
+/** What an installer is told, and what it does. */
+import type { Progress } from '../sources/fetching.js';
+import type { TrustedKey } from '../signing/trust.js';
+import type { InstalledRecord } from '../store/records.js';
+import type { Refused, StoredPackage } from './judge-at-boot.js';
+import type { Policy } from './judge-package.js';
+import type { Candidate, Neighbour } from './judge-place.js';
+import type { Staged } from './staged.js';
+
+export interface InstallerOptions {
+  /** `<data>/ext`. */
+  readonly dir: string;
+  readonly apiVersion: string;
+  /** All that is installed now, what comes with the daemon included. */
+  installed(): readonly Neighbour[];
+  policy(): Policy;
+  readonly clock: { iso(): string };
+  /** What of it cannot be had under this isolation, one sentence each. */
+  isolationFaults?(candidate: Candidate, isolation: 'isolated' | 'walled'): readonly string[];
+}
+
+export interface StageOptions {
+  /** The folder is used where it lies, for whoever works on it. */
+  readonly link?: boolean;
+  /** `new`: it must not be installed yet; an id: it must be that one. */
+  readonly expect?: 'new' | { readonly id: string };
+  onProgress?(progress: Progress): void;
+  readonly signal?: AbortSignal;
+}
+
+export interface GivenConsent {
+  readonly grants: readonly string[] | 'all';
+  /** The key is trusted for this extension from now on. */
+  readonly trustKey?: boolean;
+}
+
+export interface Installer {
+  /** Fetched and judged; rejects with the named error of the first check that fails, and leaves nothing then. */
+  stage(source: string, options?: StageOptions): Promise<Staged>;
+  /** The upgrade that waits for consent, judged anew. Rejects with `install_none_pending`. */
+  stagePending(id: string): Promise<Staged>;
+  /** Rejects with `install_needs_consent` (an upgrade is kept as pending then), `install_unknown_key` or `install_busy`. */
+  commit(staged: Staged, consent: GivenConsent): Promise<InstalledRecord>;
+  discard(staged: Staged): Promise<void>;
+  /** As last read or written. */
+  records(): readonly InstalledRecord[];
+  judgeAtBoot(): Promise<{ readonly usable: readonly StoredPackage[]; readonly refused: readonly Refused[] }>;
+  /** What a record names, judged as at a start. */
+  stored(id: string): Promise<StoredPackage>;
+  /** To the version before. Rejects with `install_none_before`, `install_modified`, `install_revoked` and the like. */
+  rollback(id: string): Promise<InstalledRecord>;
+  /** `purge` forgets also which key it belonged to. */
+  remove(id: string, options: { readonly purge: boolean }): Promise<void>;
+  /** Puts an earlier record back, when the daemon could not run the new one. */
+  restore(record: InstalledRecord): Promise<void>;
+  keys(): readonly TrustedKey[];
+  /** Changes trust.toml. */
+  trust(change: (keys: readonly TrustedKey[]) => readonly TrustedKey[]): Promise<void>;
+}

@@ -1,0 +1,61 @@
+/** An unpacked package, judged in the order in which the checks mean something: manifest, API range, signature and trust. */
+import { allFilesIn, digestOf, type FileHashes, hashFiles } from '../package/package-files.js';
+import { type PackageContent, readPackage } from '../package/read-package.js';
+import { installErrors } from '../errors.js';
+import { judgeKey } from '../signing/judge-trust.js';
+import { readRotations } from '../signing/rotation.js';
+import { type Signature, verifyFiles } from '../signing/signature.js';
+import { type Isolation, pinnedKeys, type TrustedKey } from '../signing/trust.js';
+import { judgeApiRange } from './judge-place.js';
+import type { StagedKey } from './staged.js';
+
+export interface Policy {
+  /** `signed`: by a key that somebody trusts; `any`: unsigned ones too; `none`: nobody's. */
+  readonly thirdParty: 'signed' | 'any' | 'none';
+  readonly isolation: 'isolated' | 'walled';
+  readonly registry: string | undefined;
+  readonly index: string | undefined;
+}
+
+export interface JudgedPackage extends PackageContent {
+  readonly digest: string;
+  readonly key: StagedKey | undefined;
+}
+
+export interface TrustContext {
+  readonly keys: readonly TrustedKey[];
+  readonly thirdParty: Policy['thirdParty'];
+  /** Whether the version that is installed was signed. */
+  wasSigned(id: string): boolean;
+}
+
+/** Rejects with the named error of the first check that fails. */
+export const judgePackage = async (dir: string, apiVersion: string, trust: TrustContext): Promise<JudgedPackage> => {
+  const content = await readPackage(dir);
+  judgeApiRange(content.manifest, apiVersion);
+  const hashes = await hashFiles(dir, await allFilesIn(dir));
+  const signature = await verifiedSignature(dir, hashes, content);
+  return { ...content, digest: digestOf(hashes), key: await judgeTrust(dir, content.manifest.id, signature, trust) };
+};
+
+export const verifiedSignature = (dir: string, hashes: FileHashes, { manifest, package: { version } }: PackageContent): Promise<Signature | undefined> =>
+  verifyFiles(dir, hashes, { id: manifest.id, version, api: manifest.api });
+
+const judgeTrust = async (dir: string, id: string, signature: Signature | undefined, { keys, thirdParty, wasSigned }: TrustContext): Promise<StagedKey | undefined> => {
+  if (thirdParty === 'none') throw installErrors.not_allowed();
+  if (!signature) {
+    if (pinnedKeys(keys, id).length > 0) throw installErrors.unsigned(id, 'here it belongs to a key');
+    if (wasSigned(id)) throw installErrors.unsigned(id, 'the version that is installed is');
+    if (thirdParty === 'signed') throw installErrors.unsigned(id, 'this daemon takes signed extensions alone');
+    return undefined;
+  }
+  const standing = await judgeKey(signature, keys, await readRotations(dir));
+  return { keyId: signature.keyId, publicKey: signature.publicKey, standing, name: keys.find((key) => key.public === signature.publicKey)?.name ?? '' };
+};
+
+/** How it runs: as its key says, else as the settings say. Settings that ask for walls have them for all but code that runs in the daemon. */
+export const isolationFor = (keyId: string | null, keys: readonly TrustedKey[], policy: Pick<Policy, 'isolation'>): Isolation => {
+  const asked = keys.find((key) => key.id === keyId && key.revoked === undefined)?.isolation;
+  if (asked === 'in-process') return asked;
+  return policy.isolation === 'walled' ? 'walled' : (asked ?? policy.isolation);
+};

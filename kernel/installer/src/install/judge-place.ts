@@ -1,0 +1,88 @@
+/** Whether a package can stand beside what is installed: ids, claims, routes, tools, requirements. Judged from data alone. */
+import type { Contributions, Manifest } from '@svc/api';
+import { providerOf, resolve, rivalClaim } from '@svc/core';
+import satisfies from 'semver/functions/satisfies.js';
+import { type AllContributions, namesOf } from '../contributions.js';
+import { installErrors } from '../errors.js';
+
+export interface Neighbour {
+  readonly id: string;
+  /** Whether it came with the daemon. */
+  readonly bundled: boolean;
+  readonly manifest: Manifest;
+  readonly contributions: Contributions;
+}
+
+export interface Candidate {
+  readonly manifest: Manifest;
+  readonly contributions: AllContributions;
+}
+
+/** Throws `install_api_range`. */
+export const judgeApiRange = ({ id, api }: Manifest, apiVersion: string): void => {
+  if (!satisfies(apiVersion, api, { includePrerelease: true })) throw installErrors.api_range(id, api, apiVersion);
+};
+
+/** Throws `install_id_taken`. */
+export const judgeId = (id: string, installed: readonly Neighbour[]): void => {
+  if (installed.some((one) => one.id === id && one.bundled)) throw installErrors.id_taken(id);
+};
+
+/** Throws `install_requirement`, `install_conflict`, `install_route_taken`, `install_tool_taken` or `install_ring`. An earlier version of the same id is not in its way. */
+export const judgeNeighbours = (candidate: Candidate, installed: readonly Neighbour[], apiVersion: string): void => {
+  const { manifest } = candidate;
+  const others = installed.filter(({ id }) => id !== manifest.id);
+  judgeRequirements(manifest, others);
+  judgeConflicts(manifest, others);
+  judgeRoutes(candidate, others);
+  judgeRing(manifest, others, apiVersion);
+};
+
+const judgeRequirements = ({ id, requires, provides }: Manifest, others: readonly Neighbour[]): void => {
+  const manifests = others.map(({ manifest }) => manifest);
+  for (const [service, range] of Object.entries(requires ?? {})) {
+    if (provides?.[service] !== undefined) throw installErrors.ring(id, `${id} → ${id}`);
+    if (!providerOf(service, range, manifests)) throw installErrors.requirement(id, service, range);
+  }
+};
+
+const judgeConflicts = (manifest: Manifest, others: readonly Neighbour[]): void => {
+  const rival = others.find((other) => manifest.conflicts?.includes(other.id) || other.manifest.conflicts?.includes(manifest.id));
+  if (rival) throw installErrors.conflict(manifest.id, `it and ${rival.id} exclude each other`);
+  const claim = rivalClaim(
+    manifest,
+    others.map((other) => other.manifest),
+    { sections: [], events: [], kinds: [] },
+  );
+  if (claim !== undefined) throw installErrors.conflict(manifest.id, claim);
+};
+
+/** What a parameter is called makes no other route. */
+const placeOf = (route: string): string => route.replace(/\{[^/}]*\}/g, '{}');
+
+const judgeRoutes = ({ manifest: { id }, contributions }: Candidate, others: readonly Neighbour[]): void => {
+  const own = namesOf(contributions);
+  const taken = (mine: readonly string[], theirs: (of: Contributions) => readonly string[]): { readonly name: string; readonly other: string } | undefined => {
+    for (const other of others) {
+      const places = new Set(theirs(other.contributions).map(placeOf));
+      const name = mine.find((one) => places.has(placeOf(one)));
+      if (name !== undefined) return { name, other: other.id };
+    }
+    return undefined;
+  };
+  const route = taken(own.routes, ({ routes }) => routes) ?? taken(own.sockets, ({ sockets }) => sockets);
+  if (route) throw installErrors.route_taken(id, route.name, route.other);
+  const tool = taken(
+    own.tools.map(({ name }) => name),
+    ({ tools }) => tools.map(({ name }) => name),
+  );
+  if (tool) throw installErrors.tool_taken(id, tool.name, tool.other);
+};
+
+const judgeRing = (manifest: Manifest, others: readonly Neighbour[], apiVersion: string): void => {
+  const all = [...others.map((other) => other.manifest), manifest];
+  const reason = resolve(all, all, { apiVersion }).blocked.get(manifest.id);
+  if (reason === undefined) return;
+  const [, ring] = /form a ring: (.+)$/.exec(reason) ?? [];
+  throw ring === undefined ? installErrors.conflict(manifest.id, reason) : installErrors.ring(manifest.id, ring);
+};

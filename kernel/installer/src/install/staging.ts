@@ -1,0 +1,71 @@
+/** From a source to a package that was judged: nothing of it is visible yet, and nothing is left of it when it is refused. */
+import { installErrors } from '../errors.js';
+import { digestOf, hashFiles, packageFilesIn } from '../package/package-files.js';
+import { readPackage } from '../package/read-package.js';
+import { fetchSource } from '../sources/fetch-source.js';
+import { parseSource, type Source, withoutSecrets } from '../sources/source.js';
+import type { OpenStore } from '../store/open-store.js';
+import { askedGrants } from './consent.js';
+import type { Installer, InstallerOptions, StageOptions } from './contract.js';
+import { isolationFor, type JudgedPackage, judgePackage } from './judge-package.js';
+import { judgeApiRange, judgeId, judgeNeighbours } from './judge-place.js';
+import type { Staged } from './staged.js';
+
+export const createStaging = (options: InstallerOptions, store: OpenStore): Pick<Installer, 'stage' | 'stagePending'> => {
+  const judged = (dir: string): Promise<JudgedPackage> =>
+    judgePackage(dir, options.apiVersion, { keys: store.keys(), thirdParty: options.policy().thirdParty, wasSigned: (id) => store.find(id)?.trust === 'signed' });
+
+  /** Of a folder in development nothing is fixed, so nothing vouches for it. */
+  const judgedLink = async (dir: string): Promise<JudgedPackage> => {
+    if (options.policy().thirdParty === 'none') throw installErrors.not_allowed();
+    const content = await readPackage(dir);
+    judgeApiRange(content.manifest, options.apiVersion);
+    return { ...content, digest: digestOf(await hashFiles(dir, await packageFilesIn(dir))), key: undefined };
+  };
+
+  const place = (found: JudgedPackage, of: Pick<Staged, 'source' | 'dir' | 'stage'>, expect: StageOptions['expect'], isLinked = false): Staged => {
+    const { id } = found.manifest;
+    const installed = options.installed();
+    judgeId(id, installed);
+    const replaces = store.find(id);
+    if (expect === 'new' && replaces) throw installErrors.installed(id, replaces.version);
+    if (typeof expect === 'object' && expect.id !== id) throw installErrors.other_id(expect.id, id);
+    const isolation = isolationFor(found.key?.keyId ?? null, found.key ? store.keys() : [], options.policy());
+    const faults = isolation === 'in-process' ? [] : (options.isolationFaults?.(found, isolation) ?? []);
+    if (faults.length > 0) throw installErrors.cannot_isolate(id, faults);
+    judgeNeighbours(found, installed, options.apiVersion);
+    const trust = isLinked ? 'linked' : found.key ? 'signed' : 'unsigned';
+    return { ...of, ...found, id, version: found.package.version, trust, isolation, grants: askedGrants(found.manifest, replaces?.grants ?? []), replaces };
+  };
+
+  const stageLink = async (source: Source, text: string, expect: StageOptions['expect']): Promise<Staged> => {
+    if (source.kind !== 'folder') throw installErrors.source('only a folder can be linked');
+    return place(await judgedLink(source.path), { source: withoutSecrets(text), dir: source.path, stage: undefined }, expect, true);
+  };
+
+  return {
+    stage: async (text, { expect, link = false, onProgress = () => undefined, signal } = {}) => {
+      const source = await parseSource(text);
+      await store.change(store.sweep);
+      if (link) return stageLink(source, text, expect);
+      const work = await store.packages.newStage();
+      try {
+        const dir = await fetchSource(source, work, options.policy(), { signal, onProgress });
+        onProgress({ step: 'judge' });
+        const found = await judged(dir);
+        signal?.throwIfAborted();
+        return place(found, { source: withoutSecrets(text), dir, stage: work }, expect);
+      } catch (error) {
+        await store.packages.dropStage(work);
+        throw error;
+      }
+    },
+    stagePending: async (id) => {
+      await store.change(async () => undefined);
+      const { pending, source } = store.known(id);
+      if (!pending) throw installErrors.none_pending(id);
+      const dir = store.packages.dirOf(pending);
+      return place(await judged(dir), { source, dir, stage: undefined }, { id });
+    },
+  };
+};

@@ -1,0 +1,57 @@
+/** Brings the package of a source into a folder of its own, unpacked and judged by the rules of archives. */
+import { copyFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { installErrors } from '../errors.js';
+import { ARCHIVE_LIMITS, inMegabytes } from '../package/archive-rules.js';
+import { unpack } from '../package/unpack.js';
+import { downloadArchive } from './download.js';
+import type { FetchContext } from './fetching.js';
+import { copyPackage } from './folder.js';
+import { fetchGit } from './git.js';
+import { sourceOfId } from './id-index.js';
+import { fetchNpm, NPM_REGISTRY } from './npm.js';
+import type { Source } from './source.js';
+
+export interface Registries {
+  /** Address of an npm registry; undefined: npm's own. */
+  readonly registry: string | undefined;
+  /** Address of the index of bare ids; undefined: a bare id is a name of npm. */
+  readonly index: string | undefined;
+}
+
+/** `work` is an empty folder of ours. Answers with the folder of the package in it. */
+export const fetchSource = async (source: Source, work: string, registries: Registries, context: FetchContext): Promise<string> => {
+  const dir = join(work, 'package');
+  if (source.kind === 'folder') {
+    await copyPackage(source.path, dir);
+    return dir;
+  }
+  const archive = join(work, 'package.tgz');
+  await fetchArchive(source, archive, work, registries, context);
+  await unpack(archive, dir, { signal: context.signal, onProgress: (done, total) => context.onProgress({ step: 'unpack', done, total }) });
+  return dir;
+};
+
+const fetchArchive = async (source: Exclude<Source, { readonly kind: 'folder' }>, archive: string, work: string, registries: Registries, context: FetchContext): Promise<void> => {
+  const registry = registries.registry ?? NPM_REGISTRY;
+  switch (source.kind) {
+    case 'archive':
+      return copyArchive(source.path, archive);
+    case 'url':
+      return downloadArchive({ url: source.url, what: 'The package', integrity: `sha256-${Buffer.from(source.sha256, 'hex').toString('base64')}` }, archive, context);
+    case 'git':
+      return fetchGit(source, archive, join(work, 'git'), context);
+    case 'npm':
+      return fetchNpm(source, archive, registry, context);
+    case 'id': {
+      if (registries.index === undefined) return fetchNpm({ name: source.id, range: 'latest' }, archive, registry, context);
+      return fetchArchive(await sourceOfId(source.id, registries.index, context), archive, work, registries, context);
+    }
+  }
+};
+
+/** Somebody may write to that file while it is read. */
+const copyArchive = async (from: string, to: string): Promise<void> => {
+  if ((await stat(from)).size > ARCHIVE_LIMITS.bytes) throw installErrors.archive_size('The package', inMegabytes(ARCHIVE_LIMITS.bytes));
+  await copyFile(from, to);
+};

@@ -1,0 +1,44 @@
+/// <reference path="./npm-pick-manifest.d.ts" />
+/** Packages of an npm registry: which version a range means, and its archive, checked against what the registry announces. */
+import { isTable } from '@svc/api';
+import { installErrors } from '../errors.js';
+import { downloadArchive, downloadJson } from './download.js';
+import type { FetchContext } from './fetching.js';
+import { withoutSecrets } from './source.js';
+
+export const NPM_REGISTRY = 'https://registry.npmjs.org/';
+/** The short form, without readmes. */
+const SHORT = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8';
+const STRONG = /(?:^|\s)(sha(?:256|384|512)-[A-Za-z0-9+/=]+)/;
+
+/** Writes the archive of the newest version in the range. */
+export const fetchNpm = async ({ name, range }: { readonly name: string; readonly range: string }, file: string, registry: string, context: FetchContext): Promise<void> => {
+  const what = `${name}@${range}`;
+  context.onProgress({ step: 'resolve', what });
+  const found = await downloadJson(new URL(name.replace('/', '%2f'), registry.endsWith('/') ? registry : `${registry}/`).href, `${name} of ${withoutSecrets(registry)}`, context, SHORT);
+  if (!isTable(found)) throw installErrors.download(what, 'the registry does not speak as one');
+  const { version, dist } = await pick(found, what, range, registry);
+  const [, integrity] = STRONG.exec(dist?.integrity ?? '') ?? [];
+  if (dist?.tarball === undefined || integrity === undefined) throw installErrors.checksum(`${name}@${version}`, 'the registry announces no SHA-512 of it');
+  await downloadArchive({ url: archiveAddress(dist.tarball, registry), what: `${name}@${version}`, integrity }, file, context);
+};
+
+const pick = async (packument: object, what: string, range: string, registry: string) => {
+  const { default: pickManifest } = await import('npm-pick-manifest');
+  try {
+    return pickManifest(packument, range);
+  } catch (error) {
+    throw installErrors.not_found(what, `at ${withoutSecrets(registry)}`).with({ cause: error });
+  }
+};
+
+/** The archive needs the login of the registry where it lies on the same host. */
+const archiveAddress = (tarball: string, registry: string): string => {
+  const [archive, home] = [new URL(tarball), new URL(registry)];
+  if (archive.protocol !== 'https:' && archive.host !== home.host) throw installErrors.source(`the registry names the archive ${withoutSecrets(tarball)}`);
+  if (archive.host === home.host && archive.protocol === home.protocol) {
+    archive.username = home.username;
+    archive.password = home.password;
+  }
+  return archive.href;
+};
