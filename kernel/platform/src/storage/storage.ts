@@ -14,13 +14,14 @@ export type { Storage, StorageOptions };
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
   const engine = await openEngine(options);
   // What commits and reads unsealed and unjudged goes no further than this.
-  const { commit: _commit, read: _read, identifier: _identifier, words: _words, migrate, ...open } = engine;
+  const { commit: _commit, read: _read, identifier: _identifier, words: _words, drop, migrate, ...open } = engine;
   const sealed = createSealedWrites();
   const shapes = createTableShapes();
   return {
     ...open,
     dbFor: (owner) => createDb({ engine, sealed, shapes }, tableNames(owner)),
     event: (ownerId, event, data) => sealed.seal(`${ownerId}: event ${event}`, { event, data }),
+    drop: (owner) => drop(tableNames({ ...owner, isPlatform: false })),
     migrate: async (owner, migrations) => {
       const names = tableNames(owner);
       const judged = judgeMigrations(names, migrations);

@@ -26,6 +26,8 @@ export interface Engine {
   /** SQL for the database's own time in whole milliseconds since the epoch; leases go by it. */
   nowSql(): string;
   migrate(names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }>;
+  /** Takes away every table that begins with the owner's prefix, and what is known of its migrations. */
+  drop(names: TableNames): Promise<void>;
   appliedMigrations(): ReadonlyMap<string, ReadonlyMap<string, string>>;
   stats(): WriteStats;
   /** To be called every second. */

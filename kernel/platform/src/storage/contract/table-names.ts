@@ -16,6 +16,8 @@ export interface TableOwner {
 export interface TableNames {
   readonly id: string;
   readonly isPlatform: boolean;
+  /** With which every physical name of the owner begins, and nobody else's. */
+  readonly prefix: string;
   /** Where the owner's applied migrations are kept. */
   readonly bookkeeping: string;
   /** Throws `storage_unknown_table` for a name that the owner did not declare. */
@@ -49,6 +51,7 @@ export const tableNames = (owner: TableOwner): TableNames => {
   return {
     id,
     isPlatform,
+    prefix: `${id.replaceAll('-', '_')}__`,
     bookkeeping: physicalName(id, 'migrations'),
     physical(table) {
       const name = own.get(table);

@@ -61,6 +61,22 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   });
 };
 
+export const dropTables = async (deps: MigrationDeps, names: TableNames): Promise<void> => {
+  await deps.queue.exclusive(async () => {
+    const connection = await deps.writer.connection();
+    try {
+      const found = rowsOf(await connection.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND left(tablename, ${names.prefix.length}) = ${literal(names.prefix)}`));
+      const tables = found.map(({ name }) => identifier(String(name)));
+      if (tables.length > 0) await connection.query(`BEGIN;${TAKE_LOCK};DROP TABLE IF EXISTS ${tables.join(', ')} CASCADE;COMMIT`);
+      deps.log.info('Tables were dropped.', { owner: names.id, tables: tables.length });
+    } catch (error) {
+      await connection.query('ROLLBACK').catch(() => deps.writer.drop(connection)); // it is gone, and its transaction with it
+      throw await mapStatementError(error, async () => []);
+    }
+  });
+  deps.applied.delete(names.bookkeeping);
+};
+
 /** What is pending is judged anew under the lock: another daemon may have been faster. */
 const applyNext = async (
   deps: MigrationDeps,

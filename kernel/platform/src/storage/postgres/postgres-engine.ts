@@ -13,7 +13,7 @@ import { createCompiler } from '../contract/write-compiler.js';
 import { createWriteQueue } from '../contract/write-queue.js';
 import { runBatch } from './batch-run.js';
 import { keyColumnsFrom } from './key-columns.js';
-import { migrate, readApplied } from './migrations.js';
+import { dropTables, migrate, readApplied } from './migrations.js';
 import { openPostgres, type PostgresConnection } from './postgres-connection.js';
 import { literal, postgresDialect } from './postgres-dialect.js';
 import { mapStatementError, reasonOf } from './postgres-errors.js';
@@ -62,6 +62,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
     words: postgresWords,
     nowSql: () => (now ? String(now()) : NOW),
     migrate: (names, migrations) => migrate({ writer, queue, applied, clock, log }, names, migrations),
+    drop: (names) => dropTables({ writer, queue, applied, clock, log }, names),
     appliedMigrations: () => applied,
     stats: queue.stats,
     tend: tending.tend,

@@ -56,6 +56,18 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   return { applied: pending.map(({ name }) => name) };
 };
 
+/** A virtual table takes those along that stand for it. */
+export const dropTables = async (deps: MigrationDeps, names: TableNames): Promise<void> => {
+  const rows = await deps.connection.all(`SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, ?) = ?`, [names.prefix.length, names.prefix]);
+  const isVirtual = (sql: unknown): boolean => String(sql).startsWith('CREATE VIRTUAL');
+  const first = [...rows].sort((a, b) => Number(isVirtual(b.sql)) - Number(isVirtual(a.sql)));
+  if (first.length > 0) await allOrNothing(deps, first.map(({ name }) => `DROP TABLE IF EXISTS ${identifier(String(name))}`)).catch((error: unknown) => {
+    throw mapSqliteError(error);
+  });
+  deps.applied.delete(names.bookkeeping);
+  deps.log.info('Tables were dropped.', { owner: names.id, tables: first.length });
+};
+
 /** What an owner has under the names of an earlier build becomes its own, bookkeeping included. */
 const takeEarlier = async (deps: MigrationDeps, names: TableNames): Promise<void> => {
   const found = await renamesOf(deps.connection, deps.applied, names);

@@ -8,7 +8,7 @@ import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
 import { identityRow } from './identity-row.js';
-import { migrate, readApplied } from './migrations.js';
+import { dropTables, migrate, readApplied } from './migrations.js';
 import { createReaderPool } from './reader-pool.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE, literal, sqliteDialect } from './sqlite-dialect.js';
@@ -40,6 +40,7 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
     words: sqliteWords,
     nowSql: () => (now ? String(now()) : NOW),
     migrate: (names, migrations) => migrate({ file, connection, queue, applied, clock, log }, names, migrations),
+    drop: (names) => dropTables({ file, connection, queue, applied, clock, log }, names),
     appliedMigrations: () => applied,
     stats: queue.stats,
     tend: tending.tend,
