@@ -12,7 +12,7 @@ const foldersIn = (dir) =>
     : [];
 
 /** More than half of the daemon's text: the client of fetch, what migrations are written with, patterns of others, file types. A start needs none of it. */
-const NOT_FOR_A_START = ['knex', 'mime-db', 're2js', 'undici'];
+const NOT_FOR_A_START = ['knex', 'mime-db', 'npm-pick-manifest', 'npm-registry-fetch', 're2js', 'tar-stream', 'undici'];
 
 const programs = () => [
   { name: 'daemon', kind: 'program', entry: 'kernel/daemon/src/main.ts', whole: 'kernel/daemon/src/program.ts', apart: NOT_FOR_A_START, outdir: 'dist/daemon' },

@@ -5,6 +5,7 @@ import type { Tcp } from './doors/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
 import type { CapabilityDecl } from './declare/capability.js';
 import type { Events } from './declare/event.js';
+import type { Installation } from './installation.js';
 import type { Hooks } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
 import type { Services } from './declare/service.js';
@@ -148,6 +149,7 @@ export interface KernelView extends ToolsView {
   /** What the kernel counts of itself. */
   metrics(): readonly Metric[];
   readonly log: LogView;
+  readonly installation: Installation;
   shutdown(reason: string): void;
 }
 

@@ -7,7 +7,7 @@
  * B4  Durable work begins when all that should be on was started once: what it asks for is there. A boot that is refused begins none.
  */
 import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import * as api from '@svc/api';
 import { type CodeCache, createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
@@ -32,7 +32,19 @@ import { applierOf, type Settings, setLogLevel } from './settings/apply-settings
 import { watchConfig } from './settings/config-watch.js';
 import { createSettingsView } from './settings/settings-view.js';
 import { canSwitch } from './choices/consequences.js';
-import { claimsOf, databaseUrlOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, processLimits, requiredSecurity } from './settings/daemon-settings.js';
+import {
+  claimsOf,
+  databaseUrlOf,
+  extensionSettings,
+  installPolicy,
+  isDatabaseKept,
+  gateOf,
+  listenAddress,
+  missingSecurity,
+  presetOf,
+  processLimits,
+  requiredSecurity,
+} from './settings/daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './relay/durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
@@ -49,7 +61,9 @@ import { createPurges } from './purge/purges.js';
 import { createRelayLease } from './relay/relay-lease.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './process/release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
-import { createStrangers, type Stranger, type Strangers } from './strangers/strangers.js';
+import type { InstallationParts } from './strangers/installation.js';
+import { openStrangers } from './strangers/open-strangers.js';
+import type { Stranger, Strangers } from './strangers/strangers.js';
 import { createStrayHandler, type StrayHandler } from './process/stray-errors.js';
 import { API_VERSION, createLifecycle, createWiring, type Wiring } from './wiring.js';
 
@@ -133,6 +147,7 @@ interface Ground {
   readonly release: Release;
   readonly installed: InstalledStore<InstalledFiles>;
   readonly strangers: Strangers;
+  readonly installation: InstallationParts;
   readonly config: Config;
   readonly keys: KeyWatch;
   readonly claims: () => SectionClaims;
@@ -146,7 +161,7 @@ interface Ground {
   readonly bus: Bus;
   readonly wiring: Wiring;
   readonly relay: DurableRelay;
-  readonly life: { now: Life };
+  readonly life: { now: Life; parts: Footing | undefined };
 }
 
 /** How far the daemon is; what there is by then stands beside it. */
@@ -199,7 +214,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const release = await readRelease(options.releaseFile, api, options.code);
   const installed = createInstalledStore([...release.extensions, ...(options.extra ?? [])]);
   const claims = claimsOf(installed);
-  const life: Ground['life'] = { now: { phase: 'starting', address: undefined } };
+  const life: Ground['life'] = { now: { phase: 'starting', address: undefined }, parts: undefined };
   const guard = networkGuard(env, claims, home, () => life.now.address?.host);
   const config = createConfig({
     file: home.configFile,
@@ -224,17 +239,14 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }), databaseUrl === undefined);
   const wiring: Wiring = createWiring(clock, strays, bus, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
   if (options.checkReplies) await wiring.judge.load();
-  const strangers = createStrangers({
-    program: join(dirname(options.releaseFile), 'isolation/program.cjs'),
-    api,
-    limits: () => processLimits(config),
-    actors: wiring.actors,
-    now: clock.now,
+  const { strangers, installation } = await openStrangers({
+    ...{ clock, config, home, installed, log, strays, wiring },
+    releaseFile: options.releaseFile,
+    given: options.strangers ?? [],
     isUp: () => life.now.phase === 'ready',
     lifecycle: () => (life.now.phase === 'starting' ? undefined : life.now.lifecycle),
-    stray: strays.report,
+    parts: () => life.parts,
   });
-  for (const stranger of options.strangers ?? []) installed.put(strangers.installed(stranger));
   const relay = createDurableRelay({ installed, hub: wiring.events, clock, log: log.logger('events') });
   return {
     options,
@@ -247,6 +259,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     release,
     installed,
     strangers,
+    installation,
     claims,
     config,
     keys,
@@ -362,6 +375,8 @@ const isSoleWriter = (storage: PlatformParts['storage']): boolean => storage.dia
 
 function startKernel(ground: Ground, footing: Footing, choices: Choices, address: Address): Kernel {
   const { config, installed, life, log, options, preset, relay, wiring } = ground;
+  life.parts = footing;
+  const newest = releaseWatcher(options.releaseFile, api, options.code);
   // An area asks for the view when it runs, and none runs before the kernel is whole.
   const parts: ContextParts = { ...footing, declared: declaredCapabilities(installed), kernel: () => view };
   const lifecycle = createLifecycle(parts, wiring, installed, {
@@ -372,7 +387,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
       await choices.set(id, enabled);
       ground.bus.publish('choices', { extension: id });
     },
-    latest: releaseWatcher(options.releaseFile, api, options.code),
+    latest: async (id) => (await ground.installation.linked(id)) ?? newest(id),
     processOf: ground.strangers.processOf,
     forgiven: ground.strangers.forgive,
     // A new build may bring settings of its own.
@@ -398,6 +413,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     address: () => address,
     isReady: () => life.now.phase === 'ready',
     shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
+    installation: ground.installation,
     settings: createSettingsView({
       ...parts,
       file: parts.home.configFile,

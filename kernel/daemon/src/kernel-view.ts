@@ -1,7 +1,7 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
-import type { AnyTool, Assets, KernelView, PanelView, SettingsView } from '@svc/api';
+import type { AnyTool, Assets, Installation, KernelView, PanelView, SettingsView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import { withConsequences } from './choices/consequences.js';
 import { kernelMetrics } from './kernel-metrics.js';
@@ -20,6 +20,7 @@ export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' |
   address(): { host: string; port: number };
   isReady(): boolean;
   readonly settings: SettingsView;
+  readonly installation: Installation;
   shutdown(reason: string): void;
 }
 
@@ -56,6 +57,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   metrics: () => kernelMetrics(parts),
   log: { recent: (count) => parts.log.recent(count), follow: (fn) => parts.log.follow(fn) },
   settings: parts.settings,
+  installation: parts.installation,
   shutdown: parts.shutdown,
 });
 

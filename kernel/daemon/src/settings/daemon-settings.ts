@@ -1,6 +1,7 @@
 /** What the composition root reads from settings, environment and release. */
 import type { JsonSchema } from '@svc/api';
 import { derivedFrom, type Installed, type InstalledStore, type Lifecycle } from '@svc/core';
+import type { Policy } from '@svc/installer/install';
 import type { ProcessLimits } from '@svc/isolation';
 import type { Home } from '@svc/platform/config/home';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
@@ -49,6 +50,12 @@ export function presetOf(release: Release, config: { get(section: string): unkno
 export function extensionSettings(config: { get(section: string): unknown }): { configEnable: readonly string[]; configDisable: readonly string[] } {
   const { enable, disable } = settingsOf(config, 'extensions');
   return { configEnable: enable, configDisable: disable };
+}
+
+/** Whose extensions are taken, from where, and how they run. */
+export function installPolicy(config: { get(section: string): unknown }): Policy {
+  const { index, isolation, registry, third_party } = settingsOf(config, 'extensions');
+  return { thirdParty: third_party, isolation, registry, index };
 }
 
 /** What the process of one extension may take. */

@@ -65,7 +65,9 @@ export const dropTables = async (deps: MigrationDeps, names: TableNames): Promis
   await deps.queue.exclusive(async () => {
     const connection = await deps.writer.connection();
     try {
-      const found = rowsOf(await connection.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND left(tablename, ${names.prefix.length}) = ${literal(names.prefix)}`));
+      const found = rowsOf(
+        await connection.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() AND left(tablename, ${names.prefix.length}) = ${literal(names.prefix)}`),
+      );
       const tables = found.map(({ name }) => identifier(String(name)));
       if (tables.length > 0) await connection.query(`BEGIN;${TAKE_LOCK};DROP TABLE IF EXISTS ${tables.join(', ')} CASCADE;COMMIT`);
       deps.log.info('Tables were dropped.', { owner: names.id, tables: tables.length });

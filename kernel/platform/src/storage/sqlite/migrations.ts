@@ -61,9 +61,13 @@ export const dropTables = async (deps: MigrationDeps, names: TableNames): Promis
   const rows = await deps.connection.all(`SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, ?) = ?`, [names.prefix.length, names.prefix]);
   const isVirtual = (sql: unknown): boolean => String(sql).startsWith('CREATE VIRTUAL');
   const first = [...rows].sort((a, b) => Number(isVirtual(b.sql)) - Number(isVirtual(a.sql)));
-  if (first.length > 0) await allOrNothing(deps, first.map(({ name }) => `DROP TABLE IF EXISTS ${identifier(String(name))}`)).catch((error: unknown) => {
-    throw mapSqliteError(error);
-  });
+  if (first.length > 0)
+    await allOrNothing(
+      deps,
+      first.map(({ name }) => `DROP TABLE IF EXISTS ${identifier(String(name))}`),
+    ).catch((error: unknown) => {
+      throw mapSqliteError(error);
+    });
   deps.applied.delete(names.bookkeeping);
   deps.log.info('Tables were dropped.', { owner: names.id, tables: first.length });
 };

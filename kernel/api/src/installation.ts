@@ -1,0 +1,99 @@
+/** Installing, upgrading and removing extensions of others while the daemon runs, as the admin area asks for it. */
+import type { ExtensionStatus } from './extension.js';
+
+export interface InstallRequest {
+  /** `npm:name@range`, a path or https address of a .tgz with `#sha256=`, `git+https://…#ref`, a folder, or the id of a configured index. */
+  readonly source: string;
+  /** What a person agreed to of what it asks for. Without enough of it nothing is installed (`install_needs_consent`). */
+  readonly grants?: readonly string[] | 'all';
+  /** Of the package that the person was shown: another one is refused. */
+  readonly digest?: string;
+  /** The key that signed it is trusted for this extension from now on. */
+  readonly trustKey?: boolean;
+  /** Starts it. */
+  readonly enable?: boolean;
+  /** The folder is used where it lies, for whoever works on it. */
+  readonly link?: boolean;
+}
+
+export interface UpgradeRequest extends Omit<InstallRequest, 'source' | 'link' | 'enable'> {
+  /** Default: where it came from. */
+  readonly source?: string;
+  /** Tells what would change, and changes nothing. */
+  readonly dryRun?: boolean;
+}
+
+/** A step of an installation. `done` and `total` are bytes; `total` is left out where it is not known. */
+export interface InstallProgress {
+  readonly step: string;
+  readonly what?: string;
+  readonly done?: number;
+  readonly total?: number;
+}
+
+export interface InstallOptions {
+  onProgress?(progress: InstallProgress): void;
+  readonly signal?: AbortSignal;
+}
+
+/** What a person needs to know before they agree. */
+export interface PackageOffer {
+  readonly id: string;
+  readonly version: string;
+  readonly description: string;
+  readonly digest: string;
+  readonly source: string;
+  readonly trust: 'signed' | 'unsigned' | 'linked';
+  readonly key: { readonly id: string; readonly name: string; readonly standing: 'known' | 'handed-on' | 'unknown' } | null;
+  readonly isolation: 'isolated' | 'walled' | 'in-process';
+  /** What this isolation does not keep, one sentence each. */
+  readonly not_kept: readonly string[];
+  readonly grants: ReadonlyArray<{ readonly grant: string; readonly what: string; readonly why: string; readonly optional: boolean; readonly new: boolean }>;
+  readonly replaces: { readonly version: string; readonly digest: string } | null;
+}
+
+export interface Upgraded {
+  /** `same`: there is nothing newer. `offered`: nothing was changed, as `dryRun` asked. */
+  readonly outcome: 'upgraded' | 'same' | 'offered';
+  readonly offer: PackageOffer;
+  readonly extension: ExtensionStatus;
+}
+
+/** An installed extension that does not run, and never will as it is. */
+export interface RefusedExtension {
+  readonly id: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface KeptVersion {
+  readonly version: string;
+  readonly digest: string;
+  readonly installedAt: string;
+}
+
+export interface TrustedPublisher {
+  readonly keyId: string;
+  readonly name: string;
+  /** Ids that belong to this key. */
+  readonly extensions: readonly string[];
+  readonly isolation: 'isolated' | 'walled' | 'in-process' | null;
+  readonly revoked: string | null;
+}
+
+/** Part of `ctx.kernel`. Everything rejects with errors of the table `install_…`. */
+export interface Installation {
+  install(request: InstallRequest, options?: InstallOptions): Promise<ExtensionStatus>;
+  /** Whatever fails, the version of before serves on, with its rows. */
+  upgrade(id: string, request: UpgradeRequest, options?: InstallOptions): Promise<Upgraded>;
+  /** To the version before; two are kept. */
+  rollback(id: string): Promise<ExtensionStatus>;
+  /** `purge` takes its tables, files and secrets along. */
+  uninstall(id: string, options: { readonly purge: boolean }): Promise<void>;
+  /** Newest first; undefined for what was not installed here. */
+  previous(id: string): readonly KeptVersion[] | undefined;
+  /** An upgrade that waits for somebody to agree to these. */
+  waiting(id: string): { readonly version: string; readonly newGrants: readonly string[] } | undefined;
+  refused(): readonly RefusedExtension[];
+  publishers(): readonly TrustedPublisher[];
+}

@@ -1,0 +1,209 @@
+/**
+ * Installs, upgrades, goes back and removes while the daemon runs: the files by the installer, the code by the lifecycle.
+ *
+ * N1  What a person was shown is what is installed: the digest they name is that of the package, or nothing happens.
+ * N2  An upgrade that does not start leaves the version of before serving, in the files as in the process.
+ * N3  Nothing of the installer is loaded before there is something installed, or to install.
+ */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ExtensionStatus, InstallOptions, InstallRequest, Installation, PackageOffer, RefusedExtension, Upgraded, UpgradeRequest } from '@svc/api';
+import { isSvcError } from '@svc/api';
+import type { Lifecycle } from '@svc/core';
+import type { Installer, InstallerOptions, Policy, Staged, StoredPackage } from '@svc/installer/install';
+import { isolationFaults } from '@svc/isolation';
+import type { ScopedLogger } from '@svc/platform/log/log';
+import { daemonErrors } from '../errors.js';
+import type { InstalledFiles } from '../process/release.js';
+import type { Stranger } from './strangers.js';
+
+export interface InstallationDeps {
+  /** Absolute path of the folder of the store. */
+  readonly dir: string;
+  readonly apiVersion: string;
+  policy(): Policy;
+  installed(): ReturnType<InstallerOptions['installed']>;
+  toInstalled(stranger: Stranger): InstalledFiles;
+  readonly clock: { iso(): string };
+  readonly log: ScopedLogger;
+  lifecycle(): Pick<Lifecycle, 'add' | 'enable' | 'remove' | 'replace' | 'status'> | undefined;
+  /** Takes away what an extension that was removed has kept: its tables, files and secrets. */
+  purge(removed: Stranger): Promise<void>;
+}
+
+export interface InstallationParts extends Installation {
+  /** What may run, judged anew. For the start: what cannot run is told, and stops nothing. */
+  atBoot(): Promise<readonly InstalledFiles[]>;
+  /** A folder in development as it is now; undefined for what lies in the store, which never changes. */
+  linked(id: string): Promise<InstalledFiles | undefined>;
+}
+
+export const createInstallation = (deps: InstallationDeps): InstallationParts => {
+  let opened: Promise<Installer> | undefined;
+  let installer: Installer | undefined;
+  let refused: readonly RefusedExtension[] = [];
+  const open = (): Promise<Installer> => {
+    opened ??= openInstaller(deps).then((one) => {
+      installer = one;
+      return one;
+    });
+    // One that could not be opened is tried anew by whoever asks next.
+    opened.catch(() => {
+      opened = undefined;
+    });
+    return opened;
+  };
+  const lifecycle = (): NonNullable<ReturnType<InstallationDeps['lifecycle']>> => {
+    const found = deps.lifecycle();
+    if (!found) throw daemonErrors.not_ready();
+    return found;
+  };
+  const strangerOf = async (id: string): Promise<Stranger> => toStranger(await (await open()).stored(id), installer);
+  return {
+    atBoot: async () => {
+      if (!(await isThere(deps.dir))) return [];
+      try {
+        const judged = await (await open()).judgeAtBoot();
+        refused = judged.refused;
+        for (const one of refused) deps.log.error('an installed extension is refused', { extension: one.id, code: one.code, why: one.message });
+        return judged.usable.map((one) => deps.toInstalled(toStranger(one, installer)));
+      } catch (cause) {
+        deps.log.error('the installed extensions could not be read, and none of them runs', { cause });
+        refused = [{ id: '*', code: isSvcError(cause) ? cause.code : 'install_store_broken', message: cause instanceof Error ? cause.message : String(cause) }];
+        return [];
+      }
+    },
+    install: async (request, options) => {
+      const found = lifecycle();
+      const { id } = await committed(await open(), request, { ...options, expect: 'new' });
+      refused = refused.filter((one) => one.id !== id);
+      await found.add(deps.toInstalled(await strangerOf(id)));
+      return request.enable === true ? found.enable(id) : found.status(id);
+    },
+    upgrade: (id, request, options) => upgraded(deps, open, lifecycle, strangerOf, id, request, options),
+    rollback: async (id) => {
+      const found = lifecycle();
+      const files = await open();
+      const before = files.records().find((one) => one.id === id);
+      await files.rollback(id);
+      return replaced(files, before, async () => found.replace(id, deps.toInstalled(await strangerOf(id))));
+    },
+    uninstall: async (id, { purge }) => {
+      const files = await open();
+      const stranger = purge ? await strangerOf(id).catch(() => undefined) : undefined;
+      if (!files.records().some((one) => one.id === id)) await files.stored(id); // rejects with the error that says so
+      if (deps.installed().some((one) => one.id === id)) await lifecycle().remove(id);
+      if (stranger) await deps.purge(stranger);
+      await files.remove(id, { purge });
+      refused = refused.filter((one) => one.id !== id);
+    },
+    previous: (id) =>
+      installer
+        ?.records()
+        .find((one) => one.id === id)
+        ?.previous.map(({ version, digest, installedAt }) => ({ version, digest, installedAt })),
+    waiting: (id) => {
+      const pending = installer?.records().find((one) => one.id === id)?.pending;
+      return pending ? { version: pending.version, newGrants: pending.newGrants } : undefined;
+    },
+    refused: () => refused,
+    publishers: () => (installer?.keys() ?? []).map(({ id, name, allow, isolation, revoked }) => ({ keyId: id, name, extensions: allow, isolation: isolation ?? null, revoked: revoked ?? null })),
+    linked: async (id) => (installer?.records().some((one) => one.id === id && one.trust === 'linked') ? deps.toInstalled(await strangerOf(id)) : undefined),
+  };
+};
+
+const isThere = async (dir: string): Promise<boolean> => {
+  const found = await Promise.all(['installed.json', 'transaction.json'].map((name) => stat(join(dir, name)).catch(() => undefined)));
+  return found.some((one) => one !== undefined);
+};
+
+const openInstaller = async ({ apiVersion, clock, dir, installed, policy }: InstallationDeps): Promise<Installer> => {
+  const { createInstaller } = await import('@svc/installer/install');
+  return createInstaller({
+    dir,
+    apiVersion,
+    installed,
+    policy,
+    clock,
+    isolationFaults: ({ manifest, contributions }) => isolationFaults({ manifest, contributions: { ...contributions, sockets: contributions.sockets.map((one) => String(one.path)) } }),
+  });
+};
+
+type Expect = { readonly expect: 'new' | { readonly id: string } };
+
+/** N1. Nothing is left of what was staged and not taken. */
+const committed = async (installer: Installer, request: InstallRequest, options: InstallOptions & Expect): Promise<{ readonly id: string }> => {
+  const staged = await installer.stage(request.source, { ...options, ...(request.link === undefined ? {} : { link: request.link }) });
+  return taken(installer, staged, request);
+};
+
+const taken = async (installer: Installer, staged: Staged, { digest, grants = [], trustKey = false }: Pick<InstallRequest, 'digest' | 'grants' | 'trustKey'>): Promise<{ readonly id: string }> => {
+  try {
+    if (digest !== undefined && digest !== staged.digest) throw daemonErrors.package_changed(staged.id);
+    return await installer.commit(staged, { grants, trustKey });
+  } catch (error) {
+    await installer.discard(staged);
+    throw error;
+  }
+};
+
+const upgraded = async (
+  deps: InstallationDeps,
+  open: () => Promise<Installer>,
+  lifecycle: () => NonNullable<ReturnType<InstallationDeps['lifecycle']>>,
+  strangerOf: (id: string) => Promise<Stranger>,
+  id: string,
+  request: UpgradeRequest,
+  options: InstallOptions = {},
+): Promise<Upgraded> => {
+  const found = lifecycle();
+  const installer = await open();
+  const before = installer.records().find((one) => one.id === id);
+  const { consentFor } = await import('@svc/installer/install');
+  const staged =
+    before?.pending && request.source === undefined && request.digest === before.pending.digest
+      ? await installer.stagePending(id)
+      : await installer.stage(request.source ?? before?.source ?? id, { ...options, expect: { id } });
+  const offer: PackageOffer = consentFor(staged);
+  if (request.dryRun === true || staged.digest === before?.digest) {
+    await installer.discard(staged);
+    return { outcome: staged.digest === before?.digest ? 'same' : 'offered', offer, extension: found.status(id) };
+  }
+  await taken(installer, staged, request);
+  const extension = await replaced(installer, before, async () => found.replace(id, deps.toInstalled(await strangerOf(id))));
+  return { outcome: 'upgraded', offer, extension };
+};
+
+/** N2. Both errors are told: why the new one does not run, and why the old one could not be put back where that failed, too. */
+const replaced = async (installer: Installer, before: Parameters<Installer['restore']>[0] | undefined, replace: () => Promise<ExtensionStatus>): Promise<ExtensionStatus> => {
+  try {
+    return await replace();
+  } catch (cause) {
+    if (!before) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const failure = await installer.restore(before).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    throw failure === undefined
+      ? daemonErrors.upgrade_failed(before.id, before.version, why).with({ cause })
+      : daemonErrors.restore_failed(before.id, before.version, why, failure instanceof Error ? failure.message : String(failure)).with({ cause });
+  }
+};
+
+const toStranger = ({ record, dir, manifest, contributions, package: { description } }: StoredPackage, installer: Installer | undefined): Stranger => ({
+  id: record.id,
+  version: record.version,
+  description,
+  folder: dir,
+  manifest,
+  contributions,
+  grants: record.grants,
+  origin: {
+    source: record.source,
+    publisher: record.keyId === null ? null : { keyId: record.keyId, name: (installer?.keys() ?? []).find((key) => key.id === record.keyId)?.name || null },
+    trust: record.trust,
+    isolation: record.isolation,
+    installedAt: record.installedAt,
+  },
+});
