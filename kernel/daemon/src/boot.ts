@@ -6,7 +6,6 @@
  * B3  Stop is the reverse (shutdown.ts).
  * B4  Durable work begins when all that should be on was started once: what it asks for is there. A boot that is refused begins none.
  */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as api from '@svc/api';
 import { type CodeCache, createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
@@ -32,24 +31,12 @@ import { applierOf, type Settings, setLogLevel } from './settings/apply-settings
 import { watchConfig } from './settings/config-watch.js';
 import { createSettingsView } from './settings/settings-view.js';
 import { canSwitch } from './choices/consequences.js';
-import {
-  claimsOf,
-  databaseUrlOf,
-  extensionSettings,
-  installPolicy,
-  isDatabaseKept,
-  gateOf,
-  listenAddress,
-  missingSecurity,
-  presetOf,
-  processLimits,
-  requiredSecurity,
-} from './settings/daemon-settings.js';
+import { claimsOf, databaseUrlOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './settings/daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './relay/durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
 import { type Address, openPort, urlOf } from './process/address.js';
-import { type HomeLock, lockHome } from './process/home-lock.js';
+import { type HomeLock, lockHome, makeDataFolder } from './process/home-lock.js';
 import { startHousekeeping } from './housekeeping.js';
 import { kernelOwner, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
@@ -226,7 +213,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     refusesStart: startRefusal(env, claims, home),
     revisionKey: options.ids.hex(32),
   });
-  await makeFolders(home);
+  await makeDataFolder(home);
   await config.load();
   setLogLevel(log, config);
   const listen = listenAddress(config, home, options.port);
@@ -492,12 +479,6 @@ const daemonOf = (ground: Ground, { address, parts, lifecycle, settings, view }:
   lastEntered: lastEnteredId,
   reloadConfig: async (why) => void (await settings.apply(why ?? 'asked for')),
 });
-
-async function makeFolders(home: Home): Promise<void> {
-  await mkdir(home.dataDir, { recursive: true, mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
-    throw daemonErrors.home_unwritable(home.home, cause.code ?? 'unknown').with({ cause });
-  });
-}
 
 function onceOnly<A, R>(fn: (arg: A) => R): (arg: A) => R {
   let result: { value: R } | undefined;

@@ -4,6 +4,7 @@ import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isTable } from '@svc/api';
 import { bootId, isSameProcess, startTimeOf, type ProcessIdentity } from '@svc/platform/doors/child/process-identity';
+import type { Home } from '@svc/platform/config/home';
 import { daemonErrors } from '../errors.js';
 
 interface LockFile extends ProcessIdentity {
@@ -70,3 +71,10 @@ const urlOf = async (home: string): Promise<string | undefined> => {
     return undefined; // it is still starting
   }
 };
+
+/** Rejects with `daemon_home_unwritable`. */
+export async function makeDataFolder(home: Home): Promise<void> {
+  await mkdir(home.dataDir, { recursive: true, mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
+    throw daemonErrors.home_unwritable(home.home, cause.code ?? 'unknown').with({ cause });
+  });
+}
