@@ -5,6 +5,7 @@ import type { Tcp } from './doors/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
 import type { CapabilityDecl } from './declare/capability.js';
 import type { Events } from './declare/event.js';
+import type { ExtensionPlan, ExtensionStatus } from './extension-status.js';
 import type { Installation } from './installation.js';
 import type { Hooks } from './declare/hook.js';
 import type { Plain } from './declare/plain.js';
@@ -32,70 +33,6 @@ export interface ConfigHandle {
 /** A claim on `long work is going on here`: a reload waits for its release, up to `drainMs`. */
 export interface Hold {
   release(): void;
-}
-
-/** Of an extension that was installed beside those of the daemon. */
-export interface ExtensionOrigin {
-  /** As the person named it who installed it; without secrets. */
-  readonly source: string;
-  /** The key that signed it, by its first 16 hex digits, and whom the operator knows it as; null where nobody signed. */
-  readonly publisher: { readonly keyId: string; readonly name: string | null } | null;
-  readonly trust: 'signed' | 'unsigned' | 'linked';
-  /** `in-process`: its code runs beside the daemon's own. */
-  readonly isolation: 'isolated' | 'walled' | 'in-process';
-  readonly installedAt: string;
-}
-
-/** The process of an isolated extension, while there is one. */
-export interface ExtensionProcess {
-  readonly pid: number | null;
-  readonly memoryBytes: number | null;
-  /** How often it ended by itself within ten minutes. */
-  readonly crashes: number;
-}
-
-/** What the admin area and `doctor` may ask and order of the kernel. Plain data in and out. */
-export interface ExtensionStatus {
-  readonly id: string;
-  readonly version: string;
-  readonly description: string;
-  readonly bundled: boolean;
-  /** Null for what came with the daemon. */
-  readonly origin: ExtensionOrigin | null;
-  /** Null for code that runs in the process of the daemon. */
-  readonly process: ExtensionProcess | null;
-  readonly state: 'inactive' | 'starting' | 'active' | 'stopping' | 'pending' | 'failed' | 'quarantined';
-  readonly degraded: boolean;
-  readonly phase: string | null;
-  readonly reason: string | null;
-  readonly recoverable: boolean;
-  readonly generation: number;
-  readonly essential: boolean;
-  /** What decides whether it should be on. */
-  readonly intent: { readonly enabled: boolean; readonly decidedBy: 'choice' | 'config' | 'preset' };
-  readonly provides: Readonly<Record<string, string>>;
-  readonly requires: readonly string[];
-  readonly optional: readonly string[];
-  /** What it may do, and why it wants that. */
-  readonly grants: ReadonlyArray<{ readonly grant: string; readonly why: string }>;
-  readonly contributes: Readonly<Record<string, readonly string[]>>;
-  readonly holds: readonly string[];
-  readonly strikes: number;
-  readonly leaks: readonly string[];
-  readonly startedAt: string | null;
-  readonly startMs: number | null;
-}
-
-export interface ExtensionPlan {
-  readonly id: string;
-  readonly action: 'enable' | 'disable' | 'reset' | 'reload';
-  readonly starts: readonly string[];
-  readonly stops: readonly string[];
-  readonly degrades: readonly string[];
-  /** Set when a person should confirm: what becomes unsafe or unreachable. */
-  readonly warning: string | null;
-  /** How to undo it when something stops, in words that a person can follow even where the API no longer answers. */
-  readonly back: string | null;
 }
 
 /** A line of the daemon's log, without the values of secrets. */

@@ -19,6 +19,7 @@ export * from './errors.js';
 export * from './doors/child.js';
 export * from './doors/tcp.js';
 export * from './extension.js';
+export * from './extension-status.js';
 export * from './installation.js';
 export * from './manifest/grants.js';
 export * from './manifest/host-pattern.js';

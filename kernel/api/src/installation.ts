@@ -1,5 +1,5 @@
 /** Installing, upgrading and removing extensions of others while the daemon runs, as the admin area asks for it. */
-import type { ExtensionStatus } from './extension.js';
+import type { ExtensionStatus } from './extension-status.js';
 
 export interface InstallRequest {
   /** `npm:name@range`, a path or https address of a .tgz with `#sha256=`, `git+https://…#ref`, a folder, or the id of a configured index. */
