@@ -13,6 +13,34 @@ import { disturbances, escapes, sockets } from '../../fixtures/burglar/escapes.j
 
 const LOOT = 'a secret of the daemon';
 
+describe('the proof of the isolations', function () {
+  this.timeout(30_000);
+  afterEach(stopTestKernels);
+
+  it('tries to get out of each, and tells what it saw: nothing open, and no certainty about the network without walls', async () => {
+    const kernel = await bootTestKernel();
+    const [isolated, walled] = await kernel.daemon.kernel.installation.prove();
+    expect(isolated).to.include({ isolation: 'isolated', fault: null });
+    expect(isolated?.proofs.map(({ what, outcome }) => `${outcome}: ${what}`)).to.deep.equal([
+      'kept: read a file of yours',
+      'kept: read a file of the system',
+      'kept: see whether a file is there',
+      'kept: write a file',
+      'kept: start a program',
+      'kept: start a thread',
+      'kept: load native code',
+      'kept: load modules that it may not have',
+      'kept: signal the daemon',
+      "kept: open the daemon's inspector",
+      "kept: see the daemon's environment",
+      'not sure: open a connection',
+      'not sure: ask for the address of a name',
+    ]);
+    expect(walled?.fault).to.equal((await wallFault()) ?? null);
+    if (walled?.fault === null) expect([...new Set(walled.proofs.map(({ outcome }) => outcome))]).to.deep.equal(['kept']);
+  });
+});
+
 describe('what the burglar tries', () => {
   it('is worth something where nothing keeps it: the same text gets its loot in a process of its own without walls', async () => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-house-')));

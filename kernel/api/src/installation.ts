@@ -72,6 +72,15 @@ export interface KeptVersion {
   readonly installedAt: string;
 }
 
+/** What came of trying to get out of one isolation, with the process that extensions get. */
+export interface IsolationReport {
+  readonly isolation: 'isolated' | 'walled';
+  /** Why it does not work on this machine; null where it does. */
+  readonly fault: string | null;
+  /** `not sure`: nothing in plain sight, and no wall of the system that keeps it so. */
+  readonly proofs: ReadonlyArray<{ readonly what: string; readonly outcome: 'kept' | 'not sure' | 'open'; readonly saw: string }>;
+}
+
 export interface TrustedPublisher {
   readonly keyId: string;
   readonly name: string;
@@ -96,4 +105,6 @@ export interface Installation {
   waiting(id: string): { readonly version: string; readonly newGrants: readonly string[] } | undefined;
   refused(): readonly RefusedExtension[];
   publishers(): readonly TrustedPublisher[];
+  /** Tries to escape from each isolation. Takes a second or so. */
+  prove(): Promise<readonly IsolationReport[]>;
 }

@@ -11,7 +11,7 @@ import type { ExtensionStatus, InstallOptions, InstallRequest, Installation, Pac
 import { isSvcError } from '@svc/api';
 import type { Lifecycle } from '@svc/core';
 import type { Installer, InstallerOptions, Policy, Staged, StoredPackage } from '@svc/installer/install';
-import { isolationFaults } from '@svc/isolation';
+import { isolationFaults, proveIsolation } from '@svc/isolation';
 import type { ScopedLogger } from '@svc/platform/log/log';
 import { daemonErrors } from '../errors.js';
 import type { InstalledFiles } from '../process/release.js';
@@ -21,6 +21,8 @@ export interface InstallationDeps {
   /** Absolute path of the folder of the store. */
   readonly dir: string;
   readonly apiVersion: string;
+  /** Absolute path of the program that the processes of extensions run. */
+  readonly program: string;
   policy(): Policy;
   installed(): ReturnType<InstallerOptions['installed']>;
   toInstalled(stranger: Stranger): InstalledFiles;
@@ -108,6 +110,7 @@ export const createInstallation = (deps: InstallationDeps): InstallationParts =>
     },
     refused: () => refused,
     publishers: () => (installer?.keys() ?? []).map(({ id, name, allow, isolation, revoked }) => ({ keyId: id, name, extensions: allow, isolation: isolation ?? null, revoked: revoked ?? null })),
+    prove: async () => [await proveIsolation('isolated', deps.program), await proveIsolation('walled', deps.program)],
     linked: async (id) => (installer?.records().some((one) => one.id === id && one.trust === 'linked') ? deps.toInstalled(await strangerOf(id)) : undefined),
   };
 };

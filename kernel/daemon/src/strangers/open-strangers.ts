@@ -46,8 +46,9 @@ export const openStrangers = async ({
   strays,
   wiring,
 }: StrangersInputs): Promise<{ strangers: Strangers; installation: InstallationParts }> => {
+  const program = join(dirname(releaseFile), 'isolation/program.cjs');
   const strangers = createStrangers({
-    program: join(dirname(releaseFile), 'isolation/program.cjs'),
+    program,
     api,
     limits: () => processLimits(config),
     actors: wiring.actors,
@@ -59,6 +60,7 @@ export const openStrangers = async ({
   const installation = createInstallation({
     dir: join(home.dataDir, 'extensions'),
     apiVersion: API_VERSION,
+    program,
     policy: () => installPolicy(config),
     installed: installed.all,
     toInstalled: strangers.installed,
