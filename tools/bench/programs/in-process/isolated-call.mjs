@@ -18,7 +18,17 @@ await mkdir(path.join(folder, 'dist'));
 await writeFile(path.join(folder, 'dist/index.js'), BUNDLE);
 await writeFile(path.join(folder, 'floor.cjs'), FLOOR);
 
-const init = { id: 'bench-echo', version: '1.0.0', generation: 1, bundle: path.join(folder, 'dist/index.js'), config: {}, capabilities: [], env: {}, services: [], folders: { data: folder, cache: folder } };
+const init = {
+  id: 'bench-echo',
+  version: '1.0.0',
+  generation: 1,
+  bundle: path.join(folder, 'dist/index.js'),
+  config: {},
+  capabilities: [],
+  env: {},
+  services: [],
+  folders: { data: folder, cache: folder },
+};
 const silent = () => undefined;
 let pid;
 const makeSupervisor = () =>
@@ -61,7 +71,8 @@ child.on('message', ([id, value]) => {
 let next = 0;
 const viaFork = () =>
   new Promise((resolve) => {
-    const id = (next += 1);
+    next += 1;
+    const id = next;
     waiting.set(id, resolve);
     child.send([id, PAYLOAD]);
   });
