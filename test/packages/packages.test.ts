@@ -89,13 +89,13 @@ console.log(Object.keys(imported).length > 100, Object.keys(required).every((nam
     for (const name of ['package.json', 'extension.json', 'contributions.json']) await cp(join(sources, name), join(place.dir, 'notes', name));
     await cp(bundle, join(place.dir, 'notes/dist/index.js'));
     await place.write({
-      'suite.test.mjs': `import { bootTestKernel, describeExtension, OPEN_RATE, stopTestKernels } from '@svc/testing';
+      'suite.test.mjs': `import { bootTestKernel, describeExtension, stopTestKernels } from '@svc/testing';
 import assert from 'node:assert/strict';
 describeExtension('notes');
 describe('notes, elsewhere', () => {
   afterEach(stopTestKernels);
   it('keeps a note', async () => {
-    const kernel = await bootTestKernel({ extensions: ['notes'], config: OPEN_RATE });
+    const kernel = await bootTestKernel({ extensions: ['notes'] });
     await kernel.http.expect(201, 'POST', '/api/notes', { topic: 'home', text: 'water the plants' });
     assert.equal((await kernel.http.expect(200, 'GET', '/api/notes')).body.rows.length, 1);
   });

@@ -6,7 +6,7 @@ import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } fr
 import type { DefaultModel, ProviderRecord } from './contract.js';
 import type { ProvidersDeps } from './deps.js';
 import { directory, type ProviderEntry, secretOf } from './directory.js';
-import { besideBaseUrl, canList } from './probe/model-list.js';
+import { besideBaseUrl } from './probe/model-list.js';
 import type { KeyState, Verdict } from './store.js';
 
 /** How long a look at keys and settings holds. Changes made here are seen at once, those of another process as soon as it is heard; this bounds what was not heard. */
@@ -85,7 +85,8 @@ export const entriesNow = async (deps: ProvidersDeps): Promise<Map<string, Provi
     fallbacks: deps.config.get(FallbackProvidersSection),
     saved,
   });
-  allow([...entries.values()].filter(({ wire }) => canList(wire)).flatMap((entry) => [entry.base_url, ...besideBaseUrl(entry)]));
+  // Also of those that the daemon itself does not speak to: an extension may bring their driver.
+  allow([...entries.values()].filter(({ wire }) => wire !== 'builtin').flatMap((entry) => [entry.base_url, ...besideBaseUrl(entry)]));
   return entries;
 };
 

@@ -2,6 +2,7 @@
 export * from './actor.js';
 export * from './at-once.js';
 export * from './manifest/api-keys.js';
+export * from './manifest/api-version.js';
 export * from './schema/check.js';
 export * from './command-line.js';
 export * from './declare/capability.js';

@@ -34,7 +34,7 @@ const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, api.EventsGap].m
 const KERNEL_KINDS = [RECEIPTS_KIND];
 
 /** What extensions are judged against. */
-export const API_VERSION = '0.1.0';
+export const { API_VERSION } = api;
 
 export interface Wiring {
   readonly hooks: HookRegistry;

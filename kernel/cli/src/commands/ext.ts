@@ -6,6 +6,7 @@ import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { EXIT } from '../exit-codes.js';
+import { defineAuthoring } from './ext-author.js';
 import { Failure } from '../failure.js';
 import { changeBeside, placeOf } from '../local-change.js';
 import { infoLines, listLines, planLines, type GraphNode, graphLines, whyLines } from '../extension-views.js';
@@ -33,6 +34,7 @@ export const define = (program: Command, action: Action): void => {
     .command('graph')
     .description('Who needs, uses and waits for whom')
     .action(action((cli) => graph(cli)));
+  defineAuthoring(ext, action);
 };
 
 const list = async (cli: Cli): Outcome => {

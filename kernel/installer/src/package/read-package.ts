@@ -36,6 +36,12 @@ export const readPackage = async (dir: string): Promise<PackageContent> => {
   return { package: identity, manifest, contributions };
 };
 
+/** What people write of a package. Rejects with `install_manifest`. */
+export const readDeclared = async (dir: string): Promise<Pick<PackageContent, 'package' | 'manifest'>> => ({
+  manifest: judgedManifest(await readJson(dir, 'extension.json')),
+  package: judgedIdentity(await readJson(dir, 'package.json')),
+});
+
 const isFile = async (file: string): Promise<boolean> => (await stat(file).catch(() => undefined))?.isFile() === true;
 
 const readJson = async (dir: string, path: string): Promise<unknown> => {

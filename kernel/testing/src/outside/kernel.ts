@@ -8,7 +8,7 @@ export interface TestKernelOptions {
   readonly extensions?: readonly string[];
   /** Text of config.toml. */
   readonly config?: string;
-  /** What the daemon finds in its environment, beside PATH and HOME. */
+  /** What the daemon finds in its environment, beside PATH and HOME, and settings that open its rates. */
   readonly env?: Readonly<Record<string, string>>;
   /** A folder to use, and to keep; by default a fresh one that is removed. */
   readonly home?: string;
@@ -30,13 +30,13 @@ export interface TestKernel {
   stop(): Promise<void>;
 }
 
-/** Rates so high that no test meets them by accident: text for `config`. */
-export const OPEN_RATE: string = inside.OPEN_RATE;
+/** No test meets a limit of rates by accident. */
+const OPEN_RATES = { SVC__API__RATE_LIMIT_PER_SECOND: '100000', SVC__RATE_LIMIT__MAX_WS_PER_IP: '10000' };
 
 /** Rejects with the reason of the first extension that does not start. */
-export async function bootTestKernel({ extensions = [], ...rest }: TestKernelOptions = {}): Promise<TestKernel> {
+export async function bootTestKernel({ extensions = [], env, ...rest }: TestKernelOptions = {}): Promise<TestKernel> {
   const extra = await Promise.all(extensions.map(installedFolder));
-  const booted = await inside.bootTestKernel({ ...rest, extra });
+  const booted = await inside.bootTestKernel({ ...rest, env: { ...OPEN_RATES, ...env }, extra });
   const { kernel } = booted.daemon;
   const stateOf: TestKernel['stateOf'] = (id) => {
     const status = kernel.extensions().find((one) => one.id === id);

@@ -1,0 +1,36 @@
+/** What the commands of authors have in common: their folder, their bundler, and how their errors are told. */
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isSvcError } from '@svc/api';
+import { type Bundler, type Built, buildExtension, findBundler } from '@svc/installer/author';
+import type { Cli } from '../cli.js';
+import { Failure } from '../failure.js';
+
+/** Rejects with a Failure for what the author can mend. */
+export const authored = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    throw new Failure(error.message, { code: error.code, mend: error.hint, ...(error.details === undefined ? {} : { details: error.details }) });
+  }
+};
+
+/** The esbuild of the extension, or that of this command. */
+export const bundlerOf = (dir: string): Promise<Bundler> => findBundler(dir, fileURLToPath(import.meta.url));
+
+export const folderOf = (folder: string): string => path.resolve(folder);
+
+export const builtLine = ({ out }: Cli, { manifest, package: { version }, contributions, bundleBytes }: Built): string => {
+  const counts = [
+    [contributions.routes.length, 'route'],
+    [contributions.tools.length, 'tool'],
+    [contributions.taps.length, 'tap'],
+    [Object.keys(manifest.provides ?? {}).length, 'service'],
+    [(manifest.tables ?? []).length, 'table'],
+  ] as const;
+  const adds = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}${count === 1 ? '' : 's'}`);
+  return `${out.green('✓')} ${manifest.id} ${version}: ${adds.join(', ') || 'nothing visible'}; dist/index.js ${(bundleBytes / 1024).toFixed(1)} KB`;
+};
+
+export const builtOf = (dir: string): Promise<Built> => authored(async () => buildExtension(dir, await bundlerOf(dir)));

@@ -1,0 +1,108 @@
+/** Extensions as their authors make them: created, built, and refused with the place that is wrong. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isSvcError } from '@svc/api';
+import { type Built, buildExtension, createExtension, TEMPLATE_NAMES } from '@svc/installer/author';
+import { readPackage } from '@svc/installer/package';
+import { expect } from 'chai';
+import * as esbuild from 'esbuild';
+
+const ADDS: Readonly<Record<string, (built: Built) => unknown>> = {
+  route: ({ contributions }) => contributions.routes.map(({ path }) => path),
+  tool: ({ contributions }) => contributions.tools.map(({ name }) => name),
+  hook: ({ contributions }) => contributions.taps.map(({ name }) => name),
+  provider: ({ contributions }) => contributions.declares.map(({ declares, name }) => `${declares} ${name}`),
+  channel: ({ contributions }) => contributions.routes.map(({ id }) => id),
+};
+const EXPECTED: Readonly<Record<string, unknown>> = {
+  route: ['/api/acme-thing/greetings/{name}'],
+  tool: ['acme_thing_roll'],
+  hook: ['run.context'],
+  provider: ['service model-driver:replicate'],
+  channel: ['getAcmeThingAnswer', 'sendAcmeThingMessage'],
+};
+
+describe('an extension that is written', () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'svc-author-'));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  const created = (template = 'route', id = 'acme-thing') => createExtension({ dir, id, template, apiVersion: '0.1.0' });
+  const built = () => buildExtension(dir, esbuild);
+  const refusal = async (work: Promise<unknown>): Promise<{ code: string; message: string }> => {
+    const error = await work.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (!isSvcError(error)) throw new Error(`it was not refused: ${String(error)}`);
+    return { code: error.code, message: error.message };
+  };
+  const change = async (file: string, from: string | RegExp, to: string): Promise<void> => {
+    const text = await readFile(join(dir, file), 'utf8');
+    expect(text).to.match(typeof from === 'string' ? new RegExp(from.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')) : from);
+    await writeFile(join(dir, file), text.replace(from, to));
+  };
+
+  for (const template of TEMPLATE_NAMES)
+    it(`from the template ${template} is whole as soon as it is built: its package is one that can be installed`, async () => {
+      await created(template);
+      const result = await built();
+      expect(ADDS[template]?.(result)).to.deep.equal(EXPECTED[template]);
+      const { package: identity, manifest } = await readPackage(dir);
+      expect([identity.name, identity.version, manifest.id]).to.deep.equal(['acme-thing', '0.1.0', 'acme-thing']);
+      expect((await built()).isRewritten, 'the second time it says the same').to.equal(false);
+    });
+
+  it('is not made where something is, nor under an id without a publisher, nor from a template that nobody knows; nothing is written then', async () => {
+    expect((await refusal(created('route', 'thing'))).code).to.equal('author_id');
+    expect((await refusal(created('route', 'Acme-Thing'))).code).to.equal('author_id');
+    expect((await refusal(created('route', `acme-${'x'.repeat(40)}`))).code).to.equal('author_id');
+    expect((await refusal(created('toString'))).code).to.equal('author_template');
+    await writeFile(join(dir, 'kept.txt'), 'mine');
+    expect((await refusal(created())).code).to.equal('author_not_empty');
+    expect(await readFile(join(dir, 'kept.txt'), 'utf8')).to.equal('mine');
+  });
+
+  it('with an error in its sources is refused by file and line, and the bundle of before stays', async () => {
+    await created();
+    const { bundleBytes } = await built();
+    await change('src/index.ts', 'ctx.routes.add(', 'ctx.routes.add((');
+    const { code, message } = await refusal(built());
+    expect(code).to.equal('author_bundle');
+    expect(message).to.match(/src\/index\.ts:\d+ /);
+    expect((await readFile(join(dir, 'dist/index.js'))).length).to.equal(bundleBytes);
+  });
+
+  it('that needs a package which is not installed is told its name', async () => {
+    await created();
+    await writeFile(join(dir, 'src/index.ts'), `import 'left-pad-of-nobody';\n${await readFile(join(dir, 'src/index.ts'), 'utf8')}`);
+    expect((await refusal(built())).message).to.contain('left-pad-of-nobody');
+  });
+
+  it('with a manifest that is none is told each fault', async () => {
+    await created();
+    await change('extension.json', '"manifest": 1,', '"manifest": 1, "colour": "red", "grants": [{ "grant": "egress:everything", "why": "because" }],');
+    const { code, message } = await refusal(built());
+    expect(code).to.equal('install_manifest');
+    expect(message).to.contain('colour').and.contain('egress:everything');
+  });
+
+  it('that registers what extension.json does not name is told so', async () => {
+    await created();
+    await change('extension.json', /"config": \[[^\]]*\]/, '"config": []');
+    expect(await refusal(built())).to.deep.equal({
+      code: 'author_contributions',
+      message: 'acme-thing cannot say what it contributes: the code gives a schema for the config section "acme_thing", which extension.json does not claim',
+    });
+  });
+
+  it('without an entry, or in a folder without an extension, is told which file is missing', async () => {
+    expect((await refusal(built())).message).to.contain('package.json');
+    await created();
+    await rm(join(dir, 'src'), { recursive: true });
+    expect((await refusal(built())).message).to.contain('src/index.ts');
+  });
+});
