@@ -33,4 +33,15 @@ export const builtLine = ({ out }: Cli, { manifest, package: { version }, contri
   return `${out.green('✓')} ${manifest.id} ${version}: ${adds.join(', ') || 'nothing visible'}; dist/index.js ${(bundleBytes / 1024).toFixed(1)} KB`;
 };
 
-export const builtOf = (dir: string): Promise<Built> => authored(async () => buildExtension(dir, await bundlerOf(dir)));
+/** For commands that end: code of the extension runs here once, and what that leaves open does not keep the command. */
+export const builtOf = async (dir: string): Promise<Built> => {
+  try {
+    return await authored(async () => buildExtension(dir, await bundlerOf(dir)));
+  } catch (error) {
+    // It fires only while something else keeps the process: its own last words are long said.
+    setTimeout(() => process.exit(), LAST_WORDS_MS).unref();
+    throw error;
+  }
+};
+
+const LAST_WORDS_MS = 500;

@@ -21,7 +21,7 @@ export interface Built extends PackageContent {
 const CONTRIBUTIONS = 'contributions.json';
 const WRITTEN_BY_HAND = ['package.json', 'extension.json'];
 
-/** Rejects with `author_no_extension`, `install_manifest`, `author_bundle` and `author_contributions`. */
+/** Rejects with `author_no_extension`, `install_manifest`, `author_bundle`, `author_contributions` and `author_leaks`. */
 export const buildExtension = async (dir: string, bundler: Bundler): Promise<Built> => {
   const missing = WRITTEN_BY_HAND.find((file) => !existsSync(join(dir, file)));
   if (missing !== undefined) throw authorErrors.no_extension(dir, missing);
@@ -34,13 +34,36 @@ export const buildExtension = async (dir: string, bundler: Bundler): Promise<Bui
   return { ...declared, contributions, sources: [...sources, ...WRITTEN_BY_HAND], bundleBytes: (await stat(file)).size, isRewritten };
 };
 
-/** Its code runs here once, against recorders. */
+/** Its code runs here once, against recorders. What it leaves open stays open: whoever builds ends its process. */
 const derived = async (file: string, manifest: api.Manifest, version: string): Promise<AllContributions> => {
+  const before = openNow();
+  let contributions: AllContributions;
   try {
-    return await deriveContributions(loadBundle(file, manifest, { api, require: createRequire(file) }), manifest, version);
+    contributions = await deriveContributions(loadBundle(file, manifest, { api, require: createRequire(file) }), manifest, version);
   } catch (error) {
     throw authorErrors.contributions(manifest.id, error instanceof Error ? error.message : String(error)).with({ cause: error });
   }
+  const left = [...openNow()].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => OPENED[kind] ?? kind);
+  if (left.length > 0) throw authorErrors.leaks(manifest.id, left);
+  return contributions;
+};
+
+/** As Node calls what keeps a process alive, of what an extension could open. */
+const OPENED: Readonly<Record<string, string>> = {
+  Timeout: 'a timer',
+  TCPServerWrap: 'a listening socket',
+  TCPSocketWrap: 'a connection',
+  TCPWRAP: 'a connection',
+  UDPWRAP: 'a socket',
+  ProcessWrap: 'a process',
+  FSEventWrap: 'a watched folder',
+  MessagePort: 'a worker',
+};
+
+const openNow = (): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo()) if (kind in OPENED) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
 };
 
 const writeIfChanged = async (file: string, value: unknown): Promise<boolean> => {

@@ -3,7 +3,7 @@ import { defineErrors } from '@svc/api';
 
 export const authorErrors = defineErrors('author', {
   not_empty: { status: 409, retry: false, message: (dir: string) => `${dir} is there and not empty.`, hint: 'Name a folder that is not there yet.' },
-  template: { status: 400, retry: false, message: (name: string, known: readonly string[]) => `There is no template "${name}".`, hint: 'There are route, tool, hook, provider and channel.' },
+  template: { status: 400, retry: false, message: (name: string) => `There is no template "${name}".`, hint: 'There are route, tool, hook, provider and channel.' },
   id: {
     status: 400,
     retry: false,
@@ -24,5 +24,11 @@ export const authorErrors = defineErrors('author', {
     retry: false,
     message: (id: string, why: string) => `${id} cannot say what it contributes: ${why}`,
     hint: 'activate() registers and waits for nothing; what it registers stands in extension.json, too.',
+  },
+  leaks: {
+    status: 422,
+    retry: false,
+    message: (id: string, what: readonly string[]) => `${id} leaves something open when it is loaded and activated: ${what.join(', ')}.`,
+    hint: 'activate() registers; timers are ctx.timers, requests ctx.fetch, and what begins later begins in start().',
   },
 });

@@ -99,6 +99,12 @@ describe('an extension that is written', () => {
     });
   });
 
+  it('that opens something while it is activated is told what', async () => {
+    await created();
+    await change('src/index.ts', 'activate(ctx) {', 'activate(ctx) {\n    setTimeout(() => undefined, 200);');
+    expect(await refusal(built())).to.deep.equal({ code: 'author_leaks', message: 'acme-thing leaves something open when it is loaded and activated: a timer.' });
+  });
+
   it('without an entry, or in a folder without an extension, is told which file is missing', async () => {
     expect((await refusal(built())).message).to.contain('package.json');
     await created();
