@@ -9,6 +9,7 @@ import { loadBundle } from '../load-bundle.js';
 import { type PackageContent, readDeclared } from '../package/read-package.js';
 import { BUNDLE, type Bundler, bundle } from './bundle.js';
 import { authorErrors } from './errors.js';
+import { withLeftOpen } from './left-open.js';
 
 export interface Built extends PackageContent {
   /** What went in, relative to the folder. */
@@ -36,34 +37,17 @@ export const buildExtension = async (dir: string, bundler: Bundler): Promise<Bui
 
 /** Its code runs here once, against recorders. What it leaves open stays open: whoever builds ends its process. */
 const derived = async (file: string, manifest: api.Manifest, version: string): Promise<AllContributions> => {
-  const before = openNow();
-  let contributions: AllContributions;
+  const { result, leftOpen } = await withLeftOpen(() => recorded(file, manifest, version));
+  if (leftOpen.length > 0) throw authorErrors.leaks(manifest.id, leftOpen);
+  return result;
+};
+
+const recorded = async (file: string, manifest: api.Manifest, version: string): Promise<AllContributions> => {
   try {
-    contributions = await deriveContributions(loadBundle(file, manifest, { api, require: createRequire(file) }), manifest, version);
+    return await deriveContributions(loadBundle(file, manifest, { api, require: createRequire(file) }), manifest, version);
   } catch (error) {
     throw authorErrors.contributions(manifest.id, error instanceof Error ? error.message : String(error)).with({ cause: error });
   }
-  const left = [...openNow()].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => OPENED[kind] ?? kind);
-  if (left.length > 0) throw authorErrors.leaks(manifest.id, left);
-  return contributions;
-};
-
-/** As Node calls what keeps a process alive, of what an extension could open. */
-const OPENED: Readonly<Record<string, string>> = {
-  Timeout: 'a timer',
-  TCPServerWrap: 'a listening socket',
-  TCPSocketWrap: 'a connection',
-  TCPWRAP: 'a connection',
-  UDPWRAP: 'a socket',
-  ProcessWrap: 'a process',
-  FSEventWrap: 'a watched folder',
-  MessagePort: 'a worker',
-};
-
-const openNow = (): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>();
-  for (const kind of process.getActiveResourcesInfo()) if (kind in OPENED) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return counts;
 };
 
 const writeIfChanged = async (file: string, value: unknown): Promise<boolean> => {

@@ -99,8 +99,12 @@ describe('an extension that is written', () => {
     });
   });
 
-  it('that opens something while it is activated is told what', async () => {
+  it('that opens something while it is activated is told what; what others do meanwhile is not its doing', async () => {
     await created();
+    const ours = setInterval(() => void setTimeout(() => undefined, 50), 1);
+    await built().finally(() => clearInterval(ours));
+    await change('src/index.ts', 'activate(ctx) {', 'activate(ctx) {\n    clearTimeout(setTimeout(() => undefined, 5000));\n    setTimeout(() => undefined, 5000).unref();');
+    await built();
     await change('src/index.ts', 'activate(ctx) {', 'activate(ctx) {\n    setTimeout(() => undefined, 200);');
     expect(await refusal(built())).to.deep.equal({ code: 'author_leaks', message: 'acme-thing leaves something open when it is loaded and activated: a timer.' });
   });
