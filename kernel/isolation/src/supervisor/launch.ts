@@ -43,7 +43,7 @@ export const launch = async (options: LaunchOptions): Promise<Launched> => {
   const node = nodeArguments(options);
   const isWalled = options.isolation === 'walled';
   if (isWalled) await needWall();
-  const [command, args] = isWalled ? ['bwrap', [...wallArguments(options), process.execPath, ...node]] : [process.execPath, node];
+  const [command, args] = isWalled ? ['bwrap', [...wallArguments(options), realpathSync(process.execPath), ...node]] : [process.execPath, node];
   const child = spawn(command, args, { cwd: '/', env: isWalled ? { PATH: process.env.PATH } : {}, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], windowsHide: true });
   const channel = child.stdio[3];
   await new Promise<void>((resolve, reject) => {
@@ -73,8 +73,10 @@ const wallArguments = ({ folder, program }: LaunchOptions): string[] => {
   const seen = [...SYSTEM_FOLDERS, dirname(dirname(realpathSync(process.execPath)))].filter((path) => existsSync(path));
   return [
     ...['--unshare-all', '--die-with-parent', '--new-session', '--clearenv', '--cap-drop', 'ALL', '--hostname', 'extension'],
+    // First: what is bound afterwards may lie below it.
+    ...['--tmpfs', '/tmp'],
     ...seen.flatMap((path) => ['--ro-bind', path, path]),
-    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ...['--proc', '/proc', '--dev', '/dev'],
     ...['--ro-bind', program, program, '--ro-bind', folder, folder, '--chdir', '/'],
   ];
 };
