@@ -44,14 +44,12 @@ describe('an author', function () {
   it('is told by the suite what an extension does wrong', async () => {
     await svc('ext', 'create', 'acme-wrong');
     const source = await readFile(join(place.dir, 'acme-wrong/src/index.ts'), 'utf8');
-    await place.write({
-      'acme-wrong/src/index.ts': source.replace("id: 'getAcmeWrongGreeting'", "id: 'acme_wrong_greeting'").replace('activate(ctx) {', 'activate(ctx) {\n    setInterval(() => undefined, 1000);'),
-    });
-    const { code, output } = await svc('ext', 'test', 'acme-wrong');
-    expect(code).to.equal(1);
-    expect(output)
-      .to.contain('acme_wrong_greeting')
-      .and.match(/[1-9]\d* failing/);
+    await place.write({ 'acme-wrong/src/index.ts': source.replace("id: 'getAcmeWrongGreeting'", "id: 'acme_wrong_greeting'") });
+    const suite = await svc('ext', 'test', 'acme-wrong');
+    expect([suite.code, suite.output]).to.satisfy(([code, output]: [number, string]) => code === 1 && output.includes('acme_wrong_greeting') && /[1-9]\d* failing/.test(output));
+    await place.write({ 'acme-wrong/src/index.ts': source.replace('activate(ctx) {', 'activate(ctx) {\n    setInterval(() => undefined, 1000);') });
+    const built = await svc('ext', 'build', 'acme-wrong');
+    expect([built.code, built.output]).to.satisfy(([code, output]: [number, string]) => code === 1 && output.includes('a timer'));
   });
 
   for (const id of STRANGERS)
