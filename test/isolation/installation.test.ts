@@ -98,6 +98,24 @@ describe('an extension that is installed while the daemon runs', function () {
     expect(status.grants.map(({ grant }) => grant)).to.deep.equal(['net:fetch:api.weather.test']);
   });
 
+  it('asks as well for what it gets by a declaration: hooks, events, services and public routes; those of a new version stop its upgrade', async () => {
+    const kernel = await bootTestKernel({ config: CONFIG });
+    const offerOf = async (spec: StrangerSpec): Promise<string[]> => {
+      const { offer } = await installation(kernel).upgrade(ID, { source: await packaged(spec), dryRun: true });
+      return offer.grants.filter((one) => one.new).map(({ grant }) => grant);
+    };
+    await installation(kernel).install({ source: await packaged(notes('1.0.0', { manifest: { tables: ['notes'], hooks: [{ name: 'health.probe' }] } })) });
+    const base = notes('2.0.0');
+    expect(await offerOf(base)).to.deep.equal([]);
+    expect(await offerOf({ ...base, manifest: { tables: ['notes'], hooks: [{ name: 'tool.before', why: 'it looks' }] } })).to.deep.equal(['hook:tool.before']);
+    expect(await offerOf({ ...base, manifest: { tables: ['notes'], events: { listens: ['run.ended'] } } })).to.deep.equal(['event:run.ended']);
+    expect(await offerOf({ ...base, manifest: { tables: ['notes'], optional: { agents: '^1' } } })).to.deep.equal(['service:agents']);
+    expect(await offerOf({ ...base, activate: base.activate.replaceAll("auth: 'bearer'", "auth: 'public'") })).to.deep.equal(['public:GET /api/acme/notes', 'public:POST /api/acme/notes']);
+    const source = await packaged({ ...base, manifest: { tables: ['notes'], hooks: [{ name: 'tool.before' }] }, activate: `${base.activate} ctx.hooks.tap(api.ToolBefore, () => undefined);` });
+    expect(await codeOf(installation(kernel).upgrade(ID, { source }))).to.equal('install_needs_consent');
+    expect((await installation(kernel).upgrade(ID, { source, grants: ['hook:tool.before'] })).extension.version).to.equal('2.0.0');
+  });
+
   it('is refused where the operator takes signed ones alone, which is what stands in no config.toml', async () => {
     const kernel = await bootTestKernel({ config: OPEN_RATE });
     expect(await codeOf(installation(kernel).install({ source: await packaged(notes('1.0.0')) }))).to.equal('install_unsigned');

@@ -32,7 +32,11 @@ export const Manifest = Type.Object(
     optional: Type.Optional(Type.Record(Type.String(), Range)),
     after: Type.Optional(Type.Array(Id)),
     conflicts: Type.Optional(Type.Array(Id)),
-    hooks: Type.Optional(Type.Array(Type.Object({ name: Type.String(), stage: Type.Optional(Type.Union([Type.String(), Type.Integer()])) }, closed))),
+    hooks: Type.Optional(
+      Type.Array(
+        Type.Object({ name: Type.String(), stage: Type.Optional(Type.Union([Type.String(), Type.Integer()])), why: Type.Optional(Type.String({ description: 'For whoever installs it' })) }, closed),
+      ),
+    ),
     defines: Type.Optional(Type.Array(Type.String(), { description: 'Hooks this extension owns' })),
     events: Type.Optional(
       Type.Object({ publishes: Type.Optional(Type.Array(Type.String())), listens: Type.Optional(Type.Array(Type.String())), durable: Type.Optional(Type.Array(Type.String())) }, closed),

@@ -14,15 +14,32 @@ export interface AskedGrant {
   readonly isNew: boolean;
 }
 
-/** `agreed`: the grants of the version that is installed; none for a new extension. */
-export const askedGrants = ({ grants = [] }: Pick<Manifest, 'grants'>, agreed: readonly string[]): readonly AskedGrant[] => {
+type Asking = Pick<Manifest, 'grants' | 'hooks' | 'events' | 'provides' | 'requires' | 'optional'>;
+
+/** `agreed`: the grants of the version that is installed; none for a new extension. What it gets by a declaration is asked for like what it gets by a door. */
+export const askedGrants = (manifest: Asking, routes: readonly Readonly<Record<string, unknown>>[], agreed: readonly string[]): readonly AskedGrant[] => {
   const before = agreed.map(parseGrant).filter((one) => typeof one !== 'string');
-  return grants.map(({ grant, why, optional = false }) => {
+  const byDoor = (manifest.grants ?? []).map(({ grant, why, optional = false }) => {
     const parsed = parseGrant(grant);
     const known = typeof parsed === 'string' ? undefined : parsed;
     return { grant, what: known ? GRANT_KINDS[known.kind].what : '', why, optional, isNew: !(known && isGranted(before, known.kind, known.parameter)) };
   });
+  return [...byDoor, ...declared(manifest, routes).map((one) => ({ ...one, optional: false, isNew: !agreed.includes(one.grant) }))];
 };
+
+/** Taps where nothing of anybody passes. */
+const QUIET_HOOKS = new Set(['doctor.check', 'health.probe', 'kernel.ready', 'metrics.collect', 'storage.purge']);
+
+const declared = ({ events, hooks = [], optional, provides = {}, requires }: Asking, routes: readonly Readonly<Record<string, unknown>>[]): Array<Pick<AskedGrant, 'grant' | 'what' | 'why'>> => [
+  ...hooks
+    .filter(({ name }) => !QUIET_HOOKS.has(name))
+    .map(({ name, why = '' }) => ({ grant: `hook:${name}`, what: 'is asked there each time: it sees what passes, and may change or refuse it as the hook lets it', why })),
+  ...(events?.listens ?? []).filter((name) => !events?.publishes?.includes(name)).map((name) => ({ grant: `event:${name}`, what: 'hears each time that it happens, and to whom', why: '' })),
+  ...Object.keys({ ...requires, ...optional })
+    .filter((name) => !(name in provides))
+    .map((name) => ({ grant: `service:${name}`, what: 'calls this service of the daemon, for those who call the extension', why: '' })),
+  ...routes.filter(({ auth }) => auth === 'public').map(({ method, path }) => ({ grant: `public:${String(method)} ${String(path)}`, what: 'answers this to everybody, without a key', why: '' })),
+];
 
 /** The grants that hold from now on, and those that it cannot do without and that nobody agreed to. */
 export const agreedGrants = (asked: readonly AskedGrant[], consent: readonly string[] | 'all'): { readonly granted: readonly string[]; readonly missing: readonly string[] } => {

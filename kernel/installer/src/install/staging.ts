@@ -35,7 +35,7 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
     if (faults.length > 0) throw installErrors.cannot_isolate(id, faults);
     judgeNeighbours(found, installed, options.apiVersion);
     const trust = isLinked ? 'linked' : found.key ? 'signed' : 'unsigned';
-    return { ...of, ...found, id, version: found.package.version, trust, isolation, grants: askedGrants(found.manifest, replaces?.grants ?? []), replaces };
+    return { ...of, ...found, id, version: found.package.version, trust, isolation, grants: askedGrants(found.manifest, found.contributions.routes, replaces?.grants ?? []), replaces };
   };
 
   const stageLink = async (source: Source, text: string, expect: StageOptions['expect']): Promise<Staged> => {
