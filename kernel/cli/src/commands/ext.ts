@@ -7,6 +7,7 @@ import type { Action } from '../command.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { defineAuthoring } from './ext-author.js';
+import { definePublishing } from './ext-publish.js';
 import { Failure } from '../failure.js';
 import { changeBeside, placeOf } from '../local-change.js';
 import { infoLines, listLines, planLines, type GraphNode, graphLines, whyLines } from '../extension-views.js';
@@ -35,6 +36,7 @@ export const define = (program: Command, action: Action): void => {
     .description('Who needs, uses and waits for whom')
     .action(action((cli) => graph(cli)));
   defineAuthoring(ext, action);
+  definePublishing(ext, action);
 };
 
 const list = async (cli: Cli): Outcome => {

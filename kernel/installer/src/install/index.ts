@@ -9,4 +9,4 @@ export { type Consent, consentFor, type Staged, type StagedKey } from './staged.
 export { installErrors } from '../errors.js';
 export type { Progress } from '../sources/fetching.js';
 export { withoutSecrets } from '../sources/source.js';
-export { type InstalledRecord, type PackageRecord, type PendingRecord, readStoreFiles } from '../store/records.js';
+export { type InstalledRecord, type PackageRecord, type PendingRecord, readStoreFiles, writeTrust } from '../store/records.js';

@@ -89,10 +89,10 @@ export const verifyFiles = async (dir: string, hashes: FileHashes, expected: Exp
   return signature;
 };
 
-/** The same for a folder of which nothing is known yet: `svc ext verify`. */
-export const verifyFolder = async (dir: string): Promise<{ readonly signature: Signature | undefined; readonly hashes: FileHashes }> => {
+/** The same for a folder of which nothing is known yet. `isSource`: only what belongs to the package is looked at. */
+export const verifyFolder = async (dir: string, { isSource = false } = {}): Promise<{ readonly signature: Signature | undefined; readonly hashes: FileHashes }> => {
   const { package: identity, manifest } = await readPackage(dir);
-  const hashes = await hashFiles(dir, await allFilesIn(dir));
+  const hashes = await hashFiles(dir, isSource ? await packageFilesIn(dir) : await allFilesIn(dir));
   return { hashes, signature: await verifyFiles(dir, hashes, { id: manifest.id, version: identity.version, api: manifest.api }) };
 };
 
