@@ -19,4 +19,16 @@ export const extensionErrors = defineErrors('extension', {
     message: (warning: string, back: string) => `${warning} Way back: ${back}${back.endsWith('.') ? '' : '.'} Confirm to go on.`,
     hint: 'Repeat with ?confirm=true (or ?force=true, which does not wait for what it is doing), or answer yes in svc ext.',
   },
+  bundled: {
+    status: 409,
+    retry: false,
+    message: (name: string) => `${name} comes with svc, and goes and changes with it.`,
+    hint: 'svc ext disable switches it off.',
+  },
+  one_source: {
+    status: 400,
+    retry: false,
+    message: () => 'Name one thing to install: `name` with a source, or `path` with an absolute path.',
+    hint: 'Sources are npm:name@range, https://…tgz#sha256=…, git+https://…#ref, a path, or an id of the configured index.',
+  },
 });

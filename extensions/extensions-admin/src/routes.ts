@@ -18,6 +18,7 @@ import {
   reply,
 } from '@svc/api';
 import { extensionErrors } from './errors.js';
+import { installRoutes } from './install-routes.js';
 
 const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100, description: 'Id of the extension', examples: ['webchat'] }) });
 const Names = Type.Array(Type.String());
@@ -189,6 +190,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
       handler: (req) => change(kernel, action, req.params.name, req.query),
     }),
   ),
+  ...installRoutes(kernel, { ByName, Extension, find: (name) => find(kernel, name), toPublic }),
 ];
 
 async function change(kernel: KernelView, action: ExtensionPlan['action'], name: string, { force = false, confirm = false }: Static<typeof Force>): Promise<Reply> {

@@ -10,13 +10,15 @@ export interface InstallRequest {
   readonly digest?: string;
   /** The key that signed it is trusted for this extension from now on. */
   readonly trustKey?: boolean;
+  /** False where nobody saw what the package is: then also one that asks for nothing waits for consent. Default true. */
+  readonly isShown?: boolean;
   /** Starts it. */
   readonly enable?: boolean;
   /** The folder is used where it lies, for whoever works on it. */
   readonly link?: boolean;
 }
 
-export interface UpgradeRequest extends Omit<InstallRequest, 'source' | 'link' | 'enable'> {
+export interface UpgradeRequest extends Omit<InstallRequest, 'source' | 'link' | 'enable' | 'isShown'> {
   /** Default: where it came from. */
   readonly source?: string;
   /** Tells what would change, and changes nothing. */
@@ -44,7 +46,7 @@ export interface PackageOffer {
   readonly digest: string;
   readonly source: string;
   readonly trust: 'signed' | 'unsigned' | 'linked';
-  readonly key: { readonly id: string; readonly name: string; readonly standing: 'known' | 'handed-on' | 'unknown' } | null;
+  readonly key: { readonly id: string; readonly public: string; readonly name: string; readonly standing: 'known' | 'handed-on' | 'unknown' } | null;
   readonly isolation: 'isolated' | 'walled' | 'in-process';
   /** What this isolation does not keep, one sentence each. */
   readonly not_kept: readonly string[];

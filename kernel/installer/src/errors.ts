@@ -168,6 +168,6 @@ export const installErrors = defineErrors('install', {
     status: 500,
     retry: false,
     message: (why: string) => `What is installed cannot be read: ${why}.`,
-    hint: 'Put ext/installed.json in the data folder back from a backup, or move it away and install again.',
+    hint: 'Put extensions/installed.json of the data folder back from a backup, or move it away and install again.',
   },
 });

@@ -16,7 +16,7 @@ const cases = ({ nodes }: CommandTree, line: (node: CommandNode) => string): str
 const groupsOf = ({ nodes }: CommandTree): string =>
   nodes
     .filter(({ path, words }) => path !== '' && path !== 'completion' && words.length > 0)
-    .map(({ path }) => path)
+    .map(({ path }) => `'${path}'`)
     .join('|');
 const valuesOf = ({ globals, nodes }: CommandTree): string => [...new Set(withValue([...globals, ...nodes.flatMap(({ options }) => options)]))].join('|');
 
@@ -140,8 +140,8 @@ function __svc_at
   set -l count (count $argv)
   if test $count -eq 0
     test (count $named) -eq 0
-  else if test $count -eq 2
-    test "$named[1..2]" = "$argv"
+  else if test $count -ge 2
+    test "$named[1..$count]" = "$argv"
   else if contains -- $argv[1] ${groupsOf(tree).split('|').join(' ')}
     test "$named" = "$argv[1]"
   else

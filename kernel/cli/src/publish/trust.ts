@@ -10,7 +10,7 @@ import { agreesAtTerminal } from '../terminal/asking.js';
 import { table } from '../terminal/layout.js';
 import { inWords } from './key-place.js';
 
-const storeDir = (cli: Cli): string => path.join(cli.settings.dataDir, 'ext');
+const storeDir = (cli: Cli): string => path.join(cli.settings.dataDir, 'extensions');
 
 export const trustedKeys = async (cli: Cli): Promise<readonly TrustedKey[]> => inWords(readStoreFiles(storeDir(cli)).then(({ keys }) => keys()));
 

@@ -75,7 +75,7 @@ describe('svc ext for publishers', function () {
     expect((await json('trust', 'add', publicKey, '--allow', 'acme-weather')).body.code).to.equal('cli_key_revoked');
     await json('trust', 'remove', key_id);
     expect((await json('verify', dir)).body.standing).to.equal('unknown');
-    expect(statSync(path.join(bench.home, 'data/ext/trust.toml')).mode & 0o777).to.equal(0o600);
+    expect(statSync(path.join(bench.home, 'data/extensions/trust.toml')).mode & 0o777).to.equal(0o600);
   });
 
   it('hands an extension on from one key to another', async () => {

@@ -1048,6 +1048,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/extensions-trust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whose extensions are taken, and which are refused
+         * @description The keys that the operator trusts (`svc ext trust` changes them), and what is installed but does not run because it was changed, or because its key is not trusted any more.
+         */
+        get: operations["getExtensionTrust"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/extensions/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Install an extension of somebody else
+         * @description Fetches the package, judges it, and keeps it. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. It is off at first, unless `enable` says otherwise.
+         */
+        post: operations["installExtension"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/extensions/uninstall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove an extension that was installed
+         * @description Stops it and takes its code away. Its rows, files and secrets stay for the case that it comes back; `purge` takes them along, and asks for the id once more.
+         */
+        post: operations["uninstallExtension"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/extensions/{name}": {
         parameters: {
             query?: never;
@@ -1162,6 +1222,66 @@ export interface paths {
          * @description Forgets what was chosen by hand and what went wrong with it: preset and config.toml decide again, and a quarantined one is tried anew. Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.
          */
         post: operations["resetExtension"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/extensions/{name}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go back to the version before
+         * @description Two versions are kept. The one of before is judged again: one that was changed, or whose key was revoked, does not come back.
+         */
+        post: operations["rollbackExtension"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/extensions/{name}/upgrade": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring another version of an installed extension
+         * @description The version of before serves until the new one has started, and again where the new one fails; its rows stay. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that asks for nothing more needs no consent; one that does waits, and is kept until then.
+         */
+        post: operations["upgradeExtension"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/extensions/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which versions of it are kept
+         * @description The version that runs, those that `rollback` can go to, and an upgrade that waits for somebody to agree. Of what came with the daemon there is one.
+         */
+        get: operations["getExtensionVersions"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3470,6 +3590,34 @@ export interface components {
         ExtensionGraph: {
             nodes: components["schemas"]["ExtensionNode"][];
         };
+        ExtensionTrust: {
+            publishers: {
+                keyId: string;
+                name: string;
+                /** @description Ids that belong to this key, or their beginnings with `*` */
+                extensions: string[];
+                isolation: ("isolated" | "walled" | "in-process") | null;
+                revoked: string | null;
+            }[];
+            /** @description What is installed and does not run, and why */
+            refused: {
+                id: string;
+                code: string;
+                message: string;
+            }[];
+        };
+        ExtensionInstalled: {
+            /** @constant */
+            status: "installed";
+            name: string;
+            /** @description Whether it is on and answers */
+            connected: boolean;
+        };
+        ExtensionUninstalled: {
+            /** @constant */
+            status: "uninstalled";
+            name: string;
+        };
         ExtensionPlan: {
             id: string;
             /** @enum {string} */
@@ -3486,6 +3634,72 @@ export interface components {
             status: string;
             extension: components["schemas"]["Extension"];
             plan: components["schemas"]["ExtensionPlan"];
+        };
+        ExtensionRolledBack: {
+            /** @constant */
+            status: "rolled_back";
+            extension: components["schemas"]["Extension"];
+        };
+        /** @description What a person needs to know before they agree */
+        ExtensionOffer: {
+            id: string;
+            version: string;
+            description: string;
+            /** @description Names the content of the package: SHA-256 of the hashes of its files */
+            digest: string;
+            /** @description Without what is secret in it */
+            source: string;
+            /** @enum {string} */
+            trust: "signed" | "unsigned" | "linked";
+            key: {
+                id: string;
+                public: string;
+                /** @description As the operator calls its owner; empty where nobody named it */
+                name: string;
+                /**
+                 * @description `unknown`: `trust_key` is asked for. `handed-on`: the key before vouches for it
+                 * @enum {string}
+                 */
+                standing: "known" | "handed-on" | "unknown";
+            } | null;
+            /** @enum {string} */
+            isolation: "isolated" | "walled" | "in-process";
+            /** @description What this isolation does not keep */
+            not_kept: string[];
+            grants: {
+                grant: string;
+                /** @description What it lets the extension do */
+                what: string;
+                /** @description Why it wants that, as its author says */
+                why: string;
+                /** @description It works without */
+                optional: boolean;
+                /** @description Nobody agreed to it for the version that is installed */
+                new: boolean;
+            }[];
+            replaces: {
+                version: string;
+                digest: string;
+            } | null;
+        };
+        ExtensionUpgraded: {
+            status: "upgraded" | "same" | "offered";
+            offer: components["schemas"]["ExtensionOffer"];
+            extension: components["schemas"]["Extension"];
+        };
+        ExtensionVersions: {
+            current: string;
+            /** @description Newest first; `rollback` goes to the first */
+            previous: {
+                version: string;
+                digest: string;
+                installedAt: string;
+            }[];
+            /** @description An upgrade that waits for somebody to agree to what it asks for */
+            waiting: {
+                version: string;
+                newGrants: string[];
+            } | null;
         };
         Health: {
             /** @enum {string} */
@@ -4590,8 +4804,15 @@ export type Extension = components['schemas']['Extension'];
 export type ExtensionList = components['schemas']['ExtensionList'];
 export type ExtensionNode = components['schemas']['ExtensionNode'];
 export type ExtensionGraph = components['schemas']['ExtensionGraph'];
+export type ExtensionTrust = components['schemas']['ExtensionTrust'];
+export type ExtensionInstalled = components['schemas']['ExtensionInstalled'];
+export type ExtensionUninstalled = components['schemas']['ExtensionUninstalled'];
 export type ExtensionPlan = components['schemas']['ExtensionPlan'];
 export type ExtensionChange = components['schemas']['ExtensionChange'];
+export type ExtensionRolledBack = components['schemas']['ExtensionRolledBack'];
+export type ExtensionOffer = components['schemas']['ExtensionOffer'];
+export type ExtensionUpgraded = components['schemas']['ExtensionUpgraded'];
+export type ExtensionVersions = components['schemas']['ExtensionVersions'];
 export type Health = components['schemas']['Health'];
 export type Finding = components['schemas']['Finding'];
 export type HealthDetail = components['schemas']['HealthDetail'];
@@ -7288,6 +7509,174 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getExtensionTrust: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtensionTrust"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    installExtension: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description `npm:name@range`, an https address of a .tgz with `#sha256=`, `git+https://…#ref`, an absolute path of a .tgz or a folder on the machine of the daemon, or an id of the configured index
+                     * @example npm:@acme/weather@^1
+                     */
+                    name?: string;
+                    /**
+                     * @description The same as `name`
+                     * @example npm:@acme/weather@^1
+                     */
+                    source?: string;
+                    /** @description An absolute path on the machine of the daemon, in place of `name` */
+                    path?: string;
+                    /** @description What you agree to of what it asks for, or `all`. What it cannot do without has to be among them */
+                    grants?: "all" | string[];
+                    /** @description Of the package that you were shown: another one is refused */
+                    digest?: string;
+                    /** @description The key that signed it is trusted for this extension from now on */
+                    trust_key?: boolean;
+                    /** @description Switch it on as well */
+                    enable?: boolean;
+                    /** @description Use the folder where it lies, for whoever works on it */
+                    link?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success; or The steps as they go on, then one `done` or one `error` */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtensionInstalled"];
+                    "text/event-stream": ({
+                        /** @constant */
+                        event: "progress";
+                        id?: string;
+                        data: {
+                            /** @description `resolve`, `fetch`, `unpack`, `judge` or `store` */
+                            step: string;
+                            what?: string;
+                            /** @description Bytes */
+                            done?: number;
+                            /** @description Bytes, where it is known */
+                            total?: number;
+                        };
+                    } | {
+                        /** @constant */
+                        event: "done";
+                        id?: string;
+                        data: components["schemas"]["ExtensionInstalled"];
+                    } | {
+                        /** @constant */
+                        event: "error";
+                        id?: string;
+                        data: components["schemas"]["ErrorBody"];
+                    })[];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            /** @description Refused */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    uninstallExtension: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the extension
+                     * @example acme-weather
+                     */
+                    name: string;
+                    /** @description Take its tables, files and secrets along, and forget which key it belonged to */
+                    purge?: boolean;
+                    /** @description With `purge`: its id once more */
+                    confirm?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtensionUninstalled"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getExtension: {
         parameters: {
             query?: never;
@@ -7527,6 +7916,168 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rollbackExtension: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the extension
+                 * @example acme-weather
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtensionRolledBack"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    upgradeExtension: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the extension
+                 * @example acme-weather
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Another version or place; where it came from when left out
+                     * @example npm:@acme/weather@^1
+                     */
+                    source?: string;
+                    /** @description What you agree to of what it asks for, or `all`. What it cannot do without has to be among them */
+                    grants?: "all" | string[];
+                    /** @description Of the package that you were shown: another one is refused */
+                    digest?: string;
+                    /** @description The key that signed it is trusted for this extension from now on */
+                    trust_key?: boolean;
+                    /** @description Tell what would change, and change nothing */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success; or The steps as they go on, then one `done` or one `error` */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtensionUpgraded"];
+                    "text/event-stream": ({
+                        /** @constant */
+                        event: "progress";
+                        id?: string;
+                        data: {
+                            /** @description `resolve`, `fetch`, `unpack`, `judge` or `store` */
+                            step: string;
+                            what?: string;
+                            /** @description Bytes */
+                            done?: number;
+                            /** @description Bytes, where it is known */
+                            total?: number;
+                        };
+                    } | {
+                        /** @constant */
+                        event: "done";
+                        id?: string;
+                        data: components["schemas"]["ExtensionUpgraded"];
+                    } | {
+                        /** @constant */
+                        event: "error";
+                        id?: string;
+                        data: components["schemas"]["ErrorBody"];
+                    })[];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            /** @description Refused */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getExtensionVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the extension
+                 * @example webchat
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtensionVersions"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

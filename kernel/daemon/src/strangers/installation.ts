@@ -140,10 +140,14 @@ const committed = async (installer: Installer, request: InstallRequest, options:
   return taken(installer, staged, request);
 };
 
-const taken = async (installer: Installer, staged: Staged, { digest, grants = [], trustKey = false }: Pick<InstallRequest, 'digest' | 'grants' | 'trustKey'>): Promise<{ readonly id: string }> => {
+const taken = async (
+  installer: Installer,
+  staged: Staged,
+  { digest, grants = [], isShown = true, trustKey = false }: Pick<InstallRequest, 'digest' | 'grants' | 'isShown' | 'trustKey'>,
+): Promise<{ readonly id: string }> => {
   try {
     if (digest !== undefined && digest !== staged.digest) throw daemonErrors.package_changed(staged.id);
-    return await installer.commit(staged, { grants, trustKey });
+    return await installer.commit(staged, { grants, trustKey, isShown });
   } catch (error) {
     await installer.discard(staged);
     throw error;

@@ -42,12 +42,13 @@ export const createChanges = (options: InstallerOptions, store: OpenStore): Pick
   };
 
   return {
-    commit: (staged, { grants: consent, trustKey = false }) =>
+    commit: (staged, { grants: consent, isShown = true, trustKey = false }) =>
       store.change(async () => {
         const current = store.find(staged.id);
         if (!isBasedOn(staged, current)) throw installErrors.busy(staged.id);
         if (staged.key?.standing === 'unknown' && !trustKey) throw installErrors.unknown_key(staged.id, staged.key.keyId).with({ details: consentFor(staged) });
         const { granted, missing } = agreedGrants(staged.grants, consent);
+        if (!isShown && !current) throw installErrors.needs_consent(staged.id, missing).with({ details: consentFor(staged) });
         if (missing.length > 0) {
           if (current) await hold(staged, current, granted, missing);
           throw installErrors.needs_consent(staged.id, missing).with({ details: consentFor(staged) });

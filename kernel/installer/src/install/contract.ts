@@ -8,7 +8,7 @@ import type { Candidate, Neighbour } from './judge-place.js';
 import type { Staged } from './staged.js';
 
 export interface InstallerOptions {
-  /** `<data>/ext`. */
+  /** Of the store: `<data>/extensions`. */
   readonly dir: string;
   readonly apiVersion: string;
   /** All that is installed now, what comes with the daemon included. */
@@ -32,6 +32,8 @@ export interface GivenConsent {
   readonly grants: readonly string[] | 'all';
   /** The key is trusted for this extension from now on. */
   readonly trustKey?: boolean;
+  /** Whether a person saw what they agree to. False keeps out also what asks for nothing. Default true. */
+  readonly isShown?: boolean;
 }
 
 export interface Installer {

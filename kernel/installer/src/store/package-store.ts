@@ -13,7 +13,7 @@ export interface PackageStore {
   /** An empty folder of its own. */
   newStage(): Promise<string>;
   dropStage(dir: string): Promise<void>;
-  /** Moves an unpacked package to its place and answers with that, relative to ext/. The same package lies there once. */
+  /** Moves an unpacked package to its place and answers with that, relative to the store's folder. The same package lies there once. */
   keep(packageDir: string, of: { readonly id: string; readonly version: string; readonly digest: string }): Promise<string>;
   dirOf(record: Pick<PackageRecord, 'folder'>): string;
   isThere(record: Pick<PackageRecord, 'folder'>): Promise<boolean>;

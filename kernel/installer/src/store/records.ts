@@ -17,7 +17,7 @@ const Texts = Type.Unsafe<readonly string[]>(Type.Array(Type.String()));
 const packageMembers = {
   version: Type.String(),
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  /** Below ext/; absolute for a folder that is linked. */
+  /** Below the store's folder; absolute for a folder that is linked. */
   folder: Type.String({ minLength: 1 }),
   /** What somebody agreed to. */
   grants: Texts,

@@ -93,6 +93,13 @@ describe('installing an extension', () => {
     expect(installer.records()).to.deep.equal([]);
   });
 
+  it('takes nothing that nobody was shown, also what asks for nothing', async () => {
+    const staged = await installer.stage(await rig.pack());
+    const error = await refusal(installer.commit(staged, { grants: [], isShown: false }));
+    expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather waits for you to agree.']);
+    expect(await codeOf(installer.commit(staged, { grants: [], isShown: true }))).to.equal('taken');
+  });
+
   it('takes a folder by its package, and copies it', async () => {
     const dir = await rig.folder({ files: { 'src/index.ts': 'x', '.env': 'SECRET' } });
     await mkdir(join(dir, 'node_modules'));

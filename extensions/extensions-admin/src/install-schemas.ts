@@ -1,0 +1,124 @@
+/** What installing, upgrading and going back take and answer. */
+import { Nullable, OneOf, type PackageOffer, type Plain, Type } from '@svc/api';
+
+const Source = Type.String({
+  minLength: 1,
+  maxLength: 2_000,
+  description:
+    '`npm:name@range`, an https address of a .tgz with `#sha256=`, `git+https://…#ref`, an absolute path of a .tgz or a folder on the machine of the daemon, or an id of the configured index',
+  examples: ['npm:@acme/weather@^1'],
+});
+const Grants = Type.Union([Type.Literal('all'), Type.Array(Type.String({ maxLength: 400 }), { maxItems: 100 })], {
+  description: 'What you agree to of what it asks for, or `all`. What it cannot do without has to be among them',
+});
+const Digest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of the package that you were shown: another one is refused' });
+const TrustKey = Type.Boolean({ description: 'The key that signed it is trusted for this extension from now on' });
+
+const consent = { grants: Type.Optional(Grants), digest: Type.Optional(Digest), trust_key: Type.Optional(TrustKey) };
+
+export const InstallBody = Type.Object(
+  {
+    name: Type.Optional(Source),
+    source: Type.Optional(Type.String({ ...Source, description: 'The same as `name`' })),
+    path: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000, description: 'An absolute path on the machine of the daemon, in place of `name`' })),
+    ...consent,
+    enable: Type.Optional(Type.Boolean({ description: 'Switch it on as well' })),
+    link: Type.Optional(Type.Boolean({ description: 'Use the folder where it lies, for whoever works on it' })),
+  },
+  { additionalProperties: false },
+);
+export const UpgradeBody = Type.Object(
+  {
+    source: Type.Optional(Type.String({ ...Source, description: 'Another version or place; where it came from when left out' })),
+    ...consent,
+    dry_run: Type.Optional(Type.Boolean({ description: 'Tell what would change, and change nothing' })),
+  },
+  { additionalProperties: false },
+);
+export const UninstallBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 100, description: 'Id of the extension', examples: ['acme-weather'] }),
+    purge: Type.Optional(Type.Boolean({ description: 'Take its tables, files and secrets along, and forget which key it belonged to' })),
+    confirm: Type.Optional(Type.String({ maxLength: 100, description: 'With `purge`: its id once more' })),
+  },
+  { additionalProperties: false },
+);
+
+export const Installed = Type.Object(
+  { status: Type.Literal('installed'), name: Type.String(), connected: Type.Boolean({ description: 'Whether it is on and answers' }) },
+  { 'x-name': 'ExtensionInstalled' },
+);
+export const Uninstalled = Type.Object({ status: Type.Literal('uninstalled'), name: Type.String() }, { 'x-name': 'ExtensionUninstalled' });
+
+export const Offer = Type.Object(
+  {
+    id: Type.String(),
+    version: Type.String(),
+    description: Type.String(),
+    digest: Type.String({ description: 'Names the content of the package: SHA-256 of the hashes of its files' }),
+    source: Type.String({ description: 'Without what is secret in it' }),
+    trust: OneOf(['signed', 'unsigned', 'linked']),
+    key: Nullable(
+      Type.Object({
+        id: Type.String(),
+        public: Type.String(),
+        name: Type.String({ description: 'As the operator calls its owner; empty where nobody named it' }),
+        standing: OneOf(['known', 'handed-on', 'unknown'], { description: '`unknown`: `trust_key` is asked for. `handed-on`: the key before vouches for it' }),
+      }),
+    ),
+    isolation: OneOf(['isolated', 'walled', 'in-process']),
+    not_kept: Type.Array(Type.String(), { description: 'What this isolation does not keep' }),
+    grants: Type.Array(
+      Type.Object({
+        grant: Type.String(),
+        what: Type.String({ description: 'What it lets the extension do' }),
+        why: Type.String({ description: 'Why it wants that, as its author says' }),
+        optional: Type.Boolean({ description: 'It works without' }),
+        new: Type.Boolean({ description: 'Nobody agreed to it for the version that is installed' }),
+      }),
+    ),
+    replaces: Nullable(Type.Object({ version: Type.String(), digest: Type.String() })),
+  },
+  { 'x-name': 'ExtensionOffer', description: 'What a person needs to know before they agree' },
+);
+
+export const Progress = Type.Object({
+  step: Type.String({ description: '`resolve`, `fetch`, `unpack`, `judge` or `store`' }),
+  what: Type.Optional(Type.String()),
+  done: Type.Optional(Type.Number({ description: 'Bytes' })),
+  total: Type.Optional(Type.Number({ description: 'Bytes, where it is known' })),
+});
+
+const Kept = Type.Object({ version: Type.String(), digest: Type.String(), installedAt: Type.String() });
+export const Versions = Type.Object(
+  {
+    current: Type.String(),
+    previous: Type.Array(Kept, { description: 'Newest first; `rollback` goes to the first' }),
+    waiting: Nullable(Type.Object({ version: Type.String(), newGrants: Type.Array(Type.String()) }), { description: 'An upgrade that waits for somebody to agree to what it asks for' }),
+  },
+  { 'x-name': 'ExtensionVersions' },
+);
+export const Trust = Type.Object(
+  {
+    publishers: Type.Array(
+      Type.Object({
+        keyId: Type.String(),
+        name: Type.String(),
+        extensions: Type.Array(Type.String(), { description: 'Ids that belong to this key, or their beginnings with `*`' }),
+        isolation: Nullable(OneOf(['isolated', 'walled', 'in-process'])),
+        revoked: Nullable(Type.String()),
+      }),
+    ),
+    refused: Type.Array(Type.Object({ id: Type.String(), code: Type.String(), message: Type.String() }), { description: 'What is installed and does not run, and why' }),
+  },
+  { 'x-name': 'ExtensionTrust' },
+);
+
+/** Copied: what is handed out is nobody's else. */
+export const offered = ({ grants, key, not_kept, replaces, ...offer }: PackageOffer): Plain<typeof Offer> => ({
+  ...offer,
+  key: key ? { ...key } : null,
+  not_kept: [...not_kept],
+  grants: grants.map((one) => ({ ...one })),
+  replaces: replaces ? { ...replaces } : null,
+});
