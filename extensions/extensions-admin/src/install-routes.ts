@@ -14,7 +14,7 @@ import {
   type UpgradeRequest,
 } from '@svc/api';
 import { extensionErrors } from './errors.js';
-import { InstallBody, Installed, Offer, offered, Progress, Trust, Uninstalled, UninstallBody, UpgradeBody, Versions } from './install-schemas.js';
+import { InstallBody, Installed, Offer, offered, Progress, Refusal, Trust, Uninstalled, UninstallBody, UpgradeBody, Versions } from './install-schemas.js';
 import { withProgress } from './with-progress.js';
 
 /** How the rest of the area names and shows an extension. */
@@ -33,7 +33,7 @@ const CONSENT =
 const steps = (answer: TSchema): MediaAnswer => ({
   description: 'The steps as they go on, then one `done` or one `error`',
   contentType: 'text/event-stream',
-  events: { progress: Progress, done: answer, error: ErrorBody },
+  events: { progress: Progress, done: answer, error: Refusal },
 });
 
 const common = { auth: 'bearer', permission: 'extensions.admin', cost: 50 } as const;
@@ -74,7 +74,7 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       path: '/api/extensions/uninstall',
       summary: 'Remove an extension that was installed',
       description: 'Stops it and takes its code away. Its rows, files and secrets stay for the case that it comes back; `purge` takes them along, and asks for the id once more.',
-      examples: { 'Keep what it stored': { name: 'acme-weather' }, 'Take all of it away': { name: 'acme-weather', purge: true, confirm: 'acme-weather' } },
+      examples: { 'Keep what it stored': { name: 'acme-weather' }, 'Take all of it away': { name: 'acme-weather', purge: true, confirm: 'acme-weather' }, 'One that is refused': { name: 'acme-storm', purge: false } },
       ...common,
       audit: 'extension_uninstalled',
       body: UninstallBody,

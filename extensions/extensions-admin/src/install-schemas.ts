@@ -89,6 +89,15 @@ export const Progress = Type.Object({
   total: Type.Optional(Type.Number({ description: 'Bytes, where it is known' })),
 });
 
+export const Refusal = Type.Object({
+  error: Type.String(),
+  code: Type.String(),
+  status: Type.Integer(),
+  hint: Type.Optional(Type.String()),
+  request_id: Type.String(),
+  details: Type.Optional(Offer),
+});
+
 const Kept = Type.Object({ version: Type.String(), digest: Type.String(), installedAt: Type.String() });
 export const Versions = Type.Object(
   {

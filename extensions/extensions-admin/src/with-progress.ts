@@ -52,11 +52,14 @@ async function* events(req: Asking, work: (options: InstallOptions) => Promise<u
 const encoder = new TextEncoder();
 const encoded = (text: string): Uint8Array => encoder.encode(text);
 
+/** Their details are what a person needs to know before they agree. */
+const OFFERS = ['install_needs_consent', 'install_unknown_key'];
+
 const errorBody = (error: unknown, { id, log }: Asking): Readonly<Record<string, unknown>> => {
   if (!isSvcError(error)) {
     log.error('an installation failed', { cause: error });
     return { error: 'Something went wrong inside the daemon.', code: 'internal_error', status: 500, request_id: id };
   }
   const { code, details, hint, message, status } = error;
-  return { error: message, code, status, ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details }), request_id: id };
+  return { error: message, code, status, ...(hint === undefined ? {} : { hint }), ...(OFFERS.includes(code) ? { details } : {}), request_id: id };
 };

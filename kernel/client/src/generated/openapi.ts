@@ -3613,33 +3613,6 @@ export interface components {
             /** @description Whether it is on and answers */
             connected: boolean;
         };
-        ExtensionUninstalled: {
-            /** @constant */
-            status: "uninstalled";
-            name: string;
-        };
-        ExtensionPlan: {
-            id: string;
-            /** @enum {string} */
-            action: "enable" | "disable" | "reset" | "reload";
-            starts: string[];
-            stops: string[];
-            degrades: string[];
-            /** @description What a person should know first; then the change asks for `confirm` */
-            warning: string | null;
-            /** @description How to undo it, also where the API no longer answers */
-            back: string | null;
-        };
-        ExtensionChange: {
-            status: string;
-            extension: components["schemas"]["Extension"];
-            plan: components["schemas"]["ExtensionPlan"];
-        };
-        ExtensionRolledBack: {
-            /** @constant */
-            status: "rolled_back";
-            extension: components["schemas"]["Extension"];
-        };
         /** @description What a person needs to know before they agree */
         ExtensionOffer: {
             id: string;
@@ -3681,6 +3654,33 @@ export interface components {
                 version: string;
                 digest: string;
             } | null;
+        };
+        ExtensionUninstalled: {
+            /** @constant */
+            status: "uninstalled";
+            name: string;
+        };
+        ExtensionPlan: {
+            id: string;
+            /** @enum {string} */
+            action: "enable" | "disable" | "reset" | "reload";
+            starts: string[];
+            stops: string[];
+            degrades: string[];
+            /** @description What a person should know first; then the change asks for `confirm` */
+            warning: string | null;
+            /** @description How to undo it, also where the API no longer answers */
+            back: string | null;
+        };
+        ExtensionChange: {
+            status: string;
+            extension: components["schemas"]["Extension"];
+            plan: components["schemas"]["ExtensionPlan"];
+        };
+        ExtensionRolledBack: {
+            /** @constant */
+            status: "rolled_back";
+            extension: components["schemas"]["Extension"];
         };
         ExtensionUpgraded: {
             status: "upgraded" | "same" | "offered";
@@ -4806,11 +4806,11 @@ export type ExtensionNode = components['schemas']['ExtensionNode'];
 export type ExtensionGraph = components['schemas']['ExtensionGraph'];
 export type ExtensionTrust = components['schemas']['ExtensionTrust'];
 export type ExtensionInstalled = components['schemas']['ExtensionInstalled'];
+export type ExtensionOffer = components['schemas']['ExtensionOffer'];
 export type ExtensionUninstalled = components['schemas']['ExtensionUninstalled'];
 export type ExtensionPlan = components['schemas']['ExtensionPlan'];
 export type ExtensionChange = components['schemas']['ExtensionChange'];
 export type ExtensionRolledBack = components['schemas']['ExtensionRolledBack'];
-export type ExtensionOffer = components['schemas']['ExtensionOffer'];
 export type ExtensionUpgraded = components['schemas']['ExtensionUpgraded'];
 export type ExtensionVersions = components['schemas']['ExtensionVersions'];
 export type Health = components['schemas']['Health'];
@@ -7602,7 +7602,14 @@ export interface operations {
                         /** @constant */
                         event: "error";
                         id?: string;
-                        data: components["schemas"]["ErrorBody"];
+                        data: {
+                            error: string;
+                            code: string;
+                            status: number;
+                            hint?: string;
+                            request_id: string;
+                            details?: components["schemas"]["ExtensionOffer"];
+                        };
                     })[];
                 };
             };
@@ -8020,7 +8027,14 @@ export interface operations {
                         /** @constant */
                         event: "error";
                         id?: string;
-                        data: components["schemas"]["ErrorBody"];
+                        data: {
+                            error: string;
+                            code: string;
+                            status: number;
+                            hint?: string;
+                            request_id: string;
+                            details?: components["schemas"]["ExtensionOffer"];
+                        };
                     })[];
                 };
             };
