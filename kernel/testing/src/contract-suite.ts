@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { RouteDecl } from '@svc/api';
+import type { ExtensionDefinition, RouteDecl } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
@@ -21,8 +21,10 @@ export interface ContractOptions {
   readonly sources?: string;
   /** How to boot a kernel in which the extension is installed. Default: as shipped. */
   readonly boot?: TestKernelOptions;
-  /** Extensions beside those that ship, read anew for each kernel. */
-  readonly extra?: () => Promise<readonly InstalledFiles[]>;
+  /** Extensions from elsewhere, read anew for each kernel. */
+  readonly strangers?: () => Promise<NonNullable<TestKernelOptions['strangers']>>;
+  /** Loads its code into this process; by default as the daemon does. */
+  readonly load?: () => Promise<ExtensionDefinition>;
   /** More text of config.toml. */
   readonly config?: string;
   /** Where its bundle stands; by default with those of the release. */
@@ -35,13 +37,13 @@ export interface ContractOptions {
 export function describeExtension(id: string, options: ContractOptions = {}): void {
   const boot = async (rest: TestKernelOptions = {}) => {
     const { config = `${OPEN_RATE}[extensions]\nenable = ["${id}"]\n`, ...others } = { ...options.boot, ...rest };
-    return bootTestKernel({ config: `${config}${options.config ?? ''}`, ...(options.extra ? { extra: await options.extra() } : {}), ...others });
+    return bootTestKernel({ config: `${config}${options.config ?? ''}`, ...(options.strangers ? { strangers: await options.strangers() } : {}), ...others });
   };
   describe(`the extension ${id}`, function () {
     this.timeout(20_000);
     describe('as it stands', () => {
       const standing = shared(() => boot());
-      codeClaims(id, standing, options.bundle ?? join(dirname(releaseFile()), 'ext', id, 'index.js'));
+      codeClaims(id, standing, options);
       routeClaims(id, standing);
       nameClaims(id, standing);
     });
@@ -71,7 +73,7 @@ function shared<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-function codeClaims(id: string, boot: Boot, bundle: string): void {
+function codeClaims(id: string, boot: Boot, { bundle = join(dirname(releaseFile()), 'ext', id, 'index.js'), load }: ContractOptions): void {
   it('is active, and adds what its manifest and contributions.json declare', async () => {
     const kernel = await boot();
     const status = statusOf(kernel, id);
@@ -99,7 +101,7 @@ function codeClaims(id: string, boot: Boot, bundle: string): void {
     const installed = await installedOf(kernel, id);
     const before = process.getActiveResourcesInfo().length;
 
-    const dropped = new WeakRef(await installed.load());
+    const dropped = new WeakRef(await (load ?? installed.load)());
 
     expect(process.getActiveResourcesInfo().length).to.be.at.most(before + 1);
     for (let tries = 0; tries < 50 && dropped.deref(); tries++) {

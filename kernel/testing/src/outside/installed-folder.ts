@@ -3,31 +3,36 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as api from '@svc/api';
 import { loadDefinition } from '@svc/core';
-import type { InstalledFiles } from '@svc/daemon';
-import { type AllContributions, namesOf } from '@svc/installer';
+import type { Stranger } from '@svc/daemon';
+import type { AllContributions } from '@svc/installer';
+import { isolationFaults } from '@svc/isolation';
 
 export const bundleOf = (folder: string): string => join(folder, 'dist/index.js');
 
-/** Rejects when a file is missing, and says what makes it. */
-export const installedFolder = async (path: string): Promise<InstalledFiles> => {
+/** As it is when a person linked the folder and agreed to all that it asks for. Rejects when a file is missing, and says what makes it. */
+export const strangerIn = async (path: string): Promise<Stranger> => {
   const folder = resolve(path);
   const [manifest, contributions, identity] = await Promise.all([
     readJson<api.Manifest>(folder, 'extension.json'),
     readJson<AllContributions>(folder, 'contributions.json'),
     readJson<{ version: string; description?: string }>(folder, 'package.json'),
   ]);
+  const faults = isolationFaults({ manifest, contributions: { ...contributions, sockets: contributions.sockets.map(({ path: place }) => String(place)) } });
+  if (faults.length > 0) throw new Error(`${manifest.id} cannot run in a process of its own: ${faults.join('; ')}`);
   return {
     id: manifest.id,
     version: identity.version,
     description: identity.description ?? '',
-    bundled: false,
+    folder,
     manifest,
-    contributions: namesOf(contributions),
-    workers: {},
-    assets: join(folder, 'dist/assets'),
-    load: () => loadDefinition(bundleOf(folder), { api, hostDependencies: [] }),
+    contributions,
+    grants: (manifest.grants ?? []).map(({ grant }) => grant),
+    origin: { source: folder, publisher: null, trust: 'linked', isolation: 'isolated', installedAt: new Date().toISOString() },
   };
 };
+
+/** Its code, loaded into this process. */
+export const codeIn = (folder: string): Promise<api.ExtensionDefinition> => loadDefinition(bundleOf(folder), { api, hostDependencies: [] });
 
 /** The build has judged what it holds. */
 const readJson = async <T>(folder: string, name: string): Promise<T> => {
