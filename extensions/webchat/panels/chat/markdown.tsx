@@ -34,7 +34,24 @@ const plain = (text: string): string => text.replaceAll(/&(?:amp|lt|gt|quot|#39)
 const inline = (tokens: readonly Token[] | undefined, depth: number): ComponentChildren =>
   (tokens ?? []).map((token, index) => <Inline key={index} token={token as Tokens.Generic} depth={depth + 1} />); // every token has the fields of the generic one
 
-const Inline = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX.Element => {
+interface InlineProps {
+  readonly token: Tokens.Generic;
+  readonly depth: number;
+}
+
+/** M2, within a long paragraph: what reads as it did before stays as it was drawn. */
+class Inline extends Component<InlineProps> {
+  override shouldComponentUpdate({ token }: InlineProps): boolean {
+    const before = this.props.token;
+    return token.type !== before.type || token.raw !== before.raw || token['href'] !== before['href'];
+  }
+
+  override render(): ComponentChildren {
+    return drawnInline(this.props);
+  }
+}
+
+const drawnInline = ({ token, depth }: InlineProps): JSX.Element => {
   if (depth > MAX_DEPTH) return <>{token.raw}</>;
   switch (token.type) {
     case 'strong':
