@@ -25,6 +25,7 @@ const PUBLIC = new Set([
   'GET /docs/{file}',
   'GET /ui/{asset}',
   'GET /ui/panels/{extension}/{chunk}',
+  'GET /ui/frames/{extension}/{panel}',
   'GET /auth/session',
   'POST /auth/session',
   'POST /auth/logout',

@@ -45,6 +45,16 @@ const Opened = ({ panel, path }: PanelProps & { panel: Panel }) => {
   return <View path={path} />;
 };
 
+/** The code that hosts frames comes with the first of them. */
+const FrameLater = ({ panel, path }: PanelProps & { panel: Panel }) => {
+  const [code, setCode] = useState<typeof import('./framed.js')>();
+  const [error, setError] = useState<unknown>();
+  useEffect(() => void import('./framed.js').then(setCode, setError), []);
+  if (error !== undefined) throw error;
+  if (!code) return <Loading label={t('panel_loading')} />;
+  return <code.Framed panel={panel} path={path} />;
+};
+
 /** The panel that the address names, else the first there is. */
 export const openPanel = (): Panel | undefined => {
   const { panel } = address.value;
@@ -69,6 +79,12 @@ export const Outlet = () => {
           {t('load_again')}
         </Button>
       </Empty>
+    );
+  if (panel.frame)
+    return (
+      <Boundary key={`${panel.id} ${panel.frame.build}`}>
+        <FrameLater panel={panel} path={address.value.path} />
+      </Boundary>
     );
   // Another build of a panel begins anew.
   return (

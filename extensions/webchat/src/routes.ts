@@ -5,8 +5,10 @@
  * W1  None of its files holds data of this daemon, so none asks for a key. What the page shows it asks of the API, as whoever looks at it.
  * W2  No script or style runs but files of this daemon, and the page speaks with this daemon alone (Content-Security-Policy).
  * W3  A panel is offered to those who have its permission, while its area is on. Files of an area that is off are not served.
+ * W4  What strangers bring runs in a document whose origin is nobody's, and is no script of this origin.
  */
 import { type Actor, type Assets, bytes, defineRoute, ErrorBody, PANEL_PLACES, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
+import { frameDocument, framePolicy } from './frame-document.js';
 import icon from '../page/icon.svg' with { type: 'text' };
 import markup from '../page/page.html' with { type: 'text' };
 import { webchatErrors } from './errors.js';
@@ -15,6 +17,8 @@ export interface PageDeps {
   readonly assets: Assets;
   /** Where the changes stand, which the live socket tells. */
   newest(): string;
+  /** Letters and digits that nobody guesses. */
+  nonce(): string;
   panels(): readonly PanelView[];
   panelFiles(extension: string): Assets | undefined;
   /** Whether the caller has this permission. */
@@ -29,6 +33,8 @@ const POLICY = [
   "img-src 'self' data: blob:",
   "connect-src 'self'",
   "font-src 'self'",
+  // Documents of strangers' panels, which are sandboxed by themselves.
+  "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -56,6 +62,12 @@ const PanelShown = Type.Object({
   place: Type.Union(PANEL_PLACES.map((place) => Type.Literal(place))),
   script: Type.String({ description: 'A module below `/ui/panels/<extension>/`; another build has another name' }),
   style: Type.Optional(Type.String({ description: 'A style sheet beside it' })),
+  frame: Type.Optional(
+    Type.Object(
+      { routes: Type.Array(Type.Object({ method: Type.String(), path: Type.String() })), build: Type.String() },
+      { description: 'Of an extension from elsewhere: it runs in a sandboxed document at `/ui/frames/<extension>/<id>`, and the page asks these routes for it and no others' },
+    ),
+  ),
 });
 
 const typeOf = (file: string): string => (file.endsWith('.css') ? STYLE : SCRIPT);
@@ -69,7 +81,7 @@ const onlyFirst = (all: readonly PanelView[]): PanelView[] => all.filter((panel,
 /** The panel that opens by itself is in the page's head, so that its code comes while the page asks who looks at it. */
 const FIRST_PANEL = 'chat';
 const withFirstPanel = (panels: readonly PanelView[]): string => {
-  const first = panels.find(({ id }) => id === FIRST_PANEL);
+  const first = panels.find(({ id, frame }) => id === FIRST_PANEL && !frame);
   if (!first) return markup;
   const { extension, script, style = '' } = first;
   return markup.replace('</head>', `  <meta name="first-panel" content="${[FIRST_PANEL, extension, script, style].join(' ').trim()}">\n  </head>`);
@@ -120,14 +132,43 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     handler: async (req) => {
       const { extension, chunk } = req.params;
       const files = panelFiles(extension);
-      if (!files) throw webchatErrors.panel_missing(extension);
+      if (!files || panels().some((panel) => panel.extension === extension && panel.frame)) throw webchatErrors.panel_missing(extension);
       return sendAsset(req, files, chunk, typeOf(chunk), FOR_EVER);
     },
   }),
 ];
 
+const frameRoute = ({ assets, panels, panelFiles, nonce: newNonce }: PageDeps): RouteDecl =>
+  defineRoute({
+    id: 'getPanelFrame',
+    method: 'GET',
+    path: '/ui/frames/{extension}/{panel}',
+    summary: 'A panel of an extension from elsewhere, as a document of its own',
+    description: "The page shows it in a sandboxed frame. Its origin is nobody's and it may open no connection; what it shows the page asks for it, of the routes of that extension alone.",
+    auth: 'public',
+    permission: 'webchat.read',
+    cost: 0,
+    params: Type.Object({
+      extension: Type.String({ maxLength: 60, description: 'The id of the extension', examples: ['acme-garden'] }),
+      panel: Type.String({ maxLength: 40, description: 'The id of the panel' }),
+    }),
+    responses: { 200: { description: 'An HTML page', contentType: 'text/html' }, 404: ErrorBody },
+    handler: async ({ params }) => {
+      const panel = panels().find(({ id, extension, frame }) => frame && extension === params.extension && id === params.panel);
+      const files = panel && panelFiles(panel.extension);
+      if (!files || !(await files.stat(panel.script))) throw webchatErrors.panel_missing(params.extension);
+      const [own, script, style] = await Promise.all([assets.readText('shell.css'), files.readText(panel.script), styleOf(files, panel)]);
+      const nonce = newNonce();
+      const text = frameDocument({ title: panel.title.en, script, styles: [own, style], nonce });
+      return bytes(200, 'text/html; charset=utf-8', text, { ...CHECKED, 'content-security-policy': framePolicy(nonce), 'x-dns-prefetch-control': 'off' });
+    },
+  });
+
+const styleOf = async (files: Assets, { style }: PanelView): Promise<string> => (style !== undefined && (await files.stat(style)) ? files.readText(style) : '');
+
 export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
   ...pageRoutes(deps),
+  frameRoute(deps),
   defineRoute({
     id: 'listPanels',
     method: 'GET',
@@ -144,7 +185,16 @@ export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
       const allowed = await Promise.all(all.map(({ permission }) => deps.mayDo(actor, permission)));
       const panels = all
         .filter((_, index) => allowed[index])
-        .map(({ id, extension, title, icon, place, script, style }) => ({ id, extension, title, icon, place, script, ...(style === undefined ? {} : { style }) }));
+        .map(({ id, extension, title, icon, place, script, style, frame }) => ({
+          id,
+          extension,
+          title,
+          icon,
+          place,
+          script,
+          ...(style === undefined ? {} : { style }),
+          ...(frame ? { frame: { routes: [...frame.routes], build: frame.build } } : {}),
+        }));
       return reply(200, { panels, after });
     },
   }),

@@ -1,10 +1,11 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
-import type { AnyTool, Assets, Installation, KernelView, PanelView, SettingsView } from '@svc/api';
+import type { AnyTool, Installation, KernelView, SettingsView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import { withConsequences } from './choices/consequences.js';
 import { kernelMetrics } from './kernel-metrics.js';
+import { panelFilesOf, panelsOf } from './panels.js';
 import type { PlatformParts } from './platform-parts.js';
 import type { InstalledFiles } from './process/release.js';
 
@@ -60,24 +61,6 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   installation: parts.installation,
   shutdown: parts.shutdown,
 });
-
-/** What came with the daemon runs in the page beside the rest of it; the code of strangers is not let in there. */
-function panelsOf({ installed, lifecycle }: KernelViewParts): PanelView[] {
-  return installed.all().flatMap(({ id, bundled, manifest, panels }) => {
-    if (!panels || !bundled || !lifecycle.isActive(id)) return [];
-    return (manifest.panels ?? []).flatMap((panel) => {
-      const files = panels.files[panel.id];
-      return files ? [{ ...panel, ...files, extension: id }] : [];
-    });
-  });
-}
-
-function panelFilesOf({ installed, lifecycle, openDir }: KernelViewParts, extension: string): Assets | undefined {
-  const found = installed.get(extension);
-  if (!found?.panels || !found.bundled || !lifecycle.isActive(extension)) return undefined;
-  const { read, readStream, readText, stat } = openDir(found.panels.folder);
-  return Object.freeze({ read, readStream, readText, stat });
-}
 
 function graphOf(parts: KernelViewParts): ReturnType<KernelView['graph']> {
   const manifests = parts.installed.all().map((one) => one.manifest);

@@ -1,6 +1,8 @@
 /**
  * Panels: what an extension adds to the page. Declared in extension.json, so that the page can offer one before any of its code
  * is loaded; its code is `panels/<id>.panel.tsx` of the extension, built to a chunk of its own that the page loads when it is opened.
+ * Of an extension that is installed from elsewhere it is one module, `dist/panels/<id>.js`, with a style sheet `<id>.css` beside it
+ * if it wants one, and runs in a sandboxed frame (@svc/client/frame).
  */
 import { type Static, Type } from '../schema/schema.js';
 
@@ -36,4 +38,16 @@ export interface PanelView extends Panel {
   /** Names of its files; with another build they have other names. */
   readonly script: string;
   readonly style?: string;
+  /** Of a stranger's alone: it runs in a frame of its own, and may ask for these, its extension's routes, through the page. */
+  readonly frame?: {
+    readonly routes: readonly FrameRoute[];
+    /** Another one after each reload of the extension. */
+    readonly build: string;
+  };
+}
+
+export interface FrameRoute {
+  readonly method: string;
+  /** As it was declared: `/api/garden/beds/{id}`. */
+  readonly path: string;
 }

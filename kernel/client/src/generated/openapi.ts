@@ -2414,6 +2414,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ui/frames/{extension}/{panel}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A panel of an extension from elsewhere, as a document of its own
+         * @description The page shows it in a sandboxed frame. Its origin is nobody's and it may open no connection; what it shows the page asks for it, of the routes of that extension alone.
+         */
+        get: operations["getPanelFrame"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ui/panels/{extension}/{chunk}": {
         parameters: {
             query?: never;
@@ -8676,6 +8696,14 @@ export interface operations {
                             script: string;
                             /** @description A style sheet beside it */
                             style?: string;
+                            /** @description Of an extension from elsewhere: it runs in a sandboxed document at `/ui/frames/<extension>/<id>`, and the page asks these routes for it and no others */
+                            frame?: {
+                                routes: {
+                                    method: string;
+                                    path: string;
+                                }[];
+                                build: string;
+                            };
                         }[];
                         /** @description For the live socket: what changed after this answer was made */
                         after: string;
@@ -10495,6 +10523,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPanelFrame: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the extension
+                 * @example acme-garden
+                 */
+                extension: string;
+                /** @description The id of the panel */
+                panel: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An HTML page */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
             };
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];

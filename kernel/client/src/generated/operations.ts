@@ -48,6 +48,7 @@ export const OPERATIONS = {
   getOpenapi: ['GET', '/api/openapi.json'],
   getPageFile: ['GET', '/ui/{asset}'],
   getPanelFile: ['GET', '/ui/panels/{extension}/{chunk}'],
+  getPanelFrame: ['GET', '/ui/frames/{extension}/{panel}'],
   getProfile: ['GET', '/api/profiles/{name}'],
   getProvider: ['GET', '/api/providers/{name}'],
   getReadiness: ['GET', '/api/ready'],

@@ -79,6 +79,9 @@ const toInstalled = (stranger: Stranger, deps: StrangersDeps, crashes: CrashBook
     contributions: namesOf(contributions),
     workers: {},
     assets: join(folder, 'dist/assets'),
+    ...(manifest.panels?.length
+      ? { panels: { folder: join(folder, 'dist/panels'), files: Object.fromEntries(manifest.panels.map(({ id }) => [id, { script: `${id}.js`, style: `${id}.css` }])) } }
+      : {}),
     ...(isRemote ? { isRemote } : {}),
     load: async () =>
       origin.isolation === 'in-process'

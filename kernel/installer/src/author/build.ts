@@ -10,6 +10,7 @@ import { type PackageContent, readDeclared } from '../package/read-package.js';
 import { BUNDLE, type Bundler, bundle } from './bundle.js';
 import { authorErrors } from './errors.js';
 import { withLeftOpen } from './left-open.js';
+import { bundlePanels } from './panels.js';
 
 export interface Built extends PackageContent {
   /** What went in, relative to the folder. */
@@ -29,10 +30,11 @@ export const buildExtension = async (dir: string, bundler: Bundler): Promise<Bui
   const declared = await readDeclared(dir);
   const sources = await bundle(dir, bundler);
   const { manifest, package: identity } = declared;
+  const panelSources = await bundlePanels(dir, manifest, bundler);
   const file = join(dir, BUNDLE);
   const contributions = await derived(file, manifest, identity.version);
   const isRewritten = await writeIfChanged(join(dir, CONTRIBUTIONS), contributions);
-  return { ...declared, contributions, sources: [...sources, ...WRITTEN_BY_HAND], bundleBytes: (await stat(file)).size, isRewritten };
+  return { ...declared, contributions, sources: [...new Set([...sources, ...panelSources]), ...WRITTEN_BY_HAND], bundleBytes: (await stat(file)).size, isRewritten };
 };
 
 /** Its code runs here once, against recorders. What it leaves open stays open: whoever builds ends its process. */

@@ -56,8 +56,12 @@ export const bundle = async (dir: string, bundler: Bundler): Promise<readonly st
     });
     return Object.keys(metafile?.inputs ?? {}).filter((file) => !file.includes('node_modules'));
   } catch (error) {
-    throw authorErrors.bundle(isFailure(error) ? error.errors.map(({ location, text }) => (location ? `${location.file}:${location.line} ${text}` : text)) : [String(error)]);
+    throw explained(error);
   }
 };
+
+/** `author_bundle`, with the lines that the bundler names. */
+export const explained = (error: unknown): Error =>
+  authorErrors.bundle(isFailure(error) ? error.errors.map(({ location, text }) => (location ? `${location.file}:${location.line} ${text}` : text)) : [String(error)]);
 
 const isFailure = (error: unknown): error is BuildFailure => error instanceof Error && 'errors' in error && Array.isArray(error.errors) && error.errors.length > 0;

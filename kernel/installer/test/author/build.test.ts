@@ -1,5 +1,5 @@
 /** Extensions as their authors make them: created, built, and refused with the place that is wrong. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
@@ -55,6 +55,23 @@ describe('an extension that is written', () => {
       expect([identity.name, identity.version, manifest.id]).to.deep.equal(['acme-thing', '0.1.0', 'acme-thing']);
       expect((await built()).isRewritten, 'the second time it says the same').to.equal(false);
     });
+
+  it('has its panels as one module each, with their style beside it; one that has no source is refused by its file', async () => {
+    await created();
+    const declared = JSON.stringify([{ id: 'thing', title: { en: 'Thing', zh: '物' }, icon: 'box', place: 'watch', permission: 'acme_thing.read' }]);
+    await change('extension.json', /\}\s*$/, `, "panels": ${declared}}`);
+    expect(await refusal(built())).to.deep.include({ code: 'author_no_extension' });
+    await mkdir(join(dir, 'panels'));
+    await writeFile(join(dir, 'panels/words.ts'), "export const word: string = 'a word of the panel';\n");
+    await writeFile(join(dir, 'panels/look.css'), '.word { color: green; }\n');
+    await writeFile(join(dir, 'panels/thing.panel.ts'), "import './look.css';\nimport { word } from './words.js';\ndocument.body.append(word);\n");
+    const { sources } = await built();
+    expect(sources).to.include.members(['panels/thing.panel.ts', 'panels/words.ts', 'panels/look.css']);
+    expect(await readFile(join(dir, 'dist/panels/thing.js'), 'utf8'))
+      .to.contain('a word of the panel')
+      .and.not.match(/\bimport\b/);
+    expect(await readFile(join(dir, 'dist/panels/thing.css'), 'utf8')).to.contain('.word');
+  });
 
   it('is not made where something is, nor under an id without a publisher, nor from a template that nobody knows; nothing is written then', async () => {
     expect((await refusal(created('route', 'thing'))).code).to.equal('author_id');
