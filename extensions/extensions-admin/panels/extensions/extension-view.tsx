@@ -1,5 +1,5 @@
 /** One extension: why it is in its state, whom it needs, what it may do and what it brings. */
-import { addressOf, type ComponentChildren, count, dateTime, duration, Facts, Fold, LinkButton, Section } from '@svc/kit';
+import { addressOf, Badge, bytes, type ComponentChildren, count, dateTime, duration, Facts, Fold, LinkButton, Section } from '@svc/kit';
 import { Badges, decidedBy, type Extension, type Node, whyOf } from './state.js';
 import { t } from './words.js';
 
@@ -39,6 +39,31 @@ const rowsOf = (extension: Extension, waitsFor: readonly string[]): Array<readon
   ...(extension.leaks.length === 0 ? [] : [[t('leaks'), list(extension.leaks)] as const]),
   [t('version'), extension.version],
 ];
+
+/** Of what somebody installed: where it is from, and how far it is trusted. */
+const originRows = ({ origin, process }: Extension): Array<readonly [string, ComponentChildren]> =>
+  origin === null
+    ? []
+    : [
+        [t('source'), <bdi key="source">{origin.source}</bdi>],
+        [
+          t('publisher'),
+          origin.publisher === null ? (
+            <Badge key="publisher" tone="warn" icon="triangle-alert">
+              {t(`trust_${origin.trust}`)}
+            </Badge>
+          ) : (
+            <span key="publisher">
+              {origin.publisher.name !== null && <bdi>{origin.publisher.name} </bdi>}
+              <code class="muted">{origin.publisher.keyId}</code>
+            </span>
+          ),
+        ],
+        [t('isolation'), t(`isolation_${origin.isolation}`)],
+        [t('installed'), dateTime(origin.installedAt)],
+        ...(process === null ? [] : [[t('process'), process.memoryBytes === null ? t('process_none') : t('process_memory', { memory: bytes(process.memoryBytes) })] as const]),
+        ...(process === null || process.crashes === 0 ? [] : [[t('crashes'), t('crashes_value', { count: process.crashes })] as const]),
+      ];
 
 const KINDS = ['route', 'socket', 'tool', 'capability', 'service', 'table', 'timer', 'listener', 'hook', 'tap'] as const;
 const isKind = (kind: string): kind is (typeof KINDS)[number] => KINDS.some((one) => one === kind);
@@ -93,6 +118,13 @@ export const ExtensionView = ({ extension, nodes, hasLog }: { extension: Extensi
           <Facts rows={rowsOf(extension, node?.waitsFor ?? [])} />
         </div>
       </Section>
+      {extension.origin !== null && (
+        <Section title={t('origin')} note={t('origin_note')}>
+          <div class="card">
+            <Facts rows={originRows(extension)} />
+          </div>
+        </Section>
+      )}
       <Section
         title={t('relations')}
         actions={

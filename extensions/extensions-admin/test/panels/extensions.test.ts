@@ -113,6 +113,31 @@ describe('the extensions panel', function () {
     expect(await stateOf(kernel, 'ill')).to.equal('active');
   });
 
+  it('says of one from elsewhere where it is from, who signed it, and how it is kept apart', async () => {
+    const origin = {
+      source: 'npm:@acme/weather@^1 <b>x</b>',
+      publisher: { keyId: 'c0ffeec0ffeec0ff', name: 'Acme' },
+      trust: 'signed',
+      isolation: 'in-process',
+      installedAt: '2026-11-22T10:00:00.000Z',
+    } as const;
+    const weather = { ...fixtureExtension({ id: 'acme-weather', definition: { activate: () => undefined } }), bundled: false, origin };
+    const nobody = { ...fixtureExtension({ id: 'acme-nobody', definition: { activate: () => undefined } }), bundled: false, origin: { ...origin, publisher: null, trust: 'unsigned' as const } };
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["acme-weather", "acme-nobody"]\n`, extra: [weather, nobody] });
+    const { page } = await open(kernel, '/acme-weather');
+    const from = page.getByRole('region', { name: 'Where it comes from' });
+    await from.getByText('npm:@acme/weather@^1 <b>x</b>', { exact: true }).waitFor();
+    await from.getByText('Acme', { exact: false }).first().waitFor();
+    await from.getByText('it runs in the process of the daemon', { exact: false }).waitFor();
+    await expectWellMade(page, 'extensions, one from elsewhere');
+    await page.goto(`${kernel.url}/#/extensions/acme-nobody`);
+    await from.getByText('Nobody signed it').waitFor();
+    await page.goto(`${kernel.url}/#/extensions/runs`);
+    await page.getByText('It is on and works.').waitFor();
+    expect(await from.count(), 'of what came with the daemon').to.equal(0);
+    await kernel.stop();
+  });
+
   it('loads one anew, and shows what it brings', async () => {
     const kernel = common;
     const generation = async (): Promise<number> => (await kernel.http.expect(200, 'GET', '/api/extensions/templates')).body.generation;
