@@ -41,7 +41,11 @@ describe('a panel of a stranger', function () {
     });
     await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve));
   });
-  after(() => new Promise((resolve) => outside.close(resolve)));
+  after(async () => {
+    // A browser opens lines ahead, and sends nothing on them.
+    outside.closeAllConnections();
+    await new Promise((resolve) => outside.close(resolve));
+  });
   beforeEach(async () => {
     called = [];
     folder = await mkdtemp(join(tmpdir(), 'svc-panels-'));
