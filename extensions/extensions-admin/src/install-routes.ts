@@ -74,7 +74,11 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       path: '/api/extensions/uninstall',
       summary: 'Remove an extension that was installed',
       description: 'Stops it and takes its code away. Its rows, files and secrets stay for the case that it comes back; `purge` takes them along, and asks for the id once more.',
-      examples: { 'Keep what it stored': { name: 'acme-weather' }, 'Take all of it away': { name: 'acme-weather', purge: true, confirm: 'acme-weather' }, 'One that is refused': { name: 'acme-storm', purge: false } },
+      examples: {
+        'Keep what it stored': { name: 'acme-weather' },
+        'Take all of it away': { name: 'acme-weather', purge: true, confirm: 'acme-weather' },
+        'One that is refused': { name: 'acme-storm', purge: false },
+      },
       ...common,
       audit: 'extension_uninstalled',
       body: UninstallBody,

@@ -17,6 +17,7 @@ import {
   parseGrant,
   reply,
 } from '@svc/api';
+import { doctorRoute } from './doctor-route.js';
 import { extensionErrors } from './errors.js';
 import { installRoutes } from './install-routes.js';
 
@@ -190,6 +191,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
       handler: (req) => change(kernel, action, req.params.name, req.query),
     }),
   ),
+  doctorRoute(kernel),
   ...installRoutes(kernel, { ByName, Extension, find: (name) => find(kernel, name), toPublic }),
 ];
 

@@ -7,6 +7,7 @@ import type { Action } from '../command.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { defineAuthoring } from './ext-author.js';
+import { defineExtensionDoctor } from './ext-doctor.js';
 import { definePublishing } from './ext-publish.js';
 import { Failure } from '../failure.js';
 import { changeBeside, placeOf } from '../local-change.js';
@@ -37,6 +38,7 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli) => graph(cli)));
   defineAuthoring(ext, action);
   definePublishing(ext, action);
+  defineExtensionDoctor(ext, action);
 };
 
 const list = async (cli: Cli): Outcome => {

@@ -1028,6 +1028,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/extensions-doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether extensions of others are kept apart
+         * @description Starts a process as extensions of others get it, in each isolation, tries to get out of it in a dozen ways, and tells what came of each. Also which installed extensions are refused, and why. Takes a second or so.
+         */
+        get: operations["proveIsolation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/extensions-graph": {
         parameters: {
             query?: never;
@@ -3596,6 +3616,31 @@ export interface components {
             extensions: components["schemas"]["Extension"][];
             total: number;
         };
+        IsolationReport: {
+            /** @enum {string} */
+            isolation: "isolated" | "walled";
+            /** @description Why it does not work on this machine */
+            fault: string | null;
+            proofs: {
+                /** @description What was tried from inside */
+                what: string;
+                /**
+                 * @description `not sure`: it got nothing in plain sight, and no wall of the system keeps it so
+                 * @enum {string}
+                 */
+                outcome: "kept" | "not sure" | "open";
+                /** @description In which words it was refused, or what it got */
+                saw: string;
+            }[];
+        };
+        ExtensionsDoctor: {
+            isolations: components["schemas"]["IsolationReport"][];
+            refused: {
+                id: string;
+                code: string;
+                message: string;
+            }[];
+        };
         ExtensionNode: {
             id: string;
             /** @enum {string} */
@@ -4822,6 +4867,8 @@ export type Config = components['schemas']['Config'];
 export type Setting = components['schemas']['Setting'];
 export type Extension = components['schemas']['Extension'];
 export type ExtensionList = components['schemas']['ExtensionList'];
+export type IsolationReport = components['schemas']['IsolationReport'];
+export type ExtensionsDoctor = components['schemas']['ExtensionsDoctor'];
 export type ExtensionNode = components['schemas']['ExtensionNode'];
 export type ExtensionGraph = components['schemas']['ExtensionGraph'];
 export type ExtensionTrust = components['schemas']['ExtensionTrust'];
@@ -7492,6 +7539,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExtensionList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    proveIsolation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtensionsDoctor"];
                 };
             };
             401: components["responses"]["Unauthorized"];

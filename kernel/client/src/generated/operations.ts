@@ -96,6 +96,7 @@ export const OPERATIONS = {
   patchAgentConfig: ['PATCH', '/api/agents/{id}/config'],
   patchAgentIdentity: ['PATCH', '/api/agents/{id}/identity'],
   planExtensionChange: ['POST', '/api/extensions/{name}/plan'],
+  proveIsolation: ['GET', '/api/extensions-doctor'],
   pruneSessions: ['POST', '/api/sessions/cleanup'],
   putAgentFile: ['PUT', '/api/agents/{id}/files/{filename}'],
   reloadConfig: ['POST', '/api/config/reload'],
