@@ -3,7 +3,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { inRoot } from '../build/paths.mjs';
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 30_000;
 const SLOW_MS = 500;
 
 export const newTally = () => ({ passed: 0, failed: 0, skipped: [] });
