@@ -3,13 +3,16 @@ import './extensions/extensions.css';
 import {
   address,
   addressOf,
+  Button,
   type ComponentChildren,
   daemon,
   definePanel,
   Empty,
+  go,
   Icon,
   language,
   LinkButton,
+  needs,
   PanelBody,
   PanelHead,
   type PanelProps,
@@ -18,9 +21,11 @@ import {
   Tabs,
   useLoaded,
   useOffered,
+  useState,
 } from '@svc/kit';
 import { ExtensionList } from './extensions/extension-list.js';
 import { ExtensionView } from './extensions/extension-view.js';
+import { InstallDialog } from './extensions/installing.js';
 import { GraphView } from './extensions/graph-view.js';
 import { type Extension, isIll, isOff, type Node } from './extensions/state.js';
 import { HeadSwitches, type Known } from './extensions/switches.js';
@@ -54,7 +59,7 @@ const All = ({ known, nodes, trouble }: { known: Known; nodes: readonly Node[]; 
   const view = address.value.query.view === 'graph' ? 'graph' : 'list';
   return (
     <>
-      <PanelHead title={t('title')} note={noteOf(known.all)} />
+      <PanelHead title={t('title')} note={noteOf(known.all)} actions={<Install onChanged={known.onChanged} />} />
       <PanelBody>
         {trouble}
         <PageIsOff all={known.all} />
@@ -76,6 +81,28 @@ const All = ({ known, nodes, trouble }: { known: Known; nodes: readonly Node[]; 
           )}
         </Tabs>
       </PanelBody>
+    </>
+  );
+};
+
+const Install = ({ onChanged }: { onChanged: () => void }) => {
+  const [isAsked, setAsked] = useState(false);
+  const close = (): void => setAsked(false);
+  return (
+    <>
+      <Button icon="plus" onPress={() => setAsked(true)} {...needs('extensions.admin')}>
+        {t('install')}
+      </Button>
+      {isAsked && (
+        <InstallDialog
+          onClose={close}
+          onDone={(name) => {
+            close();
+            onChanged();
+            go('extensions', [name]);
+          }}
+        />
+      )}
     </>
   );
 };

@@ -1,6 +1,7 @@
 /** The buttons that change an extension. */
-import { Button, may, Menu, needs } from '@svc/kit';
+import { Button, confirmed, daemon, go, may, Menu, needs, notify, useState } from '@svc/kit';
 import { type Action, change } from './changing.js';
+import { RemoveDialog, UpgradeDialog } from './installing.js';
 import type { Extension } from './state.js';
 import { t } from './words.js';
 
@@ -69,6 +70,47 @@ export const HeadSwitches = ({ extension, known }: { extension: Extension; known
       <Button icon="power" kind={isOn(extension) ? 'danger' : 'primary'} onPress={() => act(isOn(extension) ? 'disable' : 'enable')} {...needs(PERMISSION)}>
         {isOn(extension) ? t('disable') : t('enable')}
       </Button>
+      {extension.origin !== null && <OfSomebodyElse name={extension.id} onChanged={known.onChanged} />}
+    </>
+  );
+};
+
+/** What can be done with what somebody installed. */
+const OfSomebodyElse = ({ name, onChanged }: { name: string; onChanged: () => void }) => {
+  const [asked, setAsked] = useState<'upgrade' | 'remove'>();
+  const close = (): void => setAsked(undefined);
+  const isAllowed = may(PERMISSION);
+  const rollBack = async (): Promise<void> => {
+    if (!(await confirmed({ title: t('rollback_title', { name }), text: t('rollback_text'), action: t('rollback') }))) return;
+    await daemon.call('rollbackExtension', { name });
+    notify(t('was_rolled_back', { name }));
+    onChanged();
+  };
+  const done = (): void => {
+    close();
+    onChanged();
+  };
+  return (
+    <>
+      <Menu
+        label={t('more_of', { name })}
+        items={[
+          { id: 'upgrade', label: t('upgrade'), icon: 'refresh-cw', disabled: !isAllowed, onChoose: () => setAsked('upgrade') },
+          { id: 'rollback', label: t('rollback'), icon: 'rotate-ccw', disabled: !isAllowed, onChoose: rollBack },
+          { id: 'remove', label: t('remove'), icon: 'trash-2', isDangerous: true, disabled: !isAllowed, onChoose: () => setAsked('remove') },
+        ]}
+      />
+      {asked === 'upgrade' && <UpgradeDialog name={name} onClose={close} onDone={done} />}
+      {asked === 'remove' && (
+        <RemoveDialog
+          name={name}
+          onClose={close}
+          onDone={() => {
+            done();
+            go('extensions');
+          }}
+        />
+      )}
     </>
   );
 };

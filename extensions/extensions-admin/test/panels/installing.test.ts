@@ -1,0 +1,88 @@
+/** Installing by the page: nothing before a person saw what is asked for and agreed. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packFolder } from '@svc/installer/package';
+import { generateKey, signFolder, type SigningKey } from '@svc/installer/signing';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import { packageFiles, type RigPackage, writeFiles } from '../../../../kernel/installer/test/package-rig.js';
+import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+
+const ASKS = { manifest: { grants: [{ grant: 'env:WEATHER_KEY', why: 'a key for <b>more</b> calls' }] } };
+
+describe('installing by the page', function () {
+  this.timeout(90_000);
+  const chromium = useBrowser();
+  let root: string;
+  let kernel: TestKernel;
+  let key: SigningKey;
+  let count = 0;
+  before(async () => {
+    key = await generateKey();
+  });
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'svc-install-page-'));
+    kernel = await bootTestKernel({ config: OPEN_RATE });
+  });
+  afterEach(async () => {
+    await stopTestKernels();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  /** The path of a signed .tgz. */
+  const packed = async (made: RigPackage): Promise<string> => {
+    count += 1;
+    const dir = join(root, `p${count}`);
+    await writeFiles(dir, packageFiles(made));
+    await signFolder(dir, key, { now: new Date('2026-03-01T10:00:00Z') });
+    await writeFile(`${dir}.tgz`, (await packFolder(dir)).bytes);
+    return `${dir}.tgz`;
+  };
+  const state = async () => (await kernel.http.get('/api/extensions/acme-weather')).body;
+
+  it('shows what it asks for and whose it is, installs it when one agreed, and removes it again', async () => {
+    const { page, mistakes } = await chromium.open(`${kernel.url}/#/extensions`);
+    await page.getByRole('button', { name: 'Install', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Where it is').fill(await packed(ASKS));
+    await dialog.getByRole('button', { name: 'Look at it' }).click();
+    await dialog.getByText('a key for <b>more</b> calls', { exact: false }).waitFor();
+    await dialog.getByText(key.keyId).first().waitFor();
+    await dialog
+      .getByText(/the network/)
+      .first()
+      .waitFor();
+    const agree = dialog.getByRole('button', { name: 'Agree, install and switch on' });
+    expect(await agree.isDisabled(), 'before the key is trusted').to.equal(true);
+    expect((await state()).code).to.equal('extension_not_found');
+    await expectWellMade(page, 'extensions, agreeing');
+    await dialog.getByRole('checkbox', { name: /trust it for this extension/ }).check();
+    await agree.click();
+    await page.getByRole('heading', { level: 1, name: 'acme-weather' }).waitFor();
+    await page.getByText('It is on and works.').waitFor();
+    expect(await state()).to.include({ state: 'active', category: 'third-party' });
+
+    await page.getByRole('button', { name: 'More for acme-weather' }).click();
+    await page.getByRole('menuitem', { name: 'Remove' }).click();
+    await dialog.getByRole('checkbox').check();
+    const remove = dialog.getByRole('button', { name: 'Remove' });
+    expect(await remove.isDisabled(), 'before its name was typed').to.equal(true);
+    await dialog.getByRole('textbox').fill('acme-weather');
+    await remove.click();
+    await page.getByText('acme-weather was removed.').waitFor();
+    expect((await state()).code).to.equal('extension_not_found');
+    // The first answer is the browser's own line: 409.
+    expect(mistakes.filter((text) => !text.includes('409'))).to.deep.equal([]);
+  });
+
+  it('says in its own words why something is not installed, and keeps what was typed', async () => {
+    const { page } = await chromium.open(`${kernel.url}/#/extensions`);
+    await page.getByRole('button', { name: 'Install', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Where it is').fill(join(root, 'nothing.tgz'));
+    await dialog.getByRole('button', { name: 'Look at it' }).click();
+    await dialog.getByRole('alert').waitFor();
+    expect(await dialog.getByLabel('Where it is').inputValue()).to.equal(join(root, 'nothing.tgz'));
+  });
+});
