@@ -17,6 +17,10 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => (isSvcError(error) ? error.code : String(error)),
   );
 
+const untilTrue = async (what: () => boolean): Promise<void> => {
+  while (!what()) await sleep(5);
+};
+
 describe('a channel', () => {
   let folder: string;
   let server: Server;
@@ -130,6 +134,54 @@ describe('a channel', () => {
     });
     await Promise.all(Array.from({ length: 3 * MAX_IN_FLIGHT }, () => daemon.call('x', [])));
     expect(most).to.equal(MAX_IN_FLIGHT);
+  });
+
+  it('keeps few answers for a side that reads none of them', async () => {
+    const answer = 'x'.repeat(1024 * 1024);
+    side(near, { serve: () => answer }, 'daemon');
+    far.on('error', () => undefined);
+    for (let id = 1; id <= 200 && !near.destroyed; id++) {
+      far.write(encodeFrame(['call', id, 'read', []], []));
+      await sleep(1);
+    }
+    await untilTrue(() => near.destroyed);
+    expect(ended).to.include('daemon isolation_flood');
+  });
+
+  it('answers all, when the side that was slow reads again', async () => {
+    const answer = 'x'.repeat(1024 * 1024);
+    side(near, { serve: () => answer }, 'daemon');
+    far.pause();
+    for (let id = 1; id <= 40; id++) far.write(encodeFrame(['call', id, 'read', []], []));
+    await untilTrue(() => near.writableLength > 16 * 1024 * 1024);
+    let bytes = 0;
+    far.on('data', (piece: Buffer) => {
+      bytes += piece.byteLength;
+    });
+    far.resume();
+    await untilTrue(() => bytes > 40 * answer.length);
+    expect(near.destroyed).to.equal(false);
+  });
+
+  it('is cut when one stream is pulled more often than there may be streams', async () => {
+    const daemon = side(near, {}, 'daemon');
+    void daemon.call('take', [{ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }]).catch(() => undefined);
+    far.on('error', () => undefined);
+    for (let id = 1; id <= 1_100; id++) far.write(encodeFrame(['pull', id, 2], []));
+    await untilTrue(() => near.destroyed);
+    expect(ended).to.include('daemon isolation_flood');
+  });
+
+  it('asks what is urgent past calls that are under way, and lets go of those that wait too long for their turn', async () => {
+    const { daemon } = pair((to) => (to === 'ping' ? 'pong' : new Promise(() => undefined)));
+    const stuck = Array.from({ length: MAX_IN_FLIGHT }, () => daemon.call('stuck', []).catch(() => undefined));
+    expect(await daemon.call('ping', [], { isUrgent: true })).to.equal('pong');
+    expect(await codeOf(daemon.call('ping', [], { deadlineMs: 20 }))).to.equal('isolation_late');
+    const leaving = new AbortController();
+    const left = codeOf(daemon.call('ping', [], { signal: leaving.signal }));
+    leaving.abort(new SvcError('gone', 'They left.', { status: 499, retry: false }));
+    expect(await left).to.equal('gone');
+    expect(stuck).to.have.length(MAX_IN_FLIGHT);
   });
 
   describe('with a hostile side', () => {

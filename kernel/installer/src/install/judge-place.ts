@@ -1,6 +1,7 @@
 /** Whether a package can stand beside what is installed: ids, claims, routes, tools, requirements. Judged from data alone. */
 import type { Contributions, Manifest } from '@svc/api';
 import { providerOf, resolve, rivalClaim } from '@svc/core';
+import { overlap, parsePath, type PathPattern } from '@svc/platform/http/routes/path-pattern';
 import satisfies from 'semver/functions/satisfies.js';
 import { type AllContributions, namesOf } from '../contributions.js';
 import { installErrors } from '../errors.js';
@@ -57,20 +58,39 @@ const judgeConflicts = (manifest: Manifest, others: readonly Neighbour[]): void 
   if (claim !== undefined) throw installErrors.conflict(manifest.id, claim);
 };
 
-/** What a parameter is called makes no other route. */
-const placeOf = (route: string): string => route.replace(/\{[^/}]*\}/g, '{}');
+/** A route as it is listed: its method and its path. Throws `install_manifest` for what is none. */
+const placeOf = (route: string): { readonly method: string; readonly pattern: PathPattern } => {
+  const [method = '', ...path] = route.split(' ');
+  try {
+    return { method, pattern: parsePath(path.join(' ')) };
+  } catch (error) {
+    throw installErrors.manifest('contributions.json', [error instanceof Error ? error.message : `the route ${route}`]);
+  }
+};
+
+/** Not the same route alone: `/api/vault/mine` would be sent what somebody means for `/api/vault/{name}`. */
+const rivalRoute = (mine: readonly string[], others: readonly Neighbour[]): { readonly name: string; readonly other: string } | undefined => {
+  const places = mine.map((name) => ({ name, ...placeOf(name) }));
+  for (const other of others) {
+    for (const theirs of other.contributions.routes.map(placeOf)) {
+      const rival = places.find(({ method, pattern }) => method === theirs.method && overlap(pattern, theirs.pattern));
+      if (rival) return { name: rival.name, other: other.id };
+    }
+  }
+  return undefined;
+};
 
 const judgeRoutes = ({ manifest: { id }, contributions }: Candidate, others: readonly Neighbour[]): void => {
   const own = namesOf(contributions);
   const taken = (mine: readonly string[], theirs: (of: Contributions) => readonly string[]): { readonly name: string; readonly other: string } | undefined => {
     for (const other of others) {
-      const places = new Set(theirs(other.contributions).map(placeOf));
-      const name = mine.find((one) => places.has(placeOf(one)));
+      const names = new Set(theirs(other.contributions));
+      const name = mine.find((one) => names.has(one));
       if (name !== undefined) return { name, other: other.id };
     }
     return undefined;
   };
-  const route = taken(own.routes, ({ routes }) => routes) ?? taken(own.sockets, ({ sockets }) => sockets);
+  const route = rivalRoute(own.routes, others) ?? taken(own.sockets, ({ sockets }) => sockets);
   if (route) throw installErrors.route_taken(id, route.name, route.other);
   const tool = taken(
     own.tools.map(({ name }) => name),

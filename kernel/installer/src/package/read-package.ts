@@ -105,13 +105,22 @@ const isStep = (step: unknown): boolean => isTable(step) && ['createTable', 'add
 
 const LISTS = ['routes', 'sockets', 'tools', 'declares', 'taps', 'migrations', 'timers', 'workers'] as const;
 
+/** Of each list, at most: the daemon holds every entry against those of all others. */
+const MOST: Readonly<Record<string, number>> = { routes: 500, sockets: 100, tools: 200, declares: 1_000, taps: 200, migrations: 1_000, timers: 50, workers: 50 };
+const MIN_TIMER_MS = 50;
+
+const isTimer = (timer: unknown): boolean =>
+  isTable(timer) && typeof timer.name === 'string' && [timer.everyMs, timer.afterMs].every((ms, index) => ms === undefined || (typeof ms === 'number' && ms >= (index === 0 ? MIN_TIMER_MS : 0)));
+
 const judgedContributions = (value: unknown): AllContributions => {
   const fault = (reason: string): Error => installErrors.manifest('contributions.json', [reason]);
   if (!isTable(value)) throw fault('it is not an object');
+  const rows = (name: string): unknown[] => (Array.isArray(value[name]) ? value[name] : []);
   const stray = LISTS.find((name) => !Array.isArray(value[name]));
   if (stray !== undefined) throw fault(`/${stray} is not a list; svc ext build writes the file`);
+  const [long] = Object.entries(MOST).find(([name, most]) => rows(name).length > most) ?? [];
+  if (long !== undefined) throw fault(`/${long} has more than ${MOST[long]} entries`);
   if (!isTable(value.config)) throw fault('/config is not an object; svc ext build writes the file');
-  const rows = (name: (typeof LISTS)[number]): unknown[] => (Array.isArray(value[name]) ? value[name] : []);
   const hasTexts = (row: unknown, ...names: string[]): boolean => isTable(row) && names.every((name) => typeof row[name] === 'string');
   if (!rows('routes').every((row) => hasTexts(row, 'method', 'path'))) throw fault('a route has no method or no path');
   if (!rows('sockets').every((row) => hasTexts(row, 'path'))) throw fault('a socket has no path');
@@ -119,7 +128,7 @@ const judgedContributions = (value: unknown): AllContributions => {
   if (!rows('declares').every((row) => hasTexts(row, 'declares', 'name', 'version'))) throw fault('a declaration has no kind, name or version');
   if (!rows('taps').every((row) => hasTexts(row, 'name', 'version', 'kind'))) throw fault('a tap has no name, version or kind');
   if (!rows('migrations').every((row) => hasTexts(row, 'name') && isTable(row) && Array.isArray(row.steps) && row.steps.every(isStep))) throw fault('a migration has no name or no steps');
-  if (!rows('timers').every((row) => hasTexts(row, 'name'))) throw fault('a timer has no name');
+  if (!rows('timers').every(isTimer)) throw fault(`a timer has no name, or waits less than ${MIN_TIMER_MS} ms`);
   // Every member that the type names was looked at; what stands deeper is judged where it is used.
   return value as unknown as AllContributions;
 };

@@ -199,6 +199,10 @@ describe('installing an extension', () => {
       const route = await refused({ contributions: { routes: [{ method: 'GET', path: '/api/notes/{which}' }] } });
       expect([route.code, route.message]).to.deep.equal(['install_route_taken', 'acme-weather has the route GET /api/notes/{which}, which notes serves.']);
       expect((await refused({ contributions: { sockets: [{ path: '/api/notes/ws' }] } })).code).to.equal('install_route_taken');
+      const routeAt = (path: string) => refused({ contributions: { routes: [{ method: 'GET', path }] } });
+      expect((await routeAt('/api/notes/mine')).code, 'in front of a parameter').to.equal('install_route_taken');
+      expect((await routeAt('/api/{*all}')).code, 'behind everything').to.equal('install_route_taken');
+      expect((await routeAt('api//notes')).code, 'no path').to.equal('install_manifest');
       expect((await refused({ contributions: { tools: [{ name: 'note_list', risk: 'read', replay: 'safe' }] } })).code).to.equal('install_tool_taken');
     });
 

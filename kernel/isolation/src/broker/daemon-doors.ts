@@ -7,10 +7,12 @@
  */
 import type { AnyMethodDecl, CommitResult, Dir, Disposable, EventDecl, ExtensionContext, FetchInit, HookDecl, Hold, Reply, Req, ServiceDecl, TSchema, Write } from '@svc/api';
 import { Type } from '@svc/api';
+import { holdsBytes } from '../channel/packed.js';
 import type { Control } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
 import type { WireFetch, WireWrite } from '../protocol.js';
 import type { HandedActors } from './actors.js';
+import { replyOf } from './replies.js';
 
 export interface DoorsInputs {
   readonly ctx: ExtensionContext;
@@ -26,7 +28,10 @@ export interface DoorsInputs {
 }
 
 const MAX_HOLDS = 1_000;
+const MAX_BUSY = 10_000;
+const MAX_ORIGINS = 1_000;
 const MAX_SERVICES = 200;
+const MAX_METHODS = 200;
 const MAX_ARGS = 20;
 const LOG_LINES_PER_SECOND = 200;
 const MAX_LOG_CHARS = 8_192;
@@ -38,6 +43,7 @@ export class DaemonDoors {
   readonly #holds = new Map<number, Hold>();
   readonly #origins = new Map<number, Disposable>();
   readonly #services = new Map<string, ServiceDecl>();
+  readonly #busy = new Set<number>();
   #lines = { second: 0, count: 0 };
 
   constructor(inputs: DoorsInputs) {
@@ -73,18 +79,18 @@ export class DaemonDoors {
     const { ctx } = this.#inputs;
     try {
       if (to === 'log') this.#log(args);
-      else if (to === 'stray') this.#inputs.stray(String(args[0]).slice(0, 100), String(args[1]).slice(0, MAX_LOG_CHARS));
-      else if (to === 'busy' || to === 'idle') this.#inputs.busy(Number(args[0]), to === 'busy');
+      else if (to === 'stray') this.#stray(String(args[0]), String(args[1]));
+      else if (to === 'busy' || to === 'idle') this.#markBusy(Number(args[0]), to === 'busy');
       else if (to === 'service.use') this.#use(args[0], args[1]);
       else if (to === 'hold') this.#hold(Number(args[0]), String(args[1]).slice(0, 100));
       else if (to === 'release') this.#release(Number(args[0]));
-      else if (to === 'event.publish') ctx.events.publish(this.#eventOf(args[0]), this.#inputs.actors.known(args[1]) as never);
-      else if (to === 'egress.allow') this.#origins.set(Number(args[0]), ctx.egress.allow(String(args[1])));
-      else if (to === 'egress.drop') void this.#origins.get(Number(args[0]))?.dispose();
+      else if (to === 'event.publish') ctx.events.publish(this.#eventOf(args[0]), dataOf(this.#inputs.actors.known(args[1])) as never);
+      else if (to === 'egress.allow') this.#allow(Number(args[0]), String(args[1]));
+      else if (to === 'egress.drop') this.#disallow(Number(args[0]));
       else if (to === 'env') ctx.env(String(args[0]));
     } catch (error) {
       // Nobody waits for an answer: what was refused is told where people look.
-      ctx.log.warn('what the extension asked for was refused', { asked: to, cause: error });
+      if (this.#mayLog()) ctx.log.warn('what the extension asked for was refused', { asked: to.slice(0, 100), cause: error });
     }
   }
 
@@ -108,7 +114,7 @@ export class DaemonDoors {
     const { ctx, requests } = this.#inputs;
     // What the process says is looked at here, and whatever is none of these is refused.
     const write = value as WireWrite;
-    if (write.make === 'event') return [ctx.events.event(this.#eventOf(write.event), write.data as never)];
+    if (write.make === 'event') return [ctx.events.event(this.#eventOf(write.event), dataOf(write.data) as never)];
     if (write.make === 'receipt') return this.#receipt(requests.get(String(write.request)), write.answer);
     if (isOneOf(['insert', 'update', 'upsert', 'remove', 'sql'] as const, write.make)) return [call(ctx.db, write.make, listOf(write.args)) as Write];
     throw isolationErrors.unknown_target('db.commit');
@@ -123,7 +129,7 @@ export class DaemonDoors {
   #eventOf(value: unknown): EventDecl {
     const { name } = objectOf(value);
     const declared = this.#inputs.events.get(String(name));
-    if (!declared) throw isolationErrors.unknown_target(`the event ${String(name)}`);
+    if (!declared) throw isolationErrors.unknown_target(`the event ${shortName(name)}`);
     return declared;
   }
 
@@ -152,21 +158,23 @@ export class DaemonDoors {
   /** Which methods the process means to call, with how many arguments: what each takes and gives its provider declares. */
   #use(decl: unknown, methods: unknown): void {
     const { name, version } = objectOf(decl);
-    const specs = Object.entries(objectOf(methods)).map(([method, spec]): [string, AnyMethodDecl] => {
+    const key = keyOf(name, version);
+    if (this.#services.size >= MAX_SERVICES || this.#services.has(key)) return;
+    const asked = Object.entries(objectOf(methods));
+    if (asked.length > MAX_METHODS) throw isolationErrors.flood(`a service of ${asked.length} methods`);
+    const specs = asked.map(([method, spec]): [string, AnyMethodDecl] => {
       const { count, isStream } = objectOf(spec);
       const args = argsOf(Math.min(Number(count), MAX_ARGS));
       return [method, isStream === true ? { args, frame: Type.Unknown() } : { args, result: Type.Unknown() }];
     });
-    const key = `${String(name)} ${String(version)}`;
-    if (this.#services.size < MAX_SERVICES && !this.#services.has(key))
-      this.#services.set(key, { declares: 'service', name: String(name), version: String(version), methods: Object.fromEntries(specs) });
+    this.#services.set(key, { declares: 'service', name: String(name), version: String(version), methods: Object.fromEntries(specs) });
   }
 
   async #service([decl, method, given]: readonly unknown[], { signal }: Control): Promise<unknown> {
     const { name, version } = objectOf(decl);
-    const asked = this.#services.get(`${String(name)} ${String(version)}`);
+    const asked = this.#services.get(keyOf(name, version));
     const spec = asked && Object.hasOwn(asked.methods, String(method)) ? asked.methods[String(method)] : undefined;
-    if (!asked || !spec) throw isolationErrors.unknown_target(`${String(name)}.${String(method)}`);
+    if (!asked || !spec) throw isolationErrors.unknown_target(`${shortName(name)}.${shortName(method)}`);
     const service = this.#inputs.ctx.services.optional(asked).value;
     if (!service) throw isolationErrors.no_service(String(name));
     const args = listOf(given).slice(0, spec.args.length);
@@ -182,7 +190,7 @@ export class DaemonDoors {
   }
 
   #hold(number: number, label: string): void {
-    if (this.#holds.size >= MAX_HOLDS) return;
+    if (this.#holds.size >= MAX_HOLDS || this.#holds.has(number)) return;
     const hold = this.#inputs.ctx.hold(label);
     if (hold) this.#holds.set(number, hold);
   }
@@ -192,16 +200,42 @@ export class DaemonDoors {
     this.#holds.delete(number);
   }
 
+  #allow(number: number, baseUrl: string): void {
+    if (this.#origins.size >= MAX_ORIGINS || this.#origins.has(number)) return;
+    this.#origins.set(number, this.#inputs.ctx.egress.allow(baseUrl));
+  }
+
+  #disallow(number: number): void {
+    void this.#origins.get(number)?.dispose();
+    this.#origins.delete(number);
+  }
+
+  #markBusy(number: number, isBusy: boolean): void {
+    if (isBusy && this.#busy.size >= MAX_BUSY) return;
+    if (isBusy) this.#busy.add(number);
+    else this.#busy.delete(number);
+    this.#inputs.busy(number, isBusy);
+  }
+
+  /** Each is a line of the log, too. */
+  #stray(place: string, message: string): void {
+    if (this.#mayLog()) this.#inputs.stray(place.slice(0, 100), message.slice(0, MAX_LOG_CHARS));
+  }
+
   #log([level, message, fields]: readonly unknown[]): void {
-    const { log } = this.#inputs.ctx;
+    if (!isOneOf(LEVELS, level) || !this.#mayLog()) return;
+    this.#inputs.ctx.log[level](String(message).slice(0, MAX_LOG_CHARS), boundedFields(fields));
+  }
+
+  /** Whether another line fits into this second. */
+  #mayLog(): boolean {
     const second = Math.floor(Date.now() / 1_000);
     if (this.#lines.second !== second) {
-      if (this.#lines.count > LOG_LINES_PER_SECOND) log.warn('lines of the log were dropped', { dropped: this.#lines.count - LOG_LINES_PER_SECOND });
+      if (this.#lines.count > LOG_LINES_PER_SECOND) this.#inputs.ctx.log.warn('lines of the log were dropped', { dropped: this.#lines.count - LOG_LINES_PER_SECOND });
       this.#lines = { second, count: 0 };
     }
     this.#lines.count += 1;
-    if (this.#lines.count > LOG_LINES_PER_SECOND || !isOneOf(LEVELS, level)) return;
-    log[level](String(message).slice(0, MAX_LOG_CHARS), boundedFields(fields));
+    return this.#lines.count <= LOG_LINES_PER_SECOND;
   }
 }
 
@@ -222,9 +256,10 @@ const objectOf = (value: unknown): Readonly<Record<string, unknown>> => {
 /** Arguments that may be left out may be given, too: which of them may be, their provider judges. */
 const argsOf = (count: number): TSchema[] => Array.from({ length: count }, () => Type.Optional(Type.Unknown()));
 
+/** It is kept, and answered when the same request comes again: what holds for an answer holds for it. */
 const jsonReply = (answer: unknown): Reply => {
   const { status, body, headers } = objectOf(answer);
-  return { kind: 'json', status: Number(status), body, headers: objectOf(headers ?? {}) as Record<string, string> };
+  return replyOf({ kind: 'json', status, body, headers: headers ?? {} });
 };
 
 async function* bytesOf(source: unknown): AsyncGenerator<Uint8Array> {
@@ -235,8 +270,19 @@ async function* bytesOf(source: unknown): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Of an event, which is written as JSON. */
+const dataOf = (data: unknown): unknown => {
+  if (holdsBytes(data)) throw isolationErrors.not_plain('bytes in the data of an event');
+  return data;
+};
+
+const shortName = (name: unknown): string => String(name).slice(0, 100);
+
+const keyOf = (name: unknown, version: unknown): string => `${shortName(name)} ${shortName(version)}`;
+
 const boundedFields = (fields: unknown): Record<string, unknown> => {
   if (typeof fields !== 'object' || fields === null) return {};
+  if (holdsBytes(fields)) return { cut: 'it held bytes' };
   const text = JSON.stringify(fields);
   return text.length > MAX_LOG_CHARS ? { cut: text.slice(0, MAX_LOG_CHARS) } : { ...fields };
 };

@@ -66,13 +66,23 @@ export const declaredConfig = ({ config }: Contributed): ConfigDecl[] => Object.
 
 /** The hook is found by its name and version; its owner says what crosses it. */
 export const declaredTaps = ({ taps }: Contributed): DeclaredTap[] =>
-  taps.map(({ name, version, kind, stage, before, after }, index) => ({
-    nth: taps.slice(0, index).filter((earlier) => earlier.name === name && majorOf(String(earlier.version)) === majorOf(String(version))).length,
+  numberedTaps(taps).map(({ nth, tap: { name, version, kind, stage, before, after } }) => ({
+    nth,
     hook: { declares: 'hook', name, version, kind, policy: 'observe', budgetMs: 0, subject: Type.Unknown() } as unknown as HookDecl,
     ...(stage === undefined ? {} : { stage: stage as Stage }),
     ...(Array.isArray(before) ? { before: before.map(String) } : {}),
     ...(Array.isArray(after) ? { after: after.map(String) } : {}),
   }));
+
+const numberedTaps = (taps: Contributed['taps']): Array<{ readonly nth: number; readonly tap: Json }> => {
+  const counts = new Map<string, number>();
+  return taps.map((tap) => {
+    const key = `${String(tap.name)}@${majorOf(String(tap.version))}`;
+    const nth = counts.get(key) ?? 0;
+    counts.set(key, nth + 1);
+    return { nth, tap };
+  });
+};
 
 const STEPS = ['createTable', 'addColumn', 'createIndex', 'sql'] as const;
 

@@ -10,9 +10,9 @@ import {
   declaredAs,
   type ExtensionContext,
   type ExtensionDefinition,
+  isTable,
   type Manifest,
   NotReady,
-  type Reply,
   type Req,
   type RouteDecl,
   type ServiceDecl,
@@ -20,6 +20,7 @@ import {
   type ToolOutput,
   Type,
 } from '@svc/api';
+import { holdsBytes } from '../channel/packed.js';
 import { isolationErrors } from '../errors.js';
 import type { Init, Registered, WireRequest } from '../protocol.js';
 import { Supervisor, type SupervisorDeps } from '../supervisor/supervisor.js';
@@ -37,6 +38,7 @@ import {
   declaredTaps,
   declaredTools,
 } from './declared.js';
+import { isAsyncIterable, replyOf, withoutCredentials } from './replies.js';
 
 export interface RemoteExtension {
   readonly id: string;
@@ -90,9 +92,8 @@ const mount = (extension: RemoteExtension, host: RemoteHost, ctx: ExtensionConte
     connect: (busy) => new DaemonDoors({ ctx, actors, requests, events, busy, stray: (place, message) => host.stray(place, new Error(message)) }),
     begin: async (call) => {
       const init = initOf(extension, ctx, services.there());
-      const registered = (await call('init', [init])) as Registered;
-      compare(contributions, registered);
-      if (registered.hasStart) await call('start', [], START_DEADLINE_MS).catch(asNotReady);
+      const { hasStart } = compare(contributions, await call('init', [init]));
+      if (hasStart) await call('start', [], START_DEADLINE_MS).catch(asNotReady);
     },
   });
   const ask = async (to: string, args: readonly unknown[], terms: { signal?: AbortSignal; deadlineMs?: number; label: string }): Promise<unknown> => {
@@ -132,7 +133,7 @@ const remoteRoute = (route: Omit<RouteDecl, 'handler'>, requests: Map<string, Re
     const req: Req = given;
     const { id, method, path, params, query, body, headers, actor, ip, network, isSecure, page, stream, signal } = req;
     const name = `${route.method} ${route.path}`;
-    const wire: WireRequest = { route: name, id, method, path, params, query, body, headers, actor, ip, network, isSecure, page, ...(route.streamBody ? { stream } : {}) };
+    const wire: WireRequest = { route: name, id, method, path, params, query, body, headers: withoutCredentials(headers), actor, ip, network, isSecure, page, ...(route.streamBody ? { stream } : {}) };
     requests.set(id, req);
     try {
       return replyOf(await ask('route', [wire], { signal, deadlineMs: ROUTE_DEADLINE_MS, label: name }));
@@ -142,36 +143,14 @@ const remoteRoute = (route: Omit<RouteDecl, 'handler'>, requests: Map<string, Re
   },
 });
 
-/** What may be answered: JSON, bytes, or a stream of them. */
-const replyOf = (value: unknown): Reply => {
-  const reply = (typeof value === 'object' && value !== null ? value : {}) as Partial<Record<string, unknown>>;
-  const { kind, status, headers, contentType } = reply;
-  if (typeof status !== 'number' || !isTexts(headers)) throw isolationErrors.not_plain('an answer without status and headers');
-  if (kind === 'json') return { kind, status, body: reply.body, headers };
-  if (typeof contentType !== 'string') throw isolationErrors.not_plain(`an answer of the kind ${String(kind)}`);
-  if (kind === 'bytes' && (typeof reply.body === 'string' || reply.body instanceof Uint8Array)) return { kind, status, contentType, body: reply.body, headers };
-  if (kind === 'stream' && isAsyncIterable(reply.source)) return { kind, status, contentType, source: bytesOf(reply.source), headers };
-  throw isolationErrors.not_plain(`an answer of the kind ${String(kind)}`);
-};
-
-const isTexts = (value: unknown): value is Record<string, string> => typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
-
-const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> => typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-
-async function* bytesOf(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
-  for await (const piece of source) {
-    if (typeof piece === 'string') yield Buffer.from(piece, 'utf8');
-    else if (piece instanceof Uint8Array) yield piece;
-    else throw isolationErrors.not_plain('a stream of something else than bytes');
-  }
-}
-
 const remoteTool = (tool: Omit<AnyTool, 'run'>, ask: Ask): AnyTool => ({
   ...tool,
   run: async (args, call: ToolCall) => {
     const { signal, log: _log, ...facts } = call;
+    const output = await ask('tool', [tool.name, args, facts], { signal, deadlineMs: tool.timeoutMs ?? TOOL_DEADLINE_MS, label: `the tool ${tool.name}` });
+    if (holdsBytes(output)) throw isolationErrors.not_plain('bytes in the output of a tool');
     // What a tool answers is judged by whoever called it.
-    return (await ask('tool', [tool.name, args, facts], { signal, deadlineMs: tool.timeoutMs ?? TOOL_DEADLINE_MS, label: `the tool ${tool.name}` })) as ToolOutput | string;
+    return output as ToolOutput | string;
   },
 });
 
@@ -224,23 +203,36 @@ const servicesOf = (ctx: ExtensionContext, manifest: Manifest) => {
 };
 
 /** R1. What it adds beyond is seen by nobody, and what it lacks would be answered by nobody. */
-const compare = (contributions: Contributed, registered: Registered): void => {
-  const lists: ReadonlyArray<readonly [what: string, declared: readonly string[], added: readonly string[]]> = [
-    ['the route', contributions.routes.map(({ method, path }) => `${String(method)} ${String(path)}`), registered.routes],
-    ['the tool', contributions.tools.map(({ name }) => String(name)), registered.tools],
-    ['the timer', contributions.timers.map(({ name }) => name), registered.timers.map(({ name }) => name)],
-    ['a tap of', declaredTaps(contributions).map(({ hook, nth }) => `${declaredAs(hook)} (${nth + 1})`), numbered(registered.taps)],
+const compare = (contributions: Contributed, registered: unknown): { readonly hasStart: boolean } => {
+  const { routes, tools, timers, taps, hasStart } = (typeof registered === 'object' && registered !== null ? registered : {}) as Partial<Record<keyof Registered, unknown>>;
+  const lists: ReadonlyArray<readonly [what: string, declared: readonly string[], added: unknown]> = [
+    ['the route', contributions.routes.map(({ method, path }) => `${String(method)} ${String(path)}`), routes],
+    ['the tool', contributions.tools.map(({ name }) => String(name)), tools],
+    ['the timer', contributions.timers.map(({ name }) => name), Array.isArray(timers) ? timers.map((timer: unknown) => (isTable(timer) ? timer.name : undefined)) : undefined],
+    ['a tap of', declaredTaps(contributions).map(({ hook, nth }) => `${declaredAs(hook)} (${nth + 1})`), Array.isArray(taps) ? numbered(taps) : undefined],
   ];
   for (const [what, declared, added] of lists) {
-    const extra = added.find((name) => !declared.includes(name));
-    if (extra !== undefined) throw isolationErrors.undeclared(`${what} ${extra}`);
-    const missing = declared.find((name) => !added.includes(name));
+    if (!Array.isArray(added)) throw isolationErrors.frame_broken('it does not say what was added');
+    // What the process says may be long: each name is looked at once.
+    const [expected, found] = [new Set(declared), new Set<unknown>(added)];
+    const extra = added.find((name) => !expected.has(name));
+    if (extra !== undefined) throw isolationErrors.undeclared(`${what} ${String(extra).slice(0, 200)}`);
+    const missing = declared.find((name) => !found.has(name));
     if (missing !== undefined) throw isolationErrors.missing(`${what} ${missing}`);
   }
+  return { hasStart: hasStart === true };
 };
 
 /** The first of a name is (1), the second (2). */
-const numbered = (names: readonly string[]): string[] => names.map((name, index) => `${name} (${names.slice(0, index + 1).filter((one) => one === name).length})`);
+const numbered = (names: readonly unknown[]): string[] => {
+  const counts = new Map<string, number>();
+  return names.map((given) => {
+    const name = typeof given === 'string' ? given : '';
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return `${name} (${count})`;
+  });
+};
 
 /** It asks to be tried again later: that is no failure. */
 const asNotReady = (error: unknown): never => {

@@ -4,7 +4,8 @@
  * C1  Every call ends: with an answer, an error, its caller's signal, its deadline, or the end of the channel.
  * C2  The other side may have only so many calls under way; one more ends the channel (`isolation_flood`). Own calls beyond that wait in line.
  * C3  A stream moves when it is pulled, one item at a time: whoever does not pull is sent nothing.
- * C4  What the other side sends takes at most a share of this side's time; the rest waits in the pipe.
+ * C4  Whoever does not read is answered no more: answers wait until there is room, and count as under way meanwhile.
+ * C5  What the other side sends takes at most a share of this side's time; the rest waits in the pipe.
  */
 import type { Duplex } from 'node:stream';
 import { isSvcError, type SvcError } from '@svc/api';
@@ -15,6 +16,8 @@ import { fromWire, toWire } from './wire-error.js';
 
 /** Calls of one side that may be under way at once. */
 export const MAX_IN_FLIGHT = 64;
+/** Calls that wait for their turn. */
+const MAX_LINE = 10_000;
 const CLOSED_MS = 40;
 const MAX_SOURCES = 1_024;
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
@@ -45,13 +48,14 @@ export interface CallTerms {
   /** What the error calls it, and after how long it is one. */
   readonly deadlineMs?: number | undefined;
   readonly label?: string;
+  /** Asked at once, however many calls are under way. */
+  readonly isUrgent?: boolean;
 }
 
 interface Asked {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly end: () => void;
-  readonly isPull: boolean;
 }
 
 interface Lent {
@@ -64,12 +68,14 @@ export class Peer {
   readonly #options: PeerOptions;
   readonly #reader = new FrameReader();
   readonly #asked = new Map<number, Asked>();
-  readonly #served = new Map<number, { readonly abort: AbortController; readonly isPull: boolean }>();
+  readonly #served = new Map<number, { readonly abort: AbortController }>();
   readonly #lent = new Map<number, Lent>();
   readonly #line: Array<() => void> = [];
+  readonly #waiting: Array<() => void> = [];
   #next = 1;
   #under = 0;
   #serving = 0;
+  #pulls = 0;
   #over: SvcError | undefined;
   #share = { since: 0, spentMs: 0, full: 0 };
   #isPaused = false;
@@ -81,6 +87,7 @@ export class Peer {
       this.#reader.push(piece);
       this.#read();
     });
+    stream.on('drain', () => this.#wake());
     stream.on('error', (cause) => this.end(isolationErrors.closed('its channel broke').with({ cause })));
     // Whoever watches the process knows better why, a moment later.
     const closed = (): unknown => setTimeout(() => this.end(isolationErrors.closed('it closed its channel')), CLOSED_MS).unref();
@@ -98,7 +105,7 @@ export class Peer {
   }
 
   call(to: string, args: readonly unknown[], terms: CallTerms = {}): Promise<unknown> {
-    return this.#ask((id) => this.#send(['call', id, to], args), terms, false, to);
+    return this.#ask((id) => this.#send(['call', id, to], args), terms, terms.isUrgent === true, to);
   }
 
   /** Never throws: what cannot be sent is nobody's answer. */
@@ -123,11 +130,12 @@ export class Peer {
       asked.reject(why);
     }
     for (const start of this.#line.splice(0)) start();
+    this.#wake();
     this.#options.stream.destroy();
     this.#options.ended(why);
   }
 
-  #ask(send: (id: number) => void, { signal, deadlineMs, label }: CallTerms, isPull: boolean, to: string): Promise<unknown> {
+  #ask(send: (id: number) => void, { signal, deadlineMs, label }: CallTerms, isFree: boolean, to: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const start = (): void => {
         const refusal = this.#refusal(signal, label ?? to);
@@ -141,7 +149,7 @@ export class Peer {
           clearTimeout(timer);
           signal?.removeEventListener('abort', onAbort);
           this.#asked.delete(id);
-          if (isPull) return;
+          if (isFree) return;
           this.#under -= 1;
           this.#line.shift()?.();
         };
@@ -151,8 +159,8 @@ export class Peer {
           reject(error);
         };
         const onAbort = (): void => giveUp(signal ? reasonOf(signal) : undefined);
-        this.#asked.set(id, { resolve, reject, end, isPull });
-        if (!isPull) this.#under += 1;
+        this.#asked.set(id, { resolve, reject, end });
+        if (!isFree) this.#under += 1;
         signal?.addEventListener('abort', onAbort, { once: true });
         if (deadlineMs !== undefined) timer = setTimeout(() => giveUp(isolationErrors.late(label ?? to, deadlineMs)), deadlineMs);
         try {
@@ -162,16 +170,50 @@ export class Peer {
           reject(error);
         }
       };
-      if (isPull || this.#under < MAX_IN_FLIGHT) start();
-      else this.#line.push(start);
+      if (isFree || this.#under < MAX_IN_FLIGHT) start();
+      else this.#standInLine(start, reject, signal, deadlineMs, label ?? to);
     });
+  }
+
+  /** Whoever waits in line may leave it, and does when its time is over. */
+  #standInLine(start: () => void, reject: (error: unknown) => void, signal: AbortSignal | undefined, deadlineMs: number | undefined, what: string): void {
+    if (this.#line.length >= MAX_LINE) {
+      reject(isolationErrors.backed_up(what));
+      return;
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const goOn = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      start();
+    };
+    const leave = (error: unknown): void => {
+      const place = this.#line.indexOf(goOn);
+      if (place < 0) return;
+      this.#line.splice(place, 1);
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      reject(error);
+    };
+    const onAbort = (): void => leave(signal ? reasonOf(signal) : undefined);
+    if (deadlineMs !== undefined) timer = setTimeout(() => leave(isolationErrors.late(what, deadlineMs)), deadlineMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#line.push(goOn);
   }
 
   /** Why nothing more is asked now. */
   #refusal(signal: AbortSignal | undefined, what: string): unknown {
     if (this.#over) return this.#over;
     if (signal?.aborted) return reasonOf(signal);
-    return this.#options.stream.writableLength > MAX_UNSENT_BYTES ? isolationErrors.backed_up(what) : undefined;
+    return this.#isFull() ? isolationErrors.backed_up(what) : undefined;
+  }
+
+  #isFull(): boolean {
+    return this.#options.stream.writableLength > MAX_UNSENT_BYTES;
+  }
+
+  #wake(): void {
+    for (const go of this.#waiting.splice(0)) go();
   }
 
   #send(head: Message, args: unknown): void {
@@ -284,13 +326,15 @@ export class Peer {
   async #serve(id: number, to: string, args: readonly unknown[]): Promise<void> {
     if (this.#options.isBounded !== false && this.#serving >= MAX_IN_FLIGHT) return this.end(isolationErrors.flood(`more than ${MAX_IN_FLIGHT} calls at once`));
     this.#serving += 1;
-    await this.#settle(id, false, (control) => this.#options.serve(to, args, control));
+    await this.#settle(id, (control) => this.#options.serve(to, args, control));
     this.#serving -= 1;
   }
 
   async #pulled(id: number, number: number): Promise<void> {
+    if (this.#options.isBounded !== false && this.#pulls >= MAX_SOURCES) return this.end(isolationErrors.flood(`more than ${MAX_SOURCES} streams are pulled at once`));
     const lent = this.#lent.get(number);
-    await this.#settle(id, true, async () => {
+    this.#pulls += 1;
+    await this.#settle(id, async () => {
       if (!lent) return [];
       try {
         const { done, value } = await lent.iterator.next();
@@ -302,11 +346,12 @@ export class Peer {
       this.#lent.delete(number);
       return [];
     });
+    this.#pulls -= 1;
   }
 
-  async #settle(id: number, isPull: boolean, work: (control: Control) => unknown): Promise<void> {
+  async #settle(id: number, work: (control: Control) => unknown): Promise<void> {
     const abort = new AbortController();
-    this.#served.set(id, { abort, isPull });
+    this.#served.set(id, { abort });
     let answer: Message;
     let value: unknown;
     try {
@@ -317,6 +362,7 @@ export class Peer {
       answer = ['error', id];
     }
     this.#served.delete(id);
+    while (!this.#over && this.#isFull()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#over) return;
     try {
       this.#send(answer, value);

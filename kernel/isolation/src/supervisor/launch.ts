@@ -6,7 +6,7 @@
  * W3  Its environment is empty.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -84,6 +84,8 @@ const wallArguments = ({ folder, program }: LaunchOptions): string[] => {
 const lower = (pid: number): void => {
   try {
     setPriority(pid, NICENESS);
+    // Memory can be gone faster than anybody looks: the system then ends this one, and not the daemon.
+    if (process.platform === 'linux') writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {
     return; // it has ended already, and its exit is heard
   }

@@ -7,6 +7,7 @@
  * S3  A stop asks it to stop, and ends it when it does not.
  */
 import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { type ExtensionContext, isSvcError, type StopReason, type SvcError } from '@svc/api';
 import { type CallTerms, type Control, Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
@@ -61,6 +62,8 @@ const BUSY_LOOKS = 60;
 const BUSY_SHARE = 0.9;
 const HEAP_SHARE = 0.75;
 const MB = 1024 * 1024;
+/** How long one that was not ready is left alone. */
+const NOT_READY_MS = 1_000;
 const MAX_LINE = 2_000;
 const MAX_LINES_PER_SECOND = 50;
 
@@ -159,7 +162,12 @@ export class Supervisor {
     } catch (error) {
       live.isStopping = true;
       this.#kill(live);
-      if (error instanceof Error && error.name === 'NotReady') throw error;
+      if (error instanceof Error && error.name === 'NotReady') {
+        // No failure, and no reason to start a process with every call.
+        this.#waitUntil = performance.now() + NOT_READY_MS;
+        this.#reason = error.message;
+        throw error;
+      }
       this.#crash(messageOf(error));
       throw error;
     }
@@ -174,10 +182,7 @@ export class Supervisor {
       [child.stdout, 'info'],
       [child.stderr, 'warn'],
     ] as const) {
-      stream?.on(
-        'data',
-        lineReader((line) => this.#deps.ctx.log[level](line)),
-      );
+      if (stream) readLines(stream, (line) => this.#deps.ctx.log[level](line));
     }
     child.once('exit', (code, signal) => this.#lost(live, isolationErrors.closed(signal ? `it was ended by ${signal}` : `it ended with code ${code ?? 'unknown'}`)));
   }
@@ -209,24 +214,26 @@ export class Supervisor {
   }
 
   async #look(live: Live): Promise<void> {
-    const { id, limits } = this.#deps;
-    if (!live.hasBegun || live.isStopping) return;
-    const isAtRest = live.peer.underWay === 0 && live.busy.size === 0;
-    if (isAtRest && performance.now() - live.lastUsed > limits.restMs) return this.#end(live, 'shutdown');
-    const [isAlive, usage] = await Promise.all([
-      live.peer.call('ping', [], { deadlineMs: SILENT_MS }).then(
-        () => true,
-        (error: unknown) => !isSvcError(error) || error.code !== 'isolation_late',
-      ),
-      usageOf(live.launched.pid),
-    ]);
+    const { limits } = this.#deps;
     if (live.isStopping) return;
-    if (!isAlive) return this.#cut(live, isolationErrors.down(id, `it gave no sign of life for ${SILENT_MS / 1_000} s`));
-    if (usage) this.#weigh(live, usage);
+    const isAtRest = live.hasBegun && live.peer.underWay === 0 && live.busy.size === 0;
+    if (isAtRest && performance.now() - live.lastUsed > limits.restMs) return this.#end(live, 'shutdown');
+    // While it begins it has a deadline of its own for its answers, and none for its memory.
+    await Promise.all([live.hasBegun ? this.#listen(live) : undefined, usageOf(live.launched.pid).then((usage) => usage && this.#weigh(live, usage))]);
+  }
+
+  /** Asked past all calls that are under way: whoever answers none of those may live all the same. */
+  async #listen(live: Live): Promise<void> {
+    try {
+      await live.peer.call('ping', [], { deadlineMs: SILENT_MS, isUrgent: true });
+    } catch (error) {
+      if (isSvcError(error) && error.code === 'isolation_late') this.#cut(live, isolationErrors.down(this.#deps.id, `it gave no sign of life for ${SILENT_MS / 1_000} s`));
+    }
   }
 
   #weigh(live: Live, usage: Usage): void {
     const { id, limits } = this.#deps;
+    if (live.isStopping) return;
     const share = live.usage === undefined ? 0 : (usage.cpuMs - live.usage.cpuMs) / LOOK_MS;
     live.usage = usage;
     this.#deps.running?.({ pid: live.launched.pid, usage });
@@ -236,6 +243,7 @@ export class Supervisor {
   }
 
   #cut(live: Live, why: SvcError): void {
+    if (live.isStopping) return;
     live.launched.process.kill('SIGKILL');
     this.#lost(live, why);
   }
@@ -265,18 +273,29 @@ export class Supervisor {
   }
 }
 
-const lineReader = (told: (line: string) => void): ((piece: Buffer) => void) => {
+/** Beyond so many bytes in a second the rest waits in the pipe, and whoever writes there waits too. */
+const MAX_TEXT_PER_SECOND = 256 * 1_024;
+
+const readLines = (stream: Readable, told: (line: string) => void): void => {
   let rest = '';
-  let window = { second: 0, count: 0 };
-  return (piece) => {
+  let window = { second: 0, lines: 0, bytes: 0 };
+  stream.on('data', (piece: Buffer) => {
+    const now = Date.now();
+    const second = Math.floor(now / 1_000);
+    if (window.second !== second) window = { second, lines: 0, bytes: 0 };
+    window.bytes += piece.byteLength;
     const lines = (rest + piece.toString('utf8')).split('\n');
     rest = (lines.pop() ?? '').slice(-MAX_LINE);
     for (const line of lines) {
-      const second = Math.floor(Date.now() / 1_000);
-      window = window.second === second ? { second, count: window.count + 1 } : { second, count: 1 };
-      if (line.trim() !== '' && window.count <= MAX_LINES_PER_SECOND) told(line.slice(0, MAX_LINE));
+      if (window.lines >= MAX_LINES_PER_SECOND) break;
+      if (line.trim() === '') continue;
+      window.lines += 1;
+      told(line.slice(0, MAX_LINE));
     }
-  };
+    if (window.bytes < MAX_TEXT_PER_SECOND) return;
+    stream.pause();
+    setTimeout(() => stream.resume(), 1_000 - (now % 1_000)).unref();
+  });
 };
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

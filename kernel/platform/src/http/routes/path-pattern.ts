@@ -64,6 +64,17 @@ export const shadows = (wide: PathPattern, literal: PathPattern): boolean => {
   return wide.segments.length === literal.segments.length;
 };
 
+/** True when there is a request that both match. */
+export const overlap = (one: PathPattern, other: PathPattern): boolean => {
+  for (const [index, segment] of one.segments.entries()) {
+    const theirs = other.segments[index];
+    if (!theirs) return false;
+    if (segment.kind === 'rest' || theirs.kind === 'rest') return true;
+    if (segment.kind === 'literal' && theirs.kind === 'literal' && segment.text !== theirs.text) return false;
+  }
+  return one.segments.length === other.segments.length;
+};
+
 const parseSegment = (path: string, text: string): Segment => {
   const match = /^\{(\*?)([a-zA-Z_][a-zA-Z0-9_]*)\}$/.exec(text);
   if (match?.[2]) return { kind: match[1] ? 'rest' : 'param', name: match[2] };

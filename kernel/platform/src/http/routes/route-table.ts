@@ -5,13 +5,14 @@
  * T1  Order of registration never matters: literal before parameter before rest, segment by segment.
  * T2  Two declarations of one method and one shape cannot both stand; the error names both owners.
  * T3  A literal path that another owner's parameter would also match must ask for the same auth.
+ * T4  Code in another process stands in nobody's way: its paths match nothing that another owner's paths match.
  *
  * This file loads neither koa nor its router: building a table costs the boot nothing; matching is in route-match.ts.
  */
 import type { AuthRule } from '@svc/api';
 import type { Contribution, Owner } from '@svc/core';
 import { httpErrors } from '../errors.js';
-import { bucketOf, type PathPattern, parsePath, shadows } from './path-pattern.js';
+import { bucketOf, overlap, type PathPattern, parsePath, shadows } from './path-pattern.js';
 
 /** What routes and sockets have in common. */
 export interface Addressed {
@@ -68,7 +69,7 @@ export const nextTable = <D extends Addressed>(previous: RouteTable<D>, active: 
   return { version: previous.version + 1, buckets, rows };
 };
 
-/** Throws when the candidate may not stand beside the others (T2, T3). */
+/** Throws when the candidate may not stand beside the others (T2, T3, T4). */
 export const checkRow = <D extends Addressed>(candidate: Contribution<D>, others: ReadonlyArray<Contribution<D>>): void => {
   const { owner, value } = candidate;
   const named = `${methodOf(value)} ${value.path} (${owner.id})`;
@@ -84,7 +85,9 @@ export const checkRow = <D extends Addressed>(candidate: Contribution<D>, others
     const standing = `${methodOf(other.value)} ${other.value.path} (${other.owner.id})`;
     const theirs = patternOf(other.value);
     if (theirs.shape === pattern.shape) throw httpErrors.route_conflict(`${named} and ${standing} answer the same requests.`);
-    if (other.owner.id !== owner.id && other.value.auth !== value.auth && (shadows(theirs, pattern) || shadows(pattern, theirs))) {
+    if (other.owner.id === owner.id) continue;
+    if ((owner.isRemote || other.owner.isRemote) && overlap(theirs, pattern)) throw httpErrors.route_conflict(`${named} and ${standing} overlap: what is meant for one would reach the other.`);
+    if (other.value.auth !== value.auth && (shadows(theirs, pattern) || shadows(pattern, theirs))) {
       throw httpErrors.route_conflict(`${named} and ${standing} overlap but differ in auth ("${value.auth}", "${other.value.auth}").`);
     }
   }

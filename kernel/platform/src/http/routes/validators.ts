@@ -7,6 +7,7 @@ import type { Owner } from '@svc/core';
 import type { Ajv, ValidateFunction } from 'ajv';
 import { loadAjv } from '../../schema/ajv.js';
 import { describeFault } from '../../schema/fault.js';
+import { loadLinearPatterns } from '../../schema/linear-pattern.js';
 import { boundIntegers, copySchema } from '../../schema/schema-copy.js';
 import { httpErrors } from '../errors.js';
 
@@ -35,7 +36,7 @@ export const createValidators = (): Validators => {
 };
 
 async function load(perOwner: WeakMap<Owner, Instances>, perRoute: WeakMap<RouteDecl, RouteChecks>, owner: Owner, decl: RouteDecl): Promise<RouteChecks> {
-  const instances = perOwner.get(owner) ?? (await makeInstances());
+  const instances = perOwner.get(owner) ?? (await makeInstances(owner.isRemote === true));
   perOwner.set(owner, instances);
   const replies = new Map<number, ValidateFunction>();
   const compile = (ajv: Ajv, schema: TSchema | undefined): ValidateFunction | undefined => schema && ajv.compile(copySchema(schema, boundIntegers));
@@ -49,12 +50,14 @@ async function load(perOwner: WeakMap<Owner, Instances>, perRoute: WeakMap<Route
   return checks;
 }
 
-async function makeInstances(): Promise<Instances> {
+/** A pattern of a stranger may take for ever over a short text: theirs are matched in linear time. */
+async function makeInstances(isRemote: boolean): Promise<Instances> {
   const make = await loadAjv();
+  const options = { verbose: true, ...(isRemote ? { code: { regExp: await loadLinearPatterns() } } : {}) };
   return {
-    text: make({ verbose: true, coerceTypes: 'array', useDefaults: true }),
-    body: make({ verbose: true, useDefaults: true }),
-    reply: make({ verbose: true }),
+    text: make({ ...options, coerceTypes: 'array', useDefaults: true }),
+    body: make({ ...options, useDefaults: true }),
+    reply: make(options),
   };
 }
 
