@@ -1,7 +1,7 @@
 /** Extensions as text: a list, one in full, a plan, the graph. Pure. */
-import type { ExtensionPlan, ExtensionStatus } from '@svc/api';
-import { facts, table } from './terminal/layout.js';
-import type { Terminal } from './terminal/terminal.js';
+import type { ExtensionPlan, ExtensionStatus, RefusedExtension } from '@svc/api';
+import { bytesText, facts, table } from './terminal/layout.js';
+import { oneLine, type Terminal } from './terminal/terminal.js';
 
 export interface GraphNode {
   readonly id: string;
@@ -19,10 +19,21 @@ const paintState = (state: string, text: string, out: Terminal): string => {
   return state === 'inactive' ? out.dim(text) : out.yellow(text);
 };
 
+/** Whose it is: shown where not all came with svc. */
+const whose = ({ origin }: ExtensionStatus): string => (origin === null ? 'svc' : (origin.publisher?.name ?? origin.publisher?.keyId ?? origin.trust));
+
 export const listLines = (extensions: readonly ExtensionStatus[], out: Terminal): string[] => {
   const sorted = [...extensions].sort((a, b) => a.id.localeCompare(b.id));
-  const rows = sorted.map((each) => [each.id, stateWord(each), `${each.intent.enabled ? 'on' : 'off'} (${each.intent.decidedBy})`, each.version, each.reason ?? each.description]);
-  const columns = [{ title: 'EXTENSION' }, { title: 'STATE' }, { title: 'SET BY' }, { title: 'VERSION' }, { title: 'WHAT', shrinks: true }];
+  const isMixed = sorted.some(({ origin }) => origin !== null);
+  const rows = sorted.map((each) => [
+    each.id,
+    stateWord(each),
+    `${each.intent.enabled ? 'on' : 'off'} (${each.intent.decidedBy})`,
+    ...(isMixed ? [whose(each)] : []),
+    each.version,
+    each.reason ?? oneLine(each.description, 400),
+  ]);
+  const columns = [{ title: 'EXTENSION' }, { title: 'STATE' }, { title: 'SET BY' }, ...(isMixed ? [{ title: 'BY', givesWay: true }] : []), { title: 'VERSION' }, { title: 'WHAT', shrinks: true }];
   return table(columns, rows, out.width, (text, column, row) => {
     if (row < 0 || column >= 2) return out.dim(text);
     return column === 1 ? paintState(text.trim(), text, out) : text;
@@ -34,6 +45,7 @@ export const infoLines = (status: ExtensionStatus, nodes: readonly GraphNode[], 
   const pairs: Array<[string, string]> = [
     ['state', stateLine(status)],
     ['set by', decision(status)],
+    ...originPairs(status),
     ['version', `${status.version}, generation ${status.generation}${status.bundled ? ', comes with svc' : ''}${status.essential ? ', essential' : ''}`],
   ];
   const add = (label: string, values: readonly string[]): void => {
@@ -56,6 +68,35 @@ export const infoLines = (status: ExtensionStatus, nodes: readonly GraphNode[], 
     ...facts([['what', status.description], ...pairs] satisfies Array<[string, string]>, out.width, (text, label) => (label === 'state' ? paintState(stateWord(status), text, out) : text)),
   ];
 };
+
+const RUNS = { isolated: 'isolated, in a process of its own', walled: 'walled, in a process of its own', 'in-process': 'inside the daemon' } as const;
+
+/** Of what came from elsewhere: from where, who vouches for it, and how it runs. */
+const originPairs = ({ origin, process }: ExtensionStatus): Array<[string, string]> => {
+  if (origin === null) return [];
+  const { isolation, publisher, source, trust } = origin;
+  const signed = publisher === null ? (trust === 'linked' ? 'no: a folder in development' : 'no') : `with ${publisher.keyId}${publisher.name === null ? '' : ` (${publisher.name})`}`;
+  const memory = process?.memoryBytes === null || process === null ? '' : `, ${bytesText(process.memoryBytes)}`;
+  const crashes = process === null || process.crashes === 0 ? '' : `, ended ${process.crashes} times by itself within ten minutes`;
+  const where = process === null ? '' : process.pid === null ? ', resting' : `, process ${process.pid}${memory}`;
+  return [
+    ['from', oneLine(source, 400)],
+    ['signed', signed],
+    ['runs', `${RUNS[isolation]}${where}${crashes}`],
+  ];
+};
+
+export const refusedLines = (refused: readonly RefusedExtension[], out: Terminal): string[] =>
+  refused.length === 0
+    ? []
+    : [
+        '',
+        out.red('Installed, and refused:'),
+        ...facts(
+          refused.map(({ id, message }): [string, string] => [id, message]),
+          out.width,
+        ),
+      ];
 
 export const whyLines = (status: ExtensionStatus, nodes: readonly GraphNode[], out: Terminal): string[] => {
   const waits = nodes.find((node) => node.id === status.id)?.waitsFor ?? [];

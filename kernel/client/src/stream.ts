@@ -86,6 +86,18 @@ export async function* followEvents<Id extends StreamingId>(client: Client, id: 
   }
 }
 
+/** Gives what happens in one call. It is sent once and never taken up again: for what may not happen twice. Throws what `call` throws. */
+export async function* eventsOfCall<Id extends StreamingId>(
+  client: Client,
+  id: Id,
+  input: InputOf<Id>,
+  options: Pick<FollowOptions, 'signal' | 'idleMs'> = {},
+): AsyncGenerator<EventOf<Id>, void, undefined> {
+  const heard: Heard = { lastId: undefined, hasBegun: false, attempts: 0, silentSince: performance.now(), isLost: false };
+  // The document gives each of these names its shape.
+  for await (const event of eventsOnce(client, id, input, heard, options)) yield event as EventOf<Id>;
+}
+
 const isLoss = (error: unknown): boolean => error instanceof TimeoutError || mayPass(error);
 
 const isOver = (heard: Heard, { reconnectMs = RECONNECT_MS }: FollowOptions): boolean => (heard.hasBegun ? performance.now() - heard.silentSince > reconnectMs : heard.attempts >= FIRST_ATTEMPTS - 1);

@@ -1,6 +1,6 @@
 /** `svc ext`: the extensions. What a change stops or degrades is shown before it happens. */
 import type { Command } from 'commander';
-import type { ExtensionPlan, ExtensionStatus } from '@svc/api';
+import type { ExtensionPlan, ExtensionStatus, RefusedExtension } from '@svc/api';
 import { confirm } from '../terminal/asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -8,10 +8,11 @@ import type { DaemonClient } from '../daemon/daemon-client.js';
 import { EXIT } from '../exit-codes.js';
 import { defineAuthoring } from './ext-author.js';
 import { defineExtensionDoctor } from './ext-doctor.js';
+import { defineInstalling } from './ext-install.js';
 import { definePublishing } from './ext-publish.js';
 import { Failure } from '../failure.js';
 import { changeBeside, placeOf } from '../local-change.js';
-import { infoLines, listLines, planLines, type GraphNode, graphLines, whyLines } from '../extension-views.js';
+import { infoLines, listLines, planLines, type GraphNode, graphLines, refusedLines, whyLines } from '../extension-views.js';
 
 /** A disable waits for what the extension is doing. */
 const CHANGE_WAIT_MS = 120_000;
@@ -36,6 +37,7 @@ export const define = (program: Command, action: Action): void => {
     .command('graph')
     .description('Who needs, uses and waits for whom')
     .action(action((cli) => graph(cli)));
+  defineInstalling(ext, action);
   defineAuthoring(ext, action);
   definePublishing(ext, action);
   defineExtensionDoctor(ext, action);
@@ -44,10 +46,18 @@ export const define = (program: Command, action: Action): void => {
 const list = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
   const { extensions } = await daemon.call('listExtensions');
-  if (cli.json) cli.out.json({ extensions, total: extensions.length });
-  else for (const line of listLines(extensions, cli.out)) cli.out.line(line);
+  const refused = await refusedOnes(daemon);
+  if (cli.json) cli.out.json({ extensions, total: extensions.length, refused });
+  else for (const line of [...listLines(extensions, cli.out), ...refusedLines(refused, cli.out)]) cli.out.line(line);
   return EXIT.ok;
 };
+
+/** None where the caller may not know, or the daemon is older. */
+const refusedOnes = async (daemon: DaemonClient): Promise<readonly RefusedExtension[]> =>
+  daemon.call('getExtensionTrust').then(
+    ({ refused }) => refused,
+    () => [],
+  );
 
 const show = async (cli: Cli, id: string, view: (status: ExtensionStatus, nodes: readonly GraphNode[], out: Cli['out']) => string[]): Outcome => {
   const daemon = await cli.daemon();

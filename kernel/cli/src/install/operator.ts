@@ -1,0 +1,107 @@
+/** Whoever installs: the daemon that runs, or the installer itself where none does. Both say the same. */
+import path from 'node:path';
+import { isSvcError, type PackageOffer } from '@svc/api';
+import type { InputOf, OutputOf } from '@svc/client';
+import type { Cli } from '../cli.js';
+import { Failure } from '../failure.js';
+import { placeOf } from '../local-change.js';
+import { followSteps, type Step } from './follow-steps.js';
+
+export type InstallBody = InputOf<'installExtension'>['body'];
+export type UpgradeBody = NonNullable<InputOf<'upgradeExtension'>['body']>;
+
+export interface Upgraded {
+  readonly status: 'upgraded' | 'same' | 'offered';
+  readonly offer: PackageOffer;
+  readonly version: string;
+}
+
+export interface Operator {
+  /** Whether the daemon does it: then what changes holds at once. */
+  readonly isRunning: boolean;
+  install(body: InstallBody, onStep: (step: Step) => void): Promise<OutputOf<'installExtension'>>;
+  upgrade(id: string, body: UpgradeBody, onStep: (step: Step) => void): Promise<Upgraded>;
+  /** The version that is there afterwards. */
+  rollback(id: string): Promise<string>;
+  remove(id: string, purge: boolean): Promise<void>;
+}
+
+/** An installation ends by itself: the daemon gives up what brings nothing. */
+const CHANGE_WAIT_MS = 10 * 60_000;
+
+export const operatorOf = async (cli: Cli): Promise<Operator> => {
+  try {
+    const daemon = await cli.daemon();
+    await daemon.call('getExtensionTrust');
+    return remote(cli);
+  } catch (error) {
+    // Beside a daemon that runs and cannot be asked nothing is installed: it would not know.
+    if ((await placeOf(cli, error)) !== 'stopped') throw error;
+    return local(cli);
+  }
+};
+
+const remote = (cli: Cli): Operator => ({
+  isRunning: true,
+  install: async (body, onStep) => followSteps(await cli.daemon(), 'installExtension', { body }, onStep),
+  upgrade: async (id, body, onStep) => {
+    const { extension, offer, status } = await followSteps(await cli.daemon(), 'upgradeExtension', { name: id, body }, onStep);
+    return { status, offer, version: extension.version };
+  },
+  rollback: async (id) => (await (await cli.daemon()).call('rollbackExtension', { name: id }, { timeoutMs: CHANGE_WAIT_MS })).extension.version,
+  remove: async (id, purge) => {
+    await (await cli.daemon()).call('uninstallExtension', { body: { name: id, ...(purge ? { purge, confirm: id } : {}) } }, { timeoutMs: CHANGE_WAIT_MS });
+  },
+});
+
+const local = (cli: Cli): Operator => {
+  const run = async <T>(work: (installer: import('@svc/installer/install').Installer) => Promise<T>): Promise<T> => {
+    const { withLocalInstaller } = await import('@svc/daemon/strangers/local-installer');
+    return withLocalInstaller({ env: cli.settings.env, releaseFile: path.join(cli.distDir, 'release.json') }, work).catch((error: unknown) => {
+      throw isSvcError(error) ? new Failure(error.message, { code: error.code, mend: error.hint, details: error.details, status: error.status }) : error;
+    });
+  };
+  return {
+    isRunning: false,
+    install: (body, onProgress) =>
+      run(async (installer) => {
+        const source = body.name ?? body.source ?? body.path ?? '';
+        const staged = await installer.stage(source, { expect: 'new', onProgress, ...(body.link === undefined ? {} : { link: body.link }) });
+        await taken(installer, staged, body);
+        return { status: 'installed', name: staged.id, connected: false };
+      }),
+    upgrade: (id, body, onProgress) =>
+      run(async (installer) => {
+        const { consentFor } = await import('@svc/installer/install');
+        const before = installer.records().find((one) => one.id === id);
+        const isPending = before?.pending !== undefined && body.source === undefined && body.digest === before.pending.digest;
+        const staged = isPending ? await installer.stagePending(id) : await installer.stage(body.source ?? before?.source ?? id, { expect: { id }, onProgress });
+        const offer = consentFor(staged);
+        const status = staged.digest === before?.digest ? 'same' : body.dry_run === true ? 'offered' : 'upgraded';
+        if (status === 'upgraded') await taken(installer, staged, body);
+        else await installer.discard(staged);
+        return { status, offer, version: status === 'upgraded' ? staged.version : (before?.version ?? staged.version) };
+      }),
+    rollback: (id) => run(async (installer) => (await installer.rollback(id)).version),
+    remove: (id, purge) => {
+      if (purge)
+        throw new Failure('Rows and secrets are taken away by the daemon, which does not run.', { code: 'cli_daemon_not_running', mend: 'svc start, then the same again; or leave --purge out' });
+      return run((installer) => installer.remove(id, { purge: false }));
+    },
+  };
+};
+
+const taken = async (
+  installer: import('@svc/installer/install').Installer,
+  staged: import('@svc/installer/install').Staged,
+  { digest, grants, trust_key }: Pick<InstallBody, 'digest' | 'grants' | 'trust_key'>,
+): Promise<void> => {
+  try {
+    if (digest !== undefined && digest !== staged.digest)
+      throw new Failure(`${staged.id} is not what you were shown: somebody changed it meanwhile.`, { code: 'cli_package_changed', mend: 'the same command again shows it anew' });
+    await installer.commit(staged, { grants: grants ?? [], isShown: digest !== undefined || grants !== undefined, ...(trust_key === undefined ? {} : { trustKey: trust_key }) });
+  } catch (error) {
+    await installer.discard(staged);
+    throw error;
+  }
+};
