@@ -97,9 +97,7 @@ describe('extensions of others', function () {
   it('that are being written are reloaded by `svc dev` with each change, and a change that does not build leaves the one of before', async () => {
     const dir = join(folder, 'acme-greeter');
     await createExtension({ dir, id: 'acme-greeter', template: 'route', apiVersion: '0.1.0' });
-    await buildExtension(dir, esbuild);
-    const { http, home, daemon } = await bootTestKernel({ config: config() });
-    await daemon.kernel.installation.install({ source: dir, link: true, grants: 'all', enable: true });
+    const { http, home } = await bootTestKernel({ config: config() });
     const source = await readFile(join(dir, 'src/index.ts'), 'utf8');
     const said = async (): Promise<string> => (await http.expect(200, 'GET', '/api/acme-greeter/greetings/Ada')).body.text;
     const dev = await startDev(home, dir);

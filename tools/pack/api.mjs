@@ -7,6 +7,8 @@ import { inRoot } from '../build/paths.mjs';
 import { dependenciesOf } from './dependencies.mjs';
 import { writeTypes } from './declarations.mjs';
 
+const PAGES = ['REFERENCE.md', 'VERSIONS.md'];
+
 export const fillApi = async (folder) => {
   const dependencies = dependenciesOf('api');
   const file = path.join(folder, 'dist/index.cjs');
@@ -16,7 +18,7 @@ export const fillApi = async (folder) => {
   await writeTypes('kernel/api/tsconfig.pack.json', path.join(folder, 'types'));
   // A module that imports it gets the same declarations: there is one instance.
   writeFileSync(path.join(folder, 'types/index.d.mts'), "export * from './index.js';\n");
-  cpSync(inRoot('kernel/api/VERSIONS.md'), path.join(folder, 'VERSIONS.md'));
+  for (const page of PAGES) cpSync(inRoot('kernel/api', page), path.join(folder, page));
   return {
     type: 'commonjs',
     sideEffects: false,
@@ -26,7 +28,7 @@ export const fillApi = async (folder) => {
       '.': { import: { types: './types/index.d.mts', default: './dist/index.mjs' }, require: { types: './types/index.d.ts', default: './dist/index.cjs' } },
       './package.json': './package.json',
     },
-    files: ['dist', 'types', 'VERSIONS.md'],
+    files: ['dist', 'types', ...PAGES],
     dependencies,
   };
 };

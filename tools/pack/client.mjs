@@ -5,7 +5,7 @@ import { inRoot } from '../build/paths.mjs';
 import { dependenciesOf } from './dependencies.mjs';
 import { writeTypes } from './declarations.mjs';
 
-const ENTRIES = ['index', 'stream', 'chat', 'live', 'node-http'];
+const ENTRIES = ['index', 'stream', 'chat', 'live', 'frame', 'node-http'];
 
 export const fillClient = async (folder) => {
   const dependencies = dependenciesOf('client');

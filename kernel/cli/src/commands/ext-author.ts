@@ -30,7 +30,8 @@ export const defineAuthoring = (ext: Command, action: Action): void => {
 export const defineDev = (parent: Command, action: Action): void => {
   parent
     .command('dev')
-    .description('Build it and reload it in the running daemon, again with each change')
+    .description('Link a folder into the running daemon; build and reload it with each change')
     .argument('[folder]', FOLDER, '.')
-    .action(action(async (cli, folder: string) => (await import('../author/dev.js')).dev(cli, folder)));
+    .option('--once', 'do not wait for changes')
+    .action(action(async (cli, folder: string, flags: { once?: boolean }) => (await import('../author/dev.js')).dev(cli, folder, flags.once === true)));
 };

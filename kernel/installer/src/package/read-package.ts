@@ -1,7 +1,7 @@
 /** What an unpacked package says of itself, judged before anything of it runs. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { capabilityNameFault, grantFaults, isTable, Manifest } from '@svc/api';
+import { capabilityNameFault, grantFaults, inNewestForm, isTable, Manifest } from '@svc/api';
 import { Ajv, type ErrorObject } from 'ajv';
 import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
@@ -29,7 +29,7 @@ export interface PackageContent {
 /** Rejects with `install_incomplete` or `install_manifest`. */
 export const readPackage = async (dir: string): Promise<PackageContent> => {
   for (const path of REQUIRED_FILES) if (!(await isFile(join(dir, path)))) throw installErrors.incomplete(path);
-  const manifest = judgedManifest(await readJson(dir, 'extension.json'));
+  const manifest = judgedManifest(inNewestForm(await readJson(dir, 'extension.json')));
   const identity = judgedIdentity(await readJson(dir, 'package.json'));
   const contributions = judgedContributions(await readJson(dir, 'contributions.json'));
   for (const { entry } of Object.values(manifest.workers ?? {})) if (!(await isFile(join(dir, entry)))) throw installErrors.incomplete(entry);
@@ -38,7 +38,7 @@ export const readPackage = async (dir: string): Promise<PackageContent> => {
 
 /** What people write of a package. Rejects with `install_manifest`. */
 export const readDeclared = async (dir: string): Promise<Pick<PackageContent, 'package' | 'manifest'>> => ({
-  manifest: judgedManifest(await readJson(dir, 'extension.json')),
+  manifest: judgedManifest(inNewestForm(await readJson(dir, 'extension.json'))),
   package: judgedIdentity(await readJson(dir, 'package.json')),
 });
 

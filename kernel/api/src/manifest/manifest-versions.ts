@@ -1,0 +1,20 @@
+/** Forms of extension.json: the newest, and the one before it, which is read as if it had been written in the newest. */
+import { isTable } from '../schema/schema-walk.js';
+
+/** `"manifest"` of the newest form. */
+export const MANIFEST_VERSION = 1;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** From the form of the key to the next: none while there was one form only. */
+const STEPS: Readonly<Record<number, (manifest: Json) => Json>> = {};
+
+/**
+ * The manifest in the newest form; what is none, or of a form that is not read, is handed back as it is, for the schema to refuse.
+ * `steps` and `newest` are this build's.
+ */
+export const inNewestForm = (value: unknown, steps: typeof STEPS = STEPS, newest: number = MANIFEST_VERSION): unknown => {
+  if (!isTable(value) || value.manifest !== newest - 1) return value;
+  const step = steps[newest - 1];
+  return step ? { ...step(value), manifest: newest } : value;
+};
