@@ -47,7 +47,7 @@ const list = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
   const { extensions } = await daemon.call('listExtensions');
   const refused = await refusedOnes(daemon);
-  if (cli.json) cli.out.json({ extensions, total: extensions.length, refused });
+  if (cli.json) cli.out.json({ extensions, total: extensions.length, ...(refused.length > 0 ? { refused } : {}) });
   else for (const line of [...listLines(extensions, cli.out), ...refusedLines(refused, cli.out)]) cli.out.line(line);
   return EXIT.ok;
 };
