@@ -19,6 +19,7 @@ export const COMMAND_NAMES: readonly string[] = [
   'models',
   'providers',
   'ext',
+  'dev',
   'config',
   'open',
   'doctor',
