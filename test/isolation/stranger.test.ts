@@ -212,4 +212,12 @@ describe('an extension in a process of its own', function () {
     expect([status, body.code]).to.deep.equal([403, 'daemon_not_granted']);
     expect(daemon.kernel.extensions().find(({ id }) => id === 'acme-inside')).to.deep.include({ process: null, bundled: false });
   });
+
+  it('answers nobody while the areas of security are off, also where it calls itself a route that repairs', async () => {
+    const { daemon, http } = await boot({ id: 'acme-repair', activate: route('mend', 'return api.reply(200, {});', 'repairs: true,') });
+    await http.expect(200, 'POST', '/api/acme/mend', {});
+    await daemon.kernel.disable('capabilities', { force: true });
+    expect((await http.send('POST', '/api/acme/mend', '{}')).status).to.equal(503);
+    expect((await http.get('/api/extensions')).status, 'what does repair').to.equal(200);
+  });
 });

@@ -41,7 +41,8 @@ export interface DeclaredTap {
 
 // The build wrote these from declarations of the types that they are read as, and the schema of an installation judged them.
 
-export const declaredRoutes = ({ routes }: Contributed): Array<Omit<RouteDecl, 'handler'>> => routes as unknown as Array<Omit<RouteDecl, 'handler'>>;
+/** What answers while the areas of security are missing brings them back: that is no stranger's business. */
+export const declaredRoutes = ({ routes }: Contributed): Array<Omit<RouteDecl, 'handler'>> => routes.map(({ repairs: _repairs, ...route }) => route as unknown as Omit<RouteDecl, 'handler'>);
 
 export const declaredTools = ({ tools }: Contributed): Array<Omit<ToolDecl, 'run'>> => tools as unknown as Array<Omit<ToolDecl, 'run'>>;
 
