@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
+import { generateKey, signFolder } from '@svc/installer/signing';
 import { bootTestKernel, describeOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -212,5 +213,30 @@ describe('an extension that is installed while the daemon runs', function () {
     await writeFile(file, (await readFile(file, 'utf8')).replaceAll("version: '1.0.0'", "version: 'edited'"));
     await kernel.daemon.kernel.reload(ID);
     expect((await list(kernel)).version).to.equal('edited');
+  });
+
+  it('is stopped as soon as the key that signed it is revoked, and refused at the next start', async () => {
+    const at = await home();
+    const kernel = await bootTestKernel({ home: at, config: OPEN_RATE });
+    const source = await packaged(notes('1.0.0'));
+    await signFolder(source, await generateKey(), { now: new Date() });
+    expect(await codeOf(installation(kernel).install({ source })), 'a key that nobody knows').to.equal('install_unknown_key');
+    await installation(kernel).install({ source, grants: 'all', trustKey: true, enable: true });
+    expect((await list(kernel)).version).to.equal('1.0.0');
+
+    const trust = join(at, 'data/extensions/trust.toml');
+    await writeFile(trust, `${await readFile(trust, 'utf8')}\nrevoked = "2026-01-01T00:00:00Z"\n`);
+    while ((await kernel.http.get('/api/acme/notes')).status === 200) await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await kernel.http.get('/api/acme/notes')).status).to.equal(404);
+    expect(installation(kernel).refused()).to.deep.include.members([{ id: ID, code: 'install_revoked', message: installation(kernel).refused()[0]?.message }]);
+    await kernel.stop();
+
+    const again = await bootTestKernel({ home: at, config: OPEN_RATE });
+    expect((await again.http.get('/api/acme/notes')).status).to.equal(404);
+    expect(
+      installation(again)
+        .refused()
+        .map(({ code }) => code),
+    ).to.deep.equal(['install_revoked']);
   });
 });

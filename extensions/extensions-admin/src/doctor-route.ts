@@ -18,7 +18,7 @@ const Report = Type.Object(
 
 export const doctorRoute = (kernel: KernelView): RouteDecl =>
   defineRoute({
-    id: 'proveIsolation',
+    id: 'checkIsolation',
     method: 'GET',
     path: '/api/extensions-doctor',
     summary: 'Whether extensions of others are kept apart',
@@ -27,7 +27,6 @@ export const doctorRoute = (kernel: KernelView): RouteDecl =>
     auth: 'bearer',
     permission: 'extensions.admin',
     cost: 50,
-    repairs: true,
     responses: {
       200: Type.Object({ isolations: Type.Array(Report), refused: Type.Array(Type.Object({ id: Type.String(), code: Type.String(), message: Type.String() })) }, { 'x-name': 'ExtensionsDoctor' }),
       403: ErrorBody,

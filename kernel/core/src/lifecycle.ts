@@ -147,11 +147,11 @@ export class Lifecycle {
     });
   }
 
-  /** Stops it with what needs it, and knows it no more. Nobody's choice about it is kept. */
-  remove(id: string): Promise<void> {
+  /** Stops it with what needs it, and knows it no more. `keepsChoice`: it may come back, and is then what a person wanted it to be. */
+  remove(id: string, { keepsChoice = false }: { readonly keepsChoice?: boolean } = {}): Promise<void> {
     const removed = this.#need(id);
     return this.#exclusive(async () => {
-      await this.#deps.choose(id, undefined);
+      if (!keepsChoice) await this.#deps.choose(id, undefined);
       await this.#stopWithDependents(id, 'disable', undefined);
       removed.cancelRetry?.();
       this.#units.delete(id);

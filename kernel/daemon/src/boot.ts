@@ -51,6 +51,7 @@ import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import type { InstallationParts } from './strangers/installation.js';
 import { openStrangers } from './strangers/open-strangers.js';
 import type { Stranger, Strangers } from './strangers/strangers.js';
+import { watchTrust } from './strangers/trust-watch.js';
 import { createStrayHandler, type StrayHandler } from './process/stray-errors.js';
 import { API_VERSION, createLifecycle, createWiring, type Wiring } from './wiring.js';
 
@@ -443,6 +444,8 @@ async function becomeReady(ground: Ground, { address, parts, lifecycle, choices,
   ground.wiring.events.listeners.swap(undefined, own);
   const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), bus: ground.bus, choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());
+  const trust = watchTrust({ clock: parts.clock, installation: ground.installation, log: log.logger('installer') });
+  own.lifetime.add('watch of trust.toml', () => trust.dispose());
   relay.poke();
   const kernelLog = log.logger('kernel');
   // Their runs wait for the end of their own; nobody waits for the rest.

@@ -18,7 +18,7 @@ export const defineExtensionDoctor = (ext: Command, action: Action): void => {
 
 const doctor = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
-  const found = await daemon.call('proveIsolation', {}, { timeoutMs: PROOF_WAIT_MS });
+  const found = await daemon.call('checkIsolation', {}, { timeoutMs: PROOF_WAIT_MS });
   if (cli.json) cli.out.json(found);
   else {
     for (const report of found.isolations) for (const line of reportLines(report, cli.out)) cli.out.line(line);

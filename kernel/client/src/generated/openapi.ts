@@ -1039,7 +1039,7 @@ export interface paths {
          * Whether extensions of others are kept apart
          * @description Starts a process as extensions of others get it, in each isolation, tries to get out of it in a dozen ways, and tells what came of each. Also which installed extensions are refused, and why. Takes a second or so.
          */
-        get: operations["proveIsolation"];
+        get: operations["checkIsolation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7549,7 +7549,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    proveIsolation: {
+    checkIsolation: {
         parameters: {
             query?: never;
             header?: never;

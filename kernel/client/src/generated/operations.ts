@@ -3,6 +3,7 @@
 export const OPERATIONS = {
   branchSession: ['POST', '/api/sessions/{id}/branch', 'key'],
   checkAgentManifest: ['POST', '/api/agents/check'],
+  checkIsolation: ['GET', '/api/extensions-doctor'],
   clearHistory: ['DELETE', '/api/agents/{id}/history'],
   cloneAgent: ['POST', '/api/agents/{id}/clone'],
   compactSession: ['POST', '/api/agents/{id}/session/compact'],
@@ -96,7 +97,6 @@ export const OPERATIONS = {
   patchAgentConfig: ['PATCH', '/api/agents/{id}/config'],
   patchAgentIdentity: ['PATCH', '/api/agents/{id}/identity'],
   planExtensionChange: ['POST', '/api/extensions/{name}/plan'],
-  proveIsolation: ['GET', '/api/extensions-doctor'],
   pruneSessions: ['POST', '/api/sessions/cleanup'],
   putAgentFile: ['PUT', '/api/agents/{id}/files/{filename}'],
   reloadConfig: ['POST', '/api/config/reload'],

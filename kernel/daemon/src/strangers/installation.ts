@@ -36,6 +36,8 @@ export interface InstallationDeps {
 export interface InstallationParts extends Installation {
   /** What may run, judged anew. For the start: what cannot run is told, and stops nothing. */
   atBoot(): Promise<readonly InstalledFiles[]>;
+  /** Ends what runs of a key that was revoked since the last look. */
+  followTrust(): Promise<void>;
   /** A folder in development as it is now; undefined for what lies in the store, which never changes. */
   linked(id: string): Promise<InstalledFiles | undefined>;
 }
@@ -44,6 +46,8 @@ export const createInstallation = (deps: InstallationDeps): InstallationParts =>
   let opened: Promise<Installer> | undefined;
   let installer: Installer | undefined;
   let refused: readonly RefusedExtension[] = [];
+  /** Of trust.toml, as it was looked at last. */
+  let trustSeen: string | undefined;
   const open = (): Promise<Installer> => {
     opened ??= openInstaller(deps).then((one) => {
       installer = one;
@@ -110,6 +114,19 @@ export const createInstallation = (deps: InstallationDeps): InstallationParts =>
     },
     refused: () => refused,
     publishers: () => (installer?.keys() ?? []).map(({ id, name, allow, isolation, revoked }) => ({ keyId: id, name, extensions: allow, isolation: isolation ?? null, revoked: revoked ?? null })),
+    followTrust: async () => {
+      const files = installer;
+      const stamp = files ? await stampOf(join(deps.dir, 'trust.toml')) : undefined;
+      if (!files || stamp === trustSeen) return;
+      trustSeen = stamp;
+      for (const { id, keyId } of await revokedAmong(deps.dir, files)) {
+        if (!deps.installed().some((one) => one.id === id)) continue;
+        const message = `The key ${keyId}, which signed ${id}, is revoked.`;
+        refused = [...refused.filter((one) => one.id !== id), { id, code: 'install_revoked', message }];
+        await lifecycle().remove(id, { keepsChoice: true });
+        deps.log.warn('an extension was stopped: its key is revoked', { extension: id, key: keyId });
+      }
+    },
     prove: async () => [await proveIsolation('isolated', deps.program), await proveIsolation('walled', deps.program)],
     linked: async (id) => (installer?.records().some((one) => one.id === id && one.trust === 'linked') ? deps.toInstalled(await strangerOf(id)) : undefined),
   };
@@ -118,6 +135,17 @@ export const createInstallation = (deps: InstallationDeps): InstallationParts =>
 const isThere = async (dir: string): Promise<boolean> => {
   const found = await Promise.all(['installed.json', 'transaction.json'].map((name) => stat(join(dir, name)).catch(() => undefined)));
   return found.some((one) => one !== undefined);
+};
+
+const stampOf = async (file: string): Promise<string | undefined> => {
+  const found = await stat(file).catch(() => undefined);
+  return found && `${found.mtimeMs}:${found.ino}:${found.size}`;
+};
+
+const revokedAmong = async (dir: string, installer: Installer): Promise<ReadonlyArray<{ readonly id: string; readonly keyId: string }>> => {
+  const { readStoreFiles } = await import('@svc/installer/install');
+  const revoked = new Set((await readStoreFiles(dir)).keys().flatMap((key) => (key.revoked === undefined ? [] : [key.id])));
+  return installer.records().flatMap(({ id, keyId }) => (keyId !== null && revoked.has(keyId) ? [{ id, keyId }] : []));
 };
 
 const openInstaller = async ({ apiVersion, clock, dir, installed, policy }: InstallationDeps): Promise<Installer> => {
