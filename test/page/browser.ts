@@ -96,10 +96,22 @@ export const useBrowser = (): { open(url: string, options?: BrowserContextOption
     browser: running,
     /** The first one of a test is a page that was used before and knows nothing of that; those with options, and further ones, are by themselves. */
     open: async (url, options) => {
-      const page = isLent || options !== undefined ? await newPage(options) : await lend(url);
-      const mistakes = listen(page);
-      await page.goto(url);
-      return { page, mistakes };
+      const visit = async (): Promise<Visit> => {
+        const page = isLent || options !== undefined ? await newPage(options) : await lend(url);
+        const mistakes = listen(page);
+        await page.goto(url);
+        return { page, mistakes };
+      };
+      try {
+        return await visit();
+      } catch (error) {
+        // A browser that the system ended between two tests says nothing of the page.
+        if (browser?.isConnected() && !lent?.isClosed()) throw error;
+        if (!browser?.isConnected()) browser = await chromium.launch(LAUNCH);
+        lent = undefined;
+        isLent = false;
+        return visit();
+      }
     },
   };
 };
