@@ -19,15 +19,16 @@ const LAUNCH = { executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu
 const LIKE_A_READER = { viewport: { width: 1280, height: HEIGHT }, locale: 'en-GB', reducedMotion: 'reduce' } as const;
 const HEARD = ['console', 'pageerror', 'request', 'response', 'dialog', 'download', 'websocket'] as const;
 
+/** A page that one test after another uses: a new context costs a renderer of its own, and all scripts compiled anew. */
+let lent: Page | undefined;
 /** One for all suites of a file. */
 let browser: Browser | undefined;
 after(async () => {
   await browser?.close();
   browser = undefined;
+  lent = undefined;
 });
 
-/** A page that one test after another uses: a new context costs a renderer of its own, and all scripts compiled anew. */
-let lent: Page | undefined;
 const visited = new Set<string>();
 
 const listen = (page: Page): string[] => {
