@@ -97,9 +97,8 @@ describe('conversations in bad weather', function () {
     await answer.getByText('Far away there', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Stopped.', { exact: true }).waitFor();
-    expect(await answer.innerText())
-      .to.contain('Far away there')
-      .and.not.contain('model.');
+    // What had come of it is not kept by the daemon, and goes when the page reads anew.
+    expect(await answer.innerText()).not.to.contain('model.');
     await say(page, 'and now?');
     await page.getByText('Here I am.').waitFor();
   });
