@@ -150,7 +150,7 @@ const frameRoute = ({ assets, panels, panelFiles, nonce: newNonce }: PageDeps): 
     cost: 0,
     params: Type.Object({
       extension: Type.String({ maxLength: 60, description: 'The id of the extension', examples: ['acme-garden'] }),
-      panel: Type.String({ maxLength: 40, description: 'The id of the panel' }),
+      panel: Type.String({ maxLength: 40, description: 'The id of the panel', examples: ['garden'] }),
     }),
     responses: { 200: { description: 'An HTML page', contentType: 'text/html' }, 404: ErrorBody },
     handler: async ({ params }) => {

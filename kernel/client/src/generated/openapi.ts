@@ -10617,7 +10617,10 @@ export interface operations {
                  * @example acme-garden
                  */
                 extension: string;
-                /** @description The id of the panel */
+                /**
+                 * @description The id of the panel
+                 * @example garden
+                 */
                 panel: string;
             };
             cookie?: never;

@@ -74,11 +74,14 @@ export const remoteDefinition = (extension: RemoteExtension, host: RemoteHost): 
       supervisor = mount(extension, host, ctx);
     },
     start: async () => {
-      if (supervisor && (host.isTried() || extension.manifest.activation === 'onStartup')) await supervisor.ensure();
+      if (supervisor && (host.isTried() || isKept(extension))) await supervisor.ensure();
     },
     stop: async (why) => supervisor?.stop(why),
   };
 };
+
+/** A hook gives its taps half a second or two: no process starts within that for sure, so one that taps is there from the start and does not rest. */
+const isKept = ({ contributions, manifest }: RemoteExtension): boolean => manifest.activation === 'onStartup' || contributions.taps.length > 0;
 
 const mount = (extension: RemoteExtension, host: RemoteHost, ctx: ExtensionContext): Supervisor => {
   const { contributions, manifest } = extension;
@@ -88,6 +91,7 @@ const mount = (extension: RemoteExtension, host: RemoteHost, ctx: ExtensionConte
   const services = servicesOf(ctx, manifest);
   const supervisor = new Supervisor({
     ...host,
+    limits: isKept(extension) ? { ...host.limits, restMs: Number.POSITIVE_INFINITY } : host.limits,
     ctx,
     connect: (busy) => new DaemonDoors({ ctx, actors, requests, events, busy, stray: (place, message) => host.stray(place, new Error(message)) }),
     begin: async (call) => {
