@@ -16,6 +16,7 @@ import { ROOT } from './build/paths.mjs';
 import { reportFailures } from './build/report.mjs';
 import { matchesArea } from './build/targets.mjs';
 import { runInParallel } from './testing/parallel.mjs';
+import { printSummary } from './testing/reporter.mjs';
 import { leftOpen, newTally, prepareProcess, runFiles } from './testing/run-files.mjs';
 
 const CRASH_TEST = 'dist/test/test/crash/full.test.js';
@@ -49,7 +50,10 @@ const selectFiles = ({ crash }, wanted) => {
 const run = async (files, args, tally) => {
   const options = { grep: args.grep, bail: args.bail };
   const processes = args.areas.length === 0 ? os.availableParallelism() : 1;
-  if (processes > 1) return runInParallel(files, processes, options, tally);
+  if (processes > 1) {
+    await runInParallel(files, processes, options, tally);
+    return printSummary(tally);
+  }
   prepareProcess();
   return runFiles(files, options, tally);
 };

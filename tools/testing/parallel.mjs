@@ -1,6 +1,7 @@
 /** Runs test files in several processes, one file at a time in each; what a file says is shown whole, in the order of ending. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { addTo } from './run-files.mjs';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 
@@ -10,12 +11,6 @@ const LONGEST = ['test/crash/', 'test/contract/', 'test/lifecycle/', 'kernel/pla
 const rankOf = (file) => {
   const index = LONGEST.findIndex((room) => file.startsWith(`dist/test/${room}`));
   return index < 0 ? LONGEST.length : index;
-};
-
-const addTo = (tally, { passed, failed, skipped }) => {
-  tally.passed += passed;
-  tally.failed += failed;
-  tally.skipped.push(...skipped);
 };
 
 const startWorker = () => {
@@ -45,8 +40,10 @@ const work = async (queue, options, tally) => {
       worker = startWorker();
       await worker.message();
     }
+    const began = performance.now();
     worker.child.send({ files: [file], options });
     const answer = await worker.message();
+    tally.times.push({ file, ms: performance.now() - began });
     // Its pipes may still hold what it said before it answered.
     await new Promise((resolve) => setImmediate(resolve));
     process.stdout.write(worker.said());
@@ -55,6 +52,7 @@ const work = async (queue, options, tally) => {
     if (!answer) {
       console.log(`\n${file}: the process ended before its tests did.`);
       tally.failed += 1;
+      tally.failures.push({ title: file, message: 'the process ended before its tests did' });
       worker = undefined;
     }
     if (options.bail && tally.failed > 0) queue.length = 0;

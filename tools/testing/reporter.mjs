@@ -15,6 +15,24 @@ const printSkipped = (skipped) => {
   for (const { title, reason } of skipped) console.log(`  ${title}: ${reason}`);
 };
 
+const LINES_OF_A_FAILURE = 12;
+const SLOWEST = 12;
+
+/** What failed, once more where it is looked for first: at the end; on CI also which files took longest. */
+export const printSummary = ({ failures, times }) => {
+  const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
+  if (process.env.CI && slowest.length > 1) {
+    console.log('\nslowest files:');
+    for (const { file, ms } of slowest) console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
+  }
+  if (failures.length === 0) return;
+  console.log(`\nfailed ${failures.length}:`);
+  for (const { title, message } of failures) {
+    console.log(`\n  ${title}`);
+    for (const line of message.split('\n').slice(0, LINES_OF_A_FAILURE)) console.log(`    ${line}`);
+  }
+};
+
 /** A mocha reporter that keeps its counts in `tally`. */
 export const reporterFor = (tally) =>
   class ClaimReporter extends Mocha.reporters.Base {
@@ -34,8 +52,9 @@ export const reporterFor = (tally) =>
         tally.passed += 1;
         line(`${Mocha.reporters.Base.color('checkmark', 'ok')} ${test.title}${test.speed === 'slow' ? ` (${test.duration} ms)` : ''}`);
       });
-      runner.on(EVENT_TEST_FAIL, (test) => {
+      runner.on(EVENT_TEST_FAIL, (test, error) => {
         tally.failed += 1;
+        tally.failures.push({ title: test.fullTitle(), message: String(error?.stack ?? error) });
         line(Mocha.reporters.Base.color('fail', `FAILED ${this.failures.length + 1}) ${test.title}`));
       });
       runner.on(EVENT_TEST_PENDING, (test) => {

@@ -6,7 +6,16 @@ import { inRoot } from '../build/paths.mjs';
 const TIMEOUT_MS = 30_000;
 const SLOW_MS = 500;
 
-export const newTally = () => ({ passed: 0, failed: 0, skipped: [] });
+/** What a run of tests came to; `failures` and `times` (ms) are told again at the end, where they are found. */
+export const newTally = () => ({ passed: 0, failed: 0, skipped: [], failures: [], times: [] });
+
+export const addTo = (tally, { passed, failed, skipped, failures, times }) => {
+  tally.passed += passed;
+  tally.failed += failed;
+  tally.skipped.push(...skipped);
+  tally.failures.push(...failures);
+  tally.times.push(...times);
+};
 
 /** What claims expect of the process that runs them. */
 export const prepareProcess = () => {

@@ -16,6 +16,7 @@ process.on('message', async ({ files, options }) => {
   } catch (error) {
     console.error(error.stack ?? error);
     tally.failed += 1;
+    tally.failures.push({ title: files.join(', '), message: String(error.stack ?? error) });
   }
   process.send({ tally });
 });
