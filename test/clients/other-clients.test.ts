@@ -33,7 +33,7 @@ describe('clients that send again by themselves', function () {
     clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
   });
   afterEach(async () => {
-    waits?.restore();
+    await waits?.restore();
     await stopModelKernels();
   });
 
