@@ -1,15 +1,13 @@
 /** Installing over HTTP: nothing before consent, and the package that was shown or none. */
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateKey, signFolder, type SigningKey } from '@svc/installer/signing';
-import { packFolder } from '@svc/installer/package';
+import { generateKey, type SigningKey } from '@svc/installer/signing';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { packageFiles, type RigPackage, writeFiles } from '../../kernel/installer/test/package-rig.js';
+import { packedAt, type RigPackage } from '../../kernel/installer/test/package-rig.js';
 
 const ASKS = { manifest: { grants: [{ grant: 'env:WEATHER_KEY', why: 'a key for more calls' }] } };
-const now = new Date('2026-03-01T10:00:00Z');
 
 describe('installing over HTTP', function () {
   this.timeout(60_000);
@@ -30,13 +28,7 @@ describe('installing over HTTP', function () {
   });
 
   /** The path of a signed .tgz. */
-  const packed = async (made: RigPackage = {}, by: SigningKey | null = key): Promise<string> => {
-    const dir = join(root, `p${++count}`);
-    await writeFiles(dir, packageFiles(made));
-    if (by) await signFolder(dir, by, { now });
-    await writeFile(`${dir}.tgz`, (await packFolder(dir)).bytes);
-    return `${dir}.tgz`;
-  };
+  const packed = (made: RigPackage = {}, by: SigningKey | null = key): Promise<string> => packedAt(join(root, `p${++count}`), made, by);
   const install = (body: object) => kernel.http.post('/api/extensions/install', body);
   const agreed = (name: string, more: object = {}) => kernel.http.expect(200, 'POST', '/api/extensions/install', { name, grants: 'all', trust_key: true, ...more });
   const one = async () => (await kernel.http.get('/api/extensions/acme-weather')).body;
@@ -69,7 +61,7 @@ describe('installing over HTTP', function () {
 
   it('installs no other package than the one that was shown', async () => {
     const { status, body } = await install({ name: await packed(), grants: 'all', trust_key: true, digest: '0'.repeat(64) });
-    expect([status, body.code]).to.deep.equal([409, 'daemon_package_changed']);
+    expect([status, body.code]).to.deep.equal([409, 'install_changed']);
     expect((await kernel.http.get('/api/extensions-trust')).body).to.deep.equal({ publishers: [], refused: [] });
   });
 

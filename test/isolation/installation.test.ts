@@ -94,7 +94,7 @@ describe('an extension that is installed while the daemon runs', function () {
     expect(offer?.not_kept.join()).to.contain('the network');
     expect(kernel.daemon.kernel.extensions().some(({ id }) => id === ID)).to.equal(false);
 
-    expect(await codeOf(installation(kernel).install({ source, grants: 'all', digest: 'f'.repeat(64) }))).to.equal('daemon_package_changed');
+    expect(await codeOf(installation(kernel).install({ source, grants: 'all', digest: 'f'.repeat(64) }))).to.equal('install_changed');
     const status = await installation(kernel).install({ source, grants: ['net:fetch:api.weather.test'], digest: offer?.digest ?? '', enable: true });
     expect(status.grants.map(({ grant }) => grant)).to.deep.equal(['net:fetch:api.weather.test']);
   });

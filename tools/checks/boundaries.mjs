@@ -24,7 +24,8 @@ const MAY_IMPORT = {
   // Pages are made from it too.
   'kernel/client': [],
   'kernel/kit': ['@svc/client'],
-  'kernel/isolation': ['@svc/core', '@svc/api'],
+  // Types of contributions.json, no code.
+  'kernel/isolation': ['@svc/core', '@svc/installer/contributions', '@svc/api'],
   'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
   // Where the home is and what its config.toml says must be one answer for daemon and command line.
   'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
@@ -62,7 +63,7 @@ const workspace = (source, entry) => {
     return `an extension imports @svc/api and the contracts of other areas, not "${entry.to}"`;
   }
   const allowed = source.package.startsWith('runtimes/') ? ['@svc/api', '@svc/schemas'] : (MAY_IMPORT[source.package] ?? []);
-  return allowed.some((one) => name === one || entry.to.startsWith(`${one}/`)) ? undefined : `${source.package} may import ${allowed.join(', ') || 'no other package of ours'}, not "${entry.to}"`;
+  return allowed.some((one) => name === one || entry.to === one || entry.to.startsWith(`${one}/`)) ? undefined : `${source.package} may import ${allowed.join(', ') || 'no other package of ours'}, not "${entry.to}"`;
 };
 
 const outside = (source, entry) => {

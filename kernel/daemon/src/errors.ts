@@ -94,12 +94,6 @@ export const daemonErrors = defineErrors('daemon', {
   socket_not_own: { status: 403, retry: false, message: (id: string, socket: string) => `The socket "${socket}" is not ${id}'s: its connections are seen by its owner alone.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
   not_ready: { status: 503, retry: true, message: () => 'The daemon is starting.', hint: 'Try again in a moment.' },
-  package_changed: {
-    status: 409,
-    retry: false,
-    message: (id: string) => `The package of ${id} is not the one that was shown: its digest is another.`,
-    hint: 'Look at it again, and agree to what it is now.',
-  },
   upgrade_failed: {
     status: 409,
     retry: false,

@@ -150,6 +150,12 @@ export const installErrors = defineErrors('install', {
     message: (id: string, grants: readonly string[]) => (grants.length === 0 ? `${id} waits for you to agree.` : `${id} asks for ${grants.join(', ')}, and nobody agreed to that.`),
     hint: 'Read what it wants and why. Then agree with --grant all, or --grant for each.',
   },
+  changed: {
+    status: 409,
+    retry: false,
+    message: (id: string) => `The package of ${id} is not the one that was shown: its digest is another.`,
+    hint: 'Look at it again, and agree to what it is now.',
+  },
   busy: { status: 409, retry: true, message: (id: string) => `${id} was changed by somebody else meanwhile.`, hint: 'Look at it again, then repeat.' },
   none_before: {
     status: 409,

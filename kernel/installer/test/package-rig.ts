@@ -3,8 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isSvcError, type SvcError } from '@svc/api';
+import { packFolder } from '../src/package/index.js';
+import { signFolder, type SigningKey } from '../src/signing/index.js';
 
 export const NO_CONTRIBUTIONS = { routes: [], sockets: [], tools: [], declares: [], taps: [], migrations: [], timers: [], workers: [], config: {} };
+
+const SIGNED_AT = new Date('2026-03-01T10:00:00Z');
 
 export interface RigPackage {
   readonly id?: string;
@@ -33,6 +37,14 @@ export const writeFiles = async (dir: string, files: Readonly<Record<string, str
     await mkdir(dirname(join(dir, path)), { recursive: true });
     await writeFile(join(dir, path), text);
   }
+};
+
+/** The path of a .tgz beside `dir`, which holds the package; signed by the key where there is one. */
+export const packedAt = async (dir: string, made: RigPackage, key: SigningKey | null): Promise<string> => {
+  await writeFiles(dir, packageFiles(made));
+  if (key) await signFolder(dir, key, { now: SIGNED_AT });
+  await writeFile(`${dir}.tgz`, (await packFolder(dir)).bytes);
+  return `${dir}.tgz`;
 };
 
 /** A folder that goes with `done`. */

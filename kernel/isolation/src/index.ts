@@ -1,9 +1,8 @@
 /** @svc/isolation: the code of strangers in a process of its own. */
-export type { Contributed } from './broker/declared.js';
 export { type RemoteExtension, type RemoteHost, remoteDefinition } from './broker/remote-definition.js';
 export { isolationErrors } from './errors.js';
 export { isolationFaults } from './isolation-faults.js';
-export { type IsolationReport, type Proof, proveIsolation } from './proof/prove.js';
+export { proveIsolation } from './proof/prove.js';
 export { createCrashBook, type CrashBook, TOO_MANY_CRASHES } from './supervisor/crash-book.js';
 export { type Isolation, launch, wallFault } from './supervisor/launch.js';
 export { type ProcessLimits, Supervisor } from './supervisor/supervisor.js';

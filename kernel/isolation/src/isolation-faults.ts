@@ -1,20 +1,24 @@
 /** What an extension asks for that code in a process of its own cannot have: judged from data, before it is installed. */
-import { type Contributions, type Manifest, parseGrant } from '@svc/api';
+import { type Manifest, parseGrant } from '@svc/api';
+import type { AllContributions } from '@svc/installer/contributions';
 
 interface Asked {
   readonly manifest: Manifest;
-  readonly contributions: Pick<Contributions, 'sockets'> & { readonly routes?: readonly unknown[] };
+  readonly contributions: Pick<AllContributions, 'sockets' | 'routes'>;
 }
 
 /** Grants whose door is not there for code in another process. */
 const NO_DOOR = new Set(['kernel', 'kernel:tools', 'kernel:settings', 'kernel:panels', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
 
-/** One sentence each; none where it can run isolated. `routes`: whole, as contributions.json has them, or their names. */
+/** One sentence each; none where it can run isolated. */
 export const isolationFaults = ({ manifest, contributions }: Asked): string[] => {
   const parsed = (manifest.grants ?? []).map(({ grant }) => parseGrant(grant));
   return [
     ...parsed.flatMap((one) => (typeof one !== 'string' && NO_DOOR.has(one.kind) ? [`it asks for the grant "${one.text}", which only code in the daemon's own process can use`] : [])),
-    ...named('it has sockets', contributions.sockets),
+    ...named(
+      'it has sockets',
+      contributions.sockets.map(({ path }) => String(path)),
+    ),
     ...named('it owns hooks', manifest.defines),
     ...named('it owns kinds of durable work', manifest.kinds),
     ...named('it has worker threads', Object.keys(manifest.workers ?? {})),
@@ -23,10 +27,11 @@ export const isolationFaults = ({ manifest, contributions }: Asked): string[] =>
       manifest.cli?.map(({ command }) => command),
     ),
     ...named('it takes packages from the daemon', manifest.hostDependencies),
-    ...named('its routes have an error form of their own', contributions.routes?.flatMap(shapedRoute)),
+    ...named(
+      'its routes have an error form of their own',
+      contributions.routes.flatMap((route) => ('errorShape' in route ? [String(route.id)] : [])),
+    ),
   ];
 };
 
 const named = (what: string, names: readonly string[] = []): string[] => (names.length === 0 ? [] : [`${what} (${names.join(', ')}), which an extension in a process of its own cannot have`]);
-
-const shapedRoute = (route: unknown): string[] => (typeof route === 'object' && route !== null && 'errorShape' in route && 'id' in route ? [String(route.id)] : []);

@@ -1,12 +1,11 @@
 /** Installing by the page: nothing before a person saw what is asked for and agreed. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packFolder } from '@svc/installer/package';
-import { generateKey, signFolder, type SigningKey } from '@svc/installer/signing';
+import { generateKey, type SigningKey } from '@svc/installer/signing';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { packageFiles, type RigPackage, writeFiles } from '../../../../kernel/installer/test/package-rig.js';
+import { packedAt, type RigPackage } from '../../../../kernel/installer/test/package-rig.js';
 import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
 
 const ASKS = { manifest: { grants: [{ grant: 'env:WEATHER_KEY', why: 'a key for <b>more</b> calls' }] } };
@@ -31,14 +30,7 @@ describe('installing by the page', function () {
   });
 
   /** The path of a signed .tgz. */
-  const packed = async (made: RigPackage): Promise<string> => {
-    count += 1;
-    const dir = join(root, `p${count}`);
-    await writeFiles(dir, packageFiles(made));
-    await signFolder(dir, key, { now: new Date('2026-03-01T10:00:00Z') });
-    await writeFile(`${dir}.tgz`, (await packFolder(dir)).bytes);
-    return `${dir}.tgz`;
-  };
+  const packed = (made: RigPackage): Promise<string> => packedAt(join(root, `p${++count}`), made, key);
   const state = async () => (await kernel.http.get('/api/extensions/acme-weather')).body;
 
   it('shows what it asks for and whose it is, installs it when one agreed, and removes it again', async () => {

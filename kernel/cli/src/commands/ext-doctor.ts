@@ -1,4 +1,5 @@
 /** `svc ext doctor`: whether extensions of others are kept apart, shown by trying. */
+import type { IsolationReport } from '@svc/api';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -28,13 +29,7 @@ const doctor = async (cli: Cli): Outcome => {
   return isBroken ? EXIT.failed : EXIT.ok;
 };
 
-interface Report {
-  readonly isolation: string;
-  readonly fault: string | null;
-  readonly proofs: ReadonlyArray<{ readonly what: string; readonly outcome: 'kept' | 'not sure' | 'open'; readonly saw: string }>;
-}
-
-export const reportLines = ({ fault, isolation, proofs }: Report, out: Terminal): string[] => {
+export const reportLines = ({ fault, isolation, proofs }: IsolationReport, out: Terminal): string[] => {
   if (fault !== null) return [`${out.yellow('!')} ${out.bold(isolation)} does not work here: ${fault}`, ''];
   const paint = { kept: out.green, 'not sure': out.yellow, open: out.red };
   const columns = [{ title: 'TRIED TO' }, { title: 'OUTCOME' }, { title: 'SAW', shrinks: true }];

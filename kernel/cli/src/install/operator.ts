@@ -66,21 +66,13 @@ const local = (cli: Cli): Operator => {
     install: (body, onProgress) =>
       run(async (installer) => {
         const source = body.name ?? body.source ?? body.path ?? '';
-        const staged = await installer.stage(source, { expect: 'new', onProgress, ...(body.link === undefined ? {} : { link: body.link }) });
-        await taken(installer, staged, body);
-        return { status: 'installed', name: staged.id, connected: false };
+        const { id } = await (await files()).installFrom(installer, source, consentOf(body), { onProgress, ...(body.link === undefined ? {} : { link: body.link }) });
+        return { status: 'installed', name: id, connected: false };
       }),
     upgrade: (id, body, onProgress) =>
       run(async (installer) => {
-        const { consentFor } = await import('@svc/installer/install');
-        const before = installer.records().find((one) => one.id === id);
-        const isPending = before?.pending !== undefined && body.source === undefined && body.digest === before.pending.digest;
-        const staged = isPending ? await installer.stagePending(id) : await installer.stage(body.source ?? before?.source ?? id, { expect: { id }, onProgress });
-        const offer = consentFor(staged);
-        const status = staged.digest === before?.digest ? 'same' : body.dry_run === true ? 'offered' : 'upgraded';
-        if (status === 'upgraded') await taken(installer, staged, body);
-        else await installer.discard(staged);
-        return { status, offer, version: status === 'upgraded' ? staged.version : (before?.version ?? staged.version) };
+        const { offer, outcome, version } = await (await files()).upgradeFrom(installer, id, { source: body.source, dryRun: body.dry_run }, consentOf(body), { onProgress });
+        return { status: outcome, offer, version };
       }),
     rollback: (id) => run(async (installer) => (await installer.rollback(id)).version),
     remove: (id, purge) => {
@@ -91,17 +83,12 @@ const local = (cli: Cli): Operator => {
   };
 };
 
-const taken = async (
-  installer: import('@svc/installer/install').Installer,
-  staged: import('@svc/installer/install').Staged,
-  { digest, grants, trust_key }: Pick<InstallBody, 'digest' | 'grants' | 'trust_key'>,
-): Promise<void> => {
-  try {
-    if (digest !== undefined && digest !== staged.digest)
-      throw new Failure(`${staged.id} is not what you were shown: somebody changed it meanwhile.`, { code: 'cli_package_changed', mend: 'the same command again shows it anew' });
-    await installer.commit(staged, { grants: grants ?? [], isShown: digest !== undefined || grants !== undefined, ...(trust_key === undefined ? {} : { trustKey: trust_key }) });
-  } catch (error) {
-    await installer.discard(staged);
-    throw error;
-  }
-};
+const files = () => import('@svc/installer/install');
+
+/** Who names a digest or grants was shown what it is. */
+const consentOf = ({ digest, grants, trust_key }: Pick<InstallBody, 'digest' | 'grants' | 'trust_key'>): import('@svc/installer/install').GivenConsent => ({
+  grants: grants ?? [],
+  isShown: digest !== undefined || grants !== undefined,
+  ...(digest === undefined ? {} : { digest }),
+  ...(trust_key === undefined ? {} : { trustKey: trust_key }),
+});

@@ -7,10 +7,10 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ExtensionStatus, InstallOptions, InstallRequest, Installation, PackageOffer, RefusedExtension, Upgraded, UpgradeRequest } from '@svc/api';
+import type { ExtensionStatus, InstallRequest, Installation, RefusedExtension } from '@svc/api';
 import { isSvcError } from '@svc/api';
 import type { Lifecycle } from '@svc/core';
-import type { Installer, InstallerOptions, Policy, Staged, StoredPackage } from '@svc/installer/install';
+import type { GivenConsent, Installer, InstallerOptions, Policy, StoredPackage } from '@svc/installer/install';
 import { isolationFaults, proveIsolation } from '@svc/isolation';
 import type { ScopedLogger } from '@svc/platform/log/log';
 import { daemonErrors } from '../errors.js';
@@ -81,12 +81,21 @@ export const createInstallation = (deps: InstallationDeps): InstallationParts =>
     },
     install: async (request, options) => {
       const found = lifecycle();
-      const { id } = await committed(await open(), request, { ...options, expect: 'new' });
+      const files = await open();
+      const { installFrom } = await import('@svc/installer/install');
+      const { id } = await installFrom(files, request.source, consentOf(request), { ...options, ...(request.link === undefined ? {} : { link: request.link }) });
       refused = refused.filter((one) => one.id !== id);
       await found.add(deps.toInstalled(await strangerOf(id)));
       return request.enable === true ? found.enable(id) : found.status(id);
     },
-    upgrade: (id, request, options) => upgraded(deps, open, lifecycle, strangerOf, id, request, options),
+    upgrade: async (id, request, options = {}) => {
+      const found = lifecycle();
+      const files = await open();
+      const { upgradeFrom } = await import('@svc/installer/install');
+      const { before, offer, outcome } = await upgradeFrom(files, id, request, consentOf(request), options);
+      if (outcome !== 'upgraded') return { outcome, offer, extension: found.status(id) };
+      return { outcome, offer, extension: await replaced(files, before, async () => found.replace(id, deps.toInstalled(await strangerOf(id)))) };
+    },
     rollback: async (id) => {
       const found = lifecycle();
       const files = await open();
@@ -156,58 +165,17 @@ const openInstaller = async ({ apiVersion, clock, dir, installed, policy }: Inst
     installed,
     policy,
     clock,
-    isolationFaults: ({ manifest, contributions }) => isolationFaults({ manifest, contributions: { ...contributions, sockets: contributions.sockets.map((one) => String(one.path)) } }),
+    isolationFaults,
   });
 };
 
-type Expect = { readonly expect: 'new' | { readonly id: string } };
-
-/** N1. Nothing is left of what was staged and not taken. */
-const committed = async (installer: Installer, request: InstallRequest, options: InstallOptions & Expect): Promise<{ readonly id: string }> => {
-  const staged = await installer.stage(request.source, { ...options, ...(request.link === undefined ? {} : { link: request.link }) });
-  return taken(installer, staged, request);
-};
-
-const taken = async (
-  installer: Installer,
-  staged: Staged,
-  { digest, grants = [], isShown = true, trustKey = false }: Pick<InstallRequest, 'digest' | 'grants' | 'isShown' | 'trustKey'>,
-): Promise<{ readonly id: string }> => {
-  try {
-    if (digest !== undefined && digest !== staged.digest) throw daemonErrors.package_changed(staged.id);
-    return await installer.commit(staged, { grants, trustKey, isShown });
-  } catch (error) {
-    await installer.discard(staged);
-    throw error;
-  }
-};
-
-const upgraded = async (
-  deps: InstallationDeps,
-  open: () => Promise<Installer>,
-  lifecycle: () => NonNullable<ReturnType<InstallationDeps['lifecycle']>>,
-  strangerOf: (id: string) => Promise<Stranger>,
-  id: string,
-  request: UpgradeRequest,
-  options: InstallOptions = {},
-): Promise<Upgraded> => {
-  const found = lifecycle();
-  const installer = await open();
-  const before = installer.records().find((one) => one.id === id);
-  const { consentFor } = await import('@svc/installer/install');
-  const staged =
-    before?.pending && request.source === undefined && request.digest === before.pending.digest
-      ? await installer.stagePending(id)
-      : await installer.stage(request.source ?? before?.source ?? id, { ...options, expect: { id } });
-  const offer: PackageOffer = consentFor(staged);
-  if (request.dryRun === true || staged.digest === before?.digest) {
-    await installer.discard(staged);
-    return { outcome: staged.digest === before?.digest ? 'same' : 'offered', offer, extension: found.status(id) };
-  }
-  await taken(installer, staged, request);
-  const extension = await replaced(installer, before, async () => found.replace(id, deps.toInstalled(await strangerOf(id))));
-  return { outcome: 'upgraded', offer, extension };
-};
+/** As the installer takes it. */
+const consentOf = ({ digest, grants = [], isShown, trustKey }: Pick<InstallRequest, 'digest' | 'grants' | 'isShown' | 'trustKey'>): GivenConsent => ({
+  grants,
+  ...(digest === undefined ? {} : { digest }),
+  ...(isShown === undefined ? {} : { isShown }),
+  ...(trustKey === undefined ? {} : { trustKey }),
+});
 
 /** N2. Both errors are told: why the new one does not run, and why the old one could not be put back where that failed, too. */
 const replaced = async (installer: Installer, before: Parameters<Installer['restore']>[0] | undefined, replace: () => Promise<ExtensionStatus>): Promise<ExtensionStatus> => {

@@ -34,7 +34,7 @@ export async function withLocalInstaller<T>({ env, releaseFile }: LocalPlace, wo
       installed: () => [...release.extensions, ...strangers],
       policy: () => installPolicy(config),
       clock: systemClock(),
-      isolationFaults: ({ manifest, contributions }) => isolationFaults({ manifest, contributions: { ...contributions, sockets: contributions.sockets.map((one) => String(one.path)) } }),
+      isolationFaults,
     });
     const { usable } = await installer.judgeAtBoot();
     strangers = usable.map(({ record, manifest, contributions }) => ({ id: record.id, bundled: false, manifest, contributions: namesOf(contributions) }));

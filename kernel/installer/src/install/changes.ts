@@ -42,10 +42,11 @@ export const createChanges = (options: InstallerOptions, store: OpenStore): Pick
   };
 
   return {
-    commit: (staged, { grants: consent, isShown = true, trustKey = false }) =>
+    commit: (staged, { digest, grants: consent, isShown = true, trustKey = false }) =>
       store.change(async () => {
         const current = store.find(staged.id);
         if (!isBasedOn(staged, current)) throw installErrors.busy(staged.id);
+        if (digest !== undefined && digest !== staged.digest) throw installErrors.changed(staged.id);
         if (staged.key?.standing === 'unknown' && !trustKey) throw installErrors.unknown_key(staged.id, staged.key.keyId).with({ details: consentFor(staged) });
         const { granted, missing } = agreedGrants(staged.grants, consent);
         if (!isShown && !current) throw installErrors.needs_consent(staged.id, missing).with({ details: consentFor(staged) });

@@ -29,6 +29,8 @@ export interface StageOptions {
 }
 
 export interface GivenConsent {
+  /** Of the package that the person was shown: another one is refused. */
+  readonly digest?: string;
   readonly grants: readonly string[] | 'all';
   /** The key is trusted for this extension from now on. */
   readonly trustKey?: boolean;
@@ -41,7 +43,7 @@ export interface Installer {
   stage(source: string, options?: StageOptions): Promise<Staged>;
   /** The upgrade that waits for consent, judged anew. Rejects with `install_none_pending`. */
   stagePending(id: string): Promise<Staged>;
-  /** Rejects with `install_needs_consent` (an upgrade is kept as pending then), `install_unknown_key` or `install_busy`. */
+  /** Rejects with `install_needs_consent` (an upgrade is kept as pending then), `install_unknown_key`, `install_changed` or `install_busy`. */
   commit(staged: Staged, consent: GivenConsent): Promise<InstalledRecord>;
   discard(staged: Staged): Promise<void>;
   /** As last read or written. */

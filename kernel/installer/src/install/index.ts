@@ -5,6 +5,7 @@ export { createInstaller } from './installer.js';
 export type { Refused, StoredPackage } from './judge-at-boot.js';
 export type { Policy } from './judge-package.js';
 export type { Candidate, Neighbour } from './judge-place.js';
+export { installFrom, upgradeFrom } from './one-step.js';
 export { type Consent, consentFor, type Staged, type StagedKey } from './staged.js';
 export { installErrors } from '../errors.js';
 export type { Progress } from '../sources/fetching.js';

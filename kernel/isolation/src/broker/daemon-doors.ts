@@ -7,7 +7,7 @@
  */
 import type { AnyMethodDecl, CommitResult, Dir, Disposable, EventDecl, ExtensionContext, FetchInit, HookDecl, Hold, Reply, Req, ServiceDecl, TSchema, Write } from '@svc/api';
 import { Type } from '@svc/api';
-import { holdsBytes } from '../channel/packed.js';
+import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
 import type { Control } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
 import type { WireFetch, WireWrite } from '../protocol.js';
@@ -28,7 +28,6 @@ export interface DoorsInputs {
 }
 
 const MAX_HOLDS = 1_000;
-const MAX_BUSY = 10_000;
 const MAX_ORIGINS = 1_000;
 const MAX_SERVICES = 200;
 const MAX_METHODS = 200;
@@ -43,7 +42,6 @@ export class DaemonDoors {
   readonly #holds = new Map<number, Hold>();
   readonly #origins = new Map<number, Disposable>();
   readonly #services = new Map<string, ServiceDecl>();
-  readonly #busy = new Set<number>();
   #lines = { second: 0, count: 0 };
 
   constructor(inputs: DoorsInputs) {
@@ -80,7 +78,7 @@ export class DaemonDoors {
     try {
       if (to === 'log') this.#log(args);
       else if (to === 'stray') this.#stray(String(args[0]), String(args[1]));
-      else if (to === 'busy' || to === 'idle') this.#markBusy(Number(args[0]), to === 'busy');
+      else if (to === 'busy' || to === 'idle') this.#inputs.busy(Number(args[0]), to === 'busy');
       else if (to === 'service.use') this.#use(args[0], args[1]);
       else if (to === 'hold') this.#hold(Number(args[0]), String(args[1]).slice(0, 100));
       else if (to === 'release') this.#release(Number(args[0]));
@@ -150,7 +148,7 @@ export class DaemonDoors {
 
   async #fetch(url: string, init: unknown, { signal }: Control): Promise<WireFetch> {
     const { body, ...rest } = objectOf(init);
-    const given = typeof body === 'object' && body !== null && Symbol.asyncIterator in body ? bytesOf(body) : body;
+    const given = isAsyncIterable(body) ? bytesOf(body) : body;
     const { status, headers, url: from, body: pieces } = await this.#inputs.ctx.fetch(url, { ...rest, ...(given === undefined ? {} : { body: given }), signal } as FetchInit);
     return { status, headers, url: from, body: pieces };
   }
@@ -210,13 +208,6 @@ export class DaemonDoors {
     this.#origins.delete(number);
   }
 
-  #markBusy(number: number, isBusy: boolean): void {
-    if (isBusy && this.#busy.size >= MAX_BUSY) return;
-    if (isBusy) this.#busy.add(number);
-    else this.#busy.delete(number);
-    this.#inputs.busy(number, isBusy);
-  }
-
   /** Each is a line of the log, too. */
   #stray(place: string, message: string): void {
     if (this.#mayLog()) this.#inputs.stray(place.slice(0, 100), message.slice(0, MAX_LOG_CHARS));
@@ -263,8 +254,8 @@ const jsonReply = (answer: unknown): Reply => {
 };
 
 async function* bytesOf(source: unknown): AsyncGenerator<Uint8Array> {
-  if (typeof source !== 'object' || source === null || !(Symbol.asyncIterator in source)) throw isolationErrors.not_plain('no stream where one was expected');
-  for await (const piece of source as AsyncIterable<unknown>) {
+  if (!isAsyncIterable(source)) throw isolationErrors.not_plain('no stream where one was expected');
+  for await (const piece of source) {
     if (!(piece instanceof Uint8Array)) throw isolationErrors.not_plain('a stream of something else than bytes');
     yield piece;
   }

@@ -20,31 +20,22 @@ import {
   type ToolOutput,
   Type,
 } from '@svc/api';
-import { holdsBytes } from '../channel/packed.js';
+import type { AllContributions } from '@svc/installer/contributions';
+import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
+import { numbered } from './numbered.js';
 import { isolationErrors } from '../errors.js';
 import type { Init, Registered, WireRequest } from '../protocol.js';
 import { Supervisor, type SupervisorDeps } from '../supervisor/supervisor.js';
 import { HandedActors } from './actors.js';
 import { DaemonDoors } from './daemon-doors.js';
-import {
-  type Contributed,
-  declaredCapabilities,
-  declaredConfig,
-  declaredEvents,
-  declaredMigrations,
-  declaredRoutes,
-  declaredServices,
-  declaredTables,
-  declaredTaps,
-  declaredTools,
-} from './declared.js';
-import { isAsyncIterable, replyOf, withoutCredentials } from './replies.js';
+import { declaredCapabilities, declaredConfig, declaredEvents, declaredMigrations, declaredRoutes, declaredServices, declaredTables, declaredTaps, declaredTools } from './declared.js';
+import { replyOf, withoutCredentials } from './replies.js';
 
 export interface RemoteExtension {
   readonly id: string;
   readonly version: string;
   readonly manifest: Manifest;
-  readonly contributions: Contributed;
+  readonly contributions: AllContributions;
   /** Absolute path of the bundle, in the folder that the process may read. */
   readonly bundle: string;
 }
@@ -207,13 +198,17 @@ const servicesOf = (ctx: ExtensionContext, manifest: Manifest) => {
 };
 
 /** R1. What it adds beyond is seen by nobody, and what it lacks would be answered by nobody. */
-const compare = (contributions: Contributed, registered: unknown): { readonly hasStart: boolean } => {
+const compare = (contributions: AllContributions, registered: unknown): { readonly hasStart: boolean } => {
   const { routes, tools, timers, taps, hasStart } = (typeof registered === 'object' && registered !== null ? registered : {}) as Partial<Record<keyof Registered, unknown>>;
   const lists: ReadonlyArray<readonly [what: string, declared: readonly string[], added: unknown]> = [
     ['the route', contributions.routes.map(({ method, path }) => `${String(method)} ${String(path)}`), routes],
     ['the tool', contributions.tools.map(({ name }) => String(name)), tools],
     ['the timer', contributions.timers.map(({ name }) => name), Array.isArray(timers) ? timers.map((timer: unknown) => (isTable(timer) ? timer.name : undefined)) : undefined],
-    ['a tap of', declaredTaps(contributions).map(({ hook, nth }) => `${declaredAs(hook)} (${nth + 1})`), Array.isArray(taps) ? numbered(taps) : undefined],
+    [
+      'a tap of',
+      declaredTaps(contributions).map(({ hook, nth }) => tapName(declaredAs(hook), nth)),
+      Array.isArray(taps) ? numbered<unknown>(taps, asText).map(({ nth, of }) => tapName(asText(of), nth)) : undefined,
+    ],
   ];
   for (const [what, declared, added] of lists) {
     if (!Array.isArray(added)) throw isolationErrors.frame_broken('it does not say what was added');
@@ -227,16 +222,9 @@ const compare = (contributions: Contributed, registered: unknown): { readonly ha
   return { hasStart: hasStart === true };
 };
 
-/** The first of a name is (1), the second (2). */
-const numbered = (names: readonly unknown[]): string[] => {
-  const counts = new Map<string, number>();
-  return names.map((given) => {
-    const name = typeof given === 'string' ? given : '';
-    const count = (counts.get(name) ?? 0) + 1;
-    counts.set(name, count);
-    return `${name} (${count})`;
-  });
-};
+const asText = (given: unknown): string => (typeof given === 'string' ? given : '');
+
+const tapName = (hook: string, nth: number): string => `${hook} (${nth + 1})`;
 
 /** It asks to be tried again later: that is no failure. */
 const asNotReady = (error: unknown): never => {

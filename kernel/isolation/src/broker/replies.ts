@@ -9,7 +9,7 @@
  */
 import type { Reply } from '@svc/api';
 import { describing, isHeader } from '../channel/answer-headers.js';
-import { holdsBytes } from '../channel/packed.js';
+import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
 import { isolationErrors } from '../errors.js';
 
 const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
@@ -42,8 +42,6 @@ const withoutBytes = (body: unknown): unknown => {
 };
 
 const isTexts = (value: unknown): value is Record<string, string> => typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
-
-export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> => typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 async function* bytesOf(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
   for await (const piece of source) {

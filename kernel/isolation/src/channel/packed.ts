@@ -52,7 +52,7 @@ const packed = (value: unknown, packing: Packing, depth: number): unknown => {
   return entries.some(([key]) => key.startsWith(MARK)) ? { [PAIRS]: carried } : Object.fromEntries(carried);
 };
 
-const isAsyncIterable = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value;
+export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> => typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 /** Of plain data. Written as JSON, bytes are ten times as long and take as long to write. */
 export const holdsBytes = (value: unknown): boolean => typeof value === 'object' && value !== null && (value instanceof Uint8Array || Object.values(value).some(holdsBytes));

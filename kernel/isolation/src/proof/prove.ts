@@ -3,26 +3,14 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { IsolationReport } from '@svc/api';
 import type { Init } from '../protocol.js';
 import { createCrashBook } from '../supervisor/crash-book.js';
 import { type Isolation, wallFault } from '../supervisor/launch.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { ATTEMPTS, type ProofScene } from './attempts.js';
 
-export interface Proof {
-  readonly what: string;
-  /** `kept`: it got nothing. `not sure`: nothing in plain sight, and no wall of the system that keeps it so. `open`: it got something. */
-  readonly outcome: 'kept' | 'not sure' | 'open';
-  /** The words in which it was refused, or what it got. */
-  readonly saw: string;
-}
-
-export interface IsolationReport {
-  readonly isolation: Isolation;
-  /** Why it does not work on this machine; null where it does. */
-  readonly fault: string | null;
-  readonly proofs: readonly Proof[];
-}
+type Proof = IsolationReport['proofs'][number];
 
 const ID = 'svc-proof';
 const MAX_SAW = 200;

@@ -60,6 +60,8 @@ const SILENT_MS = 4_000;
 /** A whole core for so long, without a pause, is more than an extension may take. */
 const BUSY_LOOKS = 60;
 const BUSY_SHARE = 0.9;
+/** Reasons not to rest that are kept apart. */
+const MAX_BUSY = 10_000;
 const HEAP_SHARE = 0.75;
 const MB = 1024 * 1024;
 /** How long one that was not ready is left alone. */
@@ -137,7 +139,7 @@ export class Supervisor {
     const { folder, isolation, limits, program } = this.#deps;
     const launched = await launch({ isolation, program, folder, heapMb: Math.floor(limits.memoryMb * HEAP_SHARE) });
     const busy = new Set<number>();
-    const doors = this.#deps.connect((number, isBusy) => void (isBusy ? busy.add(number) : busy.delete(number)));
+    const doors = this.#deps.connect((number, isBusy) => void (isBusy ? busy.size < MAX_BUSY && busy.add(number) : busy.delete(number)));
     const peer = new Peer({ stream: launched.channel, serve: (to, args, control) => doors.serve(to, args, control), told: (to, args) => doors.told(to, args), ended: (why) => this.#lost(live, why) });
     const begun = this.#deps.begin((to, args, deadlineMs = ACTIVATE_DEADLINE_MS) => peer.call(to, args, { deadlineMs, label: `${to} of ${this.#deps.id}` }));
     const live: Live = {

@@ -17,7 +17,7 @@ export const strangerIn = async (path: string): Promise<Stranger> => {
     readJson<AllContributions>(folder, 'contributions.json'),
     readJson<{ version: string; description?: string }>(folder, 'package.json'),
   ]);
-  const faults = isolationFaults({ manifest, contributions: { ...contributions, sockets: contributions.sockets.map(({ path: place }) => String(place)) } });
+  const faults = isolationFaults({ manifest, contributions });
   if (faults.length > 0) throw new Error(`${manifest.id} cannot run in a process of its own: ${faults.join('; ')}`);
   return {
     id: manifest.id,
