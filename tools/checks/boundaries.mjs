@@ -63,7 +63,9 @@ const workspace = (source, entry) => {
     return `an extension imports @svc/api and the contracts of other areas, not "${entry.to}"`;
   }
   const allowed = source.package.startsWith('runtimes/') ? ['@svc/api', '@svc/schemas'] : (MAY_IMPORT[source.package] ?? []);
-  return allowed.some((one) => name === one || entry.to === one || entry.to.startsWith(`${one}/`)) ? undefined : `${source.package} may import ${allowed.join(', ') || 'no other package of ours'}, not "${entry.to}"`;
+  return allowed.some((one) => name === one || entry.to === one || entry.to.startsWith(`${one}/`))
+    ? undefined
+    : `${source.package} may import ${allowed.join(', ') || 'no other package of ours'}, not "${entry.to}"`;
 };
 
 const outside = (source, entry) => {
