@@ -6,6 +6,7 @@ import { loadDefinition } from '@svc/core';
 import type { InstalledFiles } from '@svc/daemon';
 import { type AllContributions, namesOf } from '@svc/installer';
 import { fixtureExtension } from './fixture-extension.js';
+import { sharedCode } from './shared-code.js';
 import { releaseFile } from './test-kernel.js';
 
 export interface FixtureArea {
@@ -22,7 +23,7 @@ export const fixtureArea = async (id: string): Promise<FixtureArea> => {
   const sources = join(dirname(dist), 'fixtures/areas', id);
   const bundle = join(dist, 'fixtures', id, 'index.js');
   const [manifest, contributions] = await Promise.all([readJson<api.Manifest>(join(sources, 'extension.json')), readJson<AllContributions>(join(sources, 'contributions.json'))]);
-  const definition = () => loadDefinition(bundle, { api, hostDependencies: manifest.hostDependencies ?? [] });
+  const definition = () => loadDefinition(bundle, { api, hostDependencies: manifest.hostDependencies ?? [], code: sharedCode });
   return { sources, bundle, installed: fixtureExtension({ id, manifest, contributions: namesOf(contributions), definition }) };
 };
 

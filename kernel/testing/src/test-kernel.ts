@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Actor } from '@svc/api';
 import { type BootOptions, type Daemon, type InstalledFiles, bootDaemon } from '@svc/daemon';
 import { databaseOfHome } from './postgres/engines.js';
+import { sharedCode } from './shared-code.js';
 import { TestHttp } from './test-http.js';
 
 export interface TestKernelOptions {
@@ -58,6 +59,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
     releaseFile: options.releaseFile ?? releaseFile(),
     foreground: false,
     checkReplies: true,
+    code: sharedCode,
     port: 0,
     ...pick(options, ['extra', 'strangers', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown']),
   });

@@ -45,14 +45,10 @@ export function createCodeCache(folder: string): CodeCache {
       const source = readFileSync(file);
       const kept = join(folder, `${nameOf(source)}.bin`);
       const cachedData = readWhole(kept);
-      const script = new vm.Script(Module.wrap(source.toString('utf8')), {
-        filename: file,
-        columnOffset: -WRAPPED_COLUMNS,
-        ...(cachedData ? { cachedData } : {}),
-      });
+      const script = scriptOf(file, source.toString('utf8'), cachedData);
       if (cachedData && script.cachedDataRejected !== true) taken.push(kept);
       else fresh.push({ kept, script });
-      return script.runInThisContext() as ModuleFunction; // the wrapper above evaluates to it
+      return functionOf(script);
     },
     keep: async () => {
       const written = await writeAll(folder, fresh.splice(0));
@@ -61,6 +57,13 @@ export function createCodeCache(folder: string): CodeCache {
     },
   };
 }
+
+/** The source of a CommonJS file, compiled; run, it evaluates to the function of a module. */
+export const scriptOf = (file: string, source: string, cachedData?: Buffer): vm.Script =>
+  new vm.Script(Module.wrap(source), { filename: file, columnOffset: -WRAPPED_COLUMNS, ...(cachedData ? { cachedData } : {}) });
+
+/** A function of its own each time: modules that it makes share nothing. */
+export const functionOf = (script: vm.Script): ModuleFunction => script.runInThisContext() as ModuleFunction; // the wrapper evaluates to it
 
 const nameOf = (source: Uint8Array): string => createHash('sha256').update(`${v8.cachedDataVersionTag()} ${process.arch}\n`).update(source).digest('hex').slice(0, NAME_LETTERS);
 
