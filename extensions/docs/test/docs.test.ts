@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Where screenshots go, for whoever wants to look. */
@@ -58,6 +58,9 @@ describe('the files of /docs', () => {
 describe('the page at /docs', function () {
   this.timeout(60_000);
   let browser: Browser;
+  /** One for all: what was read and compiled of the page stays. */
+  let context: BrowserContext;
+  let open: TestKernel;
   let kernel: TestKernel;
   let page: Page;
   let mistakes: string[];
@@ -69,16 +72,17 @@ describe('the page at /docs', function () {
       return this.skip();
     }
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+    open = await bootTestKernel({ config: CONFIG });
   });
-  after(() => browser?.close());
-  afterEach(async () => {
-    await page?.context().close();
+  after(async () => {
+    await browser?.close();
     await stopTestKernels();
   });
 
-  const visit = async (options: BrowserContextOptions = {}, config = CONFIG): Promise<void> => {
-    kernel = await bootTestKernel({ config, ...(config.includes(KEY) ? { key: KEY } : {}) });
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const visit = async ({ at = open, hash = '', host = '127.0.0.1' }: { at?: TestKernel; hash?: string; host?: string } = {}): Promise<void> => {
+    kernel = at;
+    await page?.close();
     page = await context.newPage();
     mistakes = [];
     asked = [];
@@ -87,13 +91,12 @@ describe('the page at /docs', function () {
     });
     page.on('pageerror', (error) => mistakes.push(error.message));
     page.on('request', (request) => asked.push(request.url()));
-    await page.goto(`${kernel.url}/docs`);
+    await page.goto(`${kernel.url.replace('127.0.0.1', host)}/docs${hash}`);
   };
   const shown = (): Promise<void> => page.locator('.opblock-tag').first().waitFor();
   const strangers = (): string[] => asked.filter((url) => !url.startsWith(`${kernel.url}/`) && !url.startsWith('data:') && !url.startsWith('blob:'));
-  /** Opens an operation by the link to it. */
+  /** An operation that the link to it opens. */
   const operation = async (tag: string, id: string) => {
-    await page.evaluate(`location.hash = '#/${tag}/${id}'; location.reload()`);
     const block = page.locator(`#operations-${tag}-${id}`);
     await block.waitFor();
     return block;
@@ -111,9 +114,7 @@ describe('the page at /docs', function () {
   });
 
   it('tries an operation at this daemon, under whichever name it is visited', async () => {
-    await visit();
-    await page.goto(`${kernel.url.replace('127.0.0.1', 'localhost')}/docs`);
-    await shown();
+    await visit({ hash: '#/system/getVersion', host: 'localhost' });
     const block = await operation('system', 'getVersion');
     await block.getByRole('button', { name: 'Try it out' }).click();
     await block.getByRole('button', { name: 'Execute' }).click();
@@ -123,7 +124,7 @@ describe('the page at /docs', function () {
   });
 
   it('D1: asks for the key, says when it is wrong, uses it, and stores it nowhere', async () => {
-    await visit({}, `api_key = "${KEY}"\n${CONFIG}`);
+    await visit({ at: await bootTestKernel({ config: `api_key = "${KEY}"\n${CONFIG}`, key: KEY }) });
     await page.locator('#key-dialog[open]').waitFor();
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
@@ -147,8 +148,7 @@ describe('the page at /docs', function () {
   });
 
   it('fills in nothing that may be left out: a tried message is a message of its own', async () => {
-    await visit();
-    await shown();
+    await visit({ hash: '#/runs/streamMessage' });
     const block = await operation('runs', 'streamMessage');
     await block.getByRole('button', { name: 'Try it out' }).click();
     for (const header of ['Idempotency-Key', 'Last-Event-ID']) expect(await block.getByPlaceholder(header).inputValue(), header).to.equal('');
@@ -179,40 +179,46 @@ describe('the page at /docs', function () {
     await page.locator('.opblock.is-open').waitFor();
   });
 
-  for (const [width, scheme] of [
-    [360, 'light'],
-    [360, 'dark'],
-    [768, 'light'],
-    [1280, 'dark'],
-    [1920, 'light'],
-  ] as const)
-    it(`fits ${width} pixels in ${scheme} colours: nothing scrolls sideways, and all of it can be read`, async () => {
-      await visit({ viewport: { width, height: 900 }, colorScheme: scheme });
-      await shown();
-      const block = await operation('runs', 'streamMessage');
-      await block.locator('.opblock-body').waitFor();
-      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).to.be.at.most(width);
-      if (PICTURES !== undefined) {
-        await mkdir(PICTURES, { recursive: true });
-        await page.screenshot({ path: `${PICTURES}/docs-${width}-${scheme}.png` });
-        await page.evaluate("document.querySelector('#operations-runs-streamMessage').scrollIntoView()");
-        await page.screenshot({ path: `${PICTURES}/docs-${width}-${scheme}-open.png` });
-      }
-      for (const place of [
-        'header .name a',
-        '.info a',
-        '.info .title pre',
-        '.btn.authorize',
-        '.opblock-summary-method',
-        '.opblock-tag',
-        '.opblock-summary-path',
-        '.opblock-description p',
-        '.opblock-summary-description',
-        '.examples-select__section-label',
-        '.parameter__name',
-      ])
-        expect(await contrastAt(page, place), `${place}: contrast`).to.be.at.least(4.5);
+  describe('with an operation open', () => {
+    before(async () => {
+      await visit({ hash: '#/runs/streamMessage' });
+      await (await operation('runs', 'streamMessage')).locator('.opblock-body').waitFor();
     });
+    after(() => page.close());
+
+    for (const [width, scheme] of [
+      [360, 'light'],
+      [360, 'dark'],
+      [768, 'light'],
+      [1280, 'dark'],
+      [1920, 'light'],
+    ] as const)
+      it(`fits ${width} pixels in ${scheme} colours: nothing scrolls sideways, and all of it can be read`, async () => {
+        await page.emulateMedia({ colorScheme: scheme });
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).to.be.at.most(width);
+        if (PICTURES !== undefined) {
+          await mkdir(PICTURES, { recursive: true });
+          await page.screenshot({ path: `${PICTURES}/docs-${width}-${scheme}.png` });
+          await page.evaluate("document.querySelector('#operations-runs-streamMessage').scrollIntoView()");
+          await page.screenshot({ path: `${PICTURES}/docs-${width}-${scheme}-open.png` });
+        }
+        for (const place of [
+          'header .name a',
+          '.info a',
+          '.info .title pre',
+          '.btn.authorize',
+          '.opblock-summary-method',
+          '.opblock-tag',
+          '.opblock-summary-path',
+          '.opblock-description p',
+          '.opblock-summary-description',
+          '.examples-select__section-label',
+          '.parameter__name',
+        ])
+          expect(await contrastAt(page, place), `${place}: contrast`).to.be.at.least(4.5);
+      });
+  });
 });
 
 /** WCAG 2 contrast of the text at a place with what is painted behind it; runs in the page. */
