@@ -187,8 +187,8 @@ describe('openapi.json', () => {
     });
   });
 
-  it('describes the events of a run as they come: phase, chunk, tool_use, tool_result, done, error', async () => {
-    const script = [{ text: 'Let me look.', toolCalls: [{ name: 'file_list', args: { path: '.' } }] }, { text: 'It is empty.' }];
+  it('describes the events of a run as they come: phase, thinking_delta, chunk, tool_use, tool_result, done, error', async () => {
+    const script = [{ thoughts: 'Where?', text: 'Let me look.', toolCalls: [{ name: 'file_list', args: { path: '.' } }] }, { text: 'It is empty.' }];
     const { http, agent } = await bootWithModel(script);
     const { body: lost } = await http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "lost"\n[model]\nprovider = "anthropic"\nmodel = "claude-sonnet-4-6"\n' });
     const { paths } = (await http.expect(200, 'GET', '/api/openapi.json')).body;

@@ -38,7 +38,7 @@ export const AgentManifest = Type.Object({
   tags: Type.Array(Type.String()),
   enabled: Type.Boolean({ description: 'False: the agent begins suspended' }),
   model: AgentModel,
-  thinking: Nullable(Type.Object({ budget_tokens: Type.Number() }), { description: 'Set where the model shall think before it answers' }),
+  thinking: Nullable(Type.Object({ budget_tokens: Type.Number(), stream_thinking: Type.Optional(Type.Boolean()) }), { description: 'Set where the model shall think before it answers' }),
   fallback_models: Type.Array(ModelChoice),
   max_history_messages: Nullable(Type.Number()),
   capabilities: Capabilities,

@@ -107,6 +107,7 @@ const StopReason = OneOf(['end', 'tool_calls', 'length', 'content_filter']);
 
 export const ModelAnswer = Type.Object({
   text: Type.String(),
+  thoughts: Type.Optional(Type.String({ description: 'What the model let be seen of what it thought beforehand' })),
   calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown(), argsError: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) })),
   stop: StopReason,
   usage: Usage,
@@ -130,8 +131,8 @@ export const RetryWait = Type.Object({
 });
 export type RetryWait = Plain<typeof RetryWait>;
 
-/** What a call says while it goes on: pieces of text, why it waits, and at the end the whole answer. */
-export const AnswerPiece = Type.Union([Type.Object({ text: Type.String() }), Type.Object({ waits: RetryWait }), Type.Object({ answer: ModelAnswer })]);
+/** What a call says while it goes on: pieces of thought and of text, why it waits (what was thought until then is void), and at the end the whole answer. */
+export const AnswerPiece = Type.Union([Type.Object({ thought: Type.String() }), Type.Object({ text: Type.String() }), Type.Object({ waits: RetryWait }), Type.Object({ answer: ModelAnswer })]);
 export type AnswerPiece = Plain<typeof AnswerPiece>;
 
 export const EmbedRequest = Type.Object({
@@ -167,6 +168,7 @@ export type DriverTarget = Plain<typeof DriverTarget>;
 
 export const DriverEvent = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  Type.Object({ type: Type.Literal('thought'), text: Type.String() }),
   Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String(), signature: Type.Optional(Type.String()) }),
   Type.Object({ type: Type.Literal('usage'), inputTokens: Type.Optional(Type.Number()), outputTokens: Type.Optional(Type.Number()) }),
   Type.Object({ type: Type.Literal('stop'), reason: StopReason }),

@@ -97,7 +97,7 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   checkParameters: async (choice, parameters) => checkParameters(await deps.resolution.resolve(choice), parameters),
   admit: (agentId) => deps.quota.admit(agentId),
   reserve: (request, context) => reserve(deps, request, context),
-  complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined }),
+  complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined, onThought: undefined }),
   stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
   embed: (request, context, options) => embed(deps, request, context, options?.signal ?? NEVER),
   count: async (text) => estimateTokens(text),
@@ -141,6 +141,7 @@ const reserve = async (deps: LlmDeps, request: ModelRequest, context: { agentId:
 interface Listening {
   readonly signal: AbortSignal;
   readonly onText: ((text: string) => void) | undefined;
+  readonly onThought: ((text: string) => void) | undefined;
   readonly onWait?: ((wait: RetryWait) => void) | undefined;
 }
 
@@ -165,7 +166,9 @@ const streamed = (deps: LlmDeps, request: ModelRequest, context: CallContext, si
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
   const pieces = createPieces();
-  const answer = complete(deps, request, context, { signal: left.signal, onText: pieces.put, onWait: pieces.waits }).finally(() => signal.removeEventListener('abort', cancel));
+  const answer = complete(deps, request, context, { signal: left.signal, onText: pieces.put, onThought: pieces.think, onWait: pieces.waits }).finally(() =>
+    signal.removeEventListener('abort', cancel),
+  );
   return pieces.taken(answer, () => left.abort());
 };
 
@@ -191,6 +194,7 @@ const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult
   const { resolved, said } = result;
   return {
     text: said.text,
+    ...(said.thoughts === '' ? {} : { thoughts: said.thoughts }),
     calls: callsOf(said, deps.ids),
     stop: said.stop ?? 'end',
     usage: total(result.bills),

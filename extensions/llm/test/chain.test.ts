@@ -102,6 +102,7 @@ describe('the chain of one call', () => {
       config: { request_timeout_secs: 5, idle_timeout_secs: 4, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000, ...config },
       signal,
       onText: isHeard ? (piece) => void heard.push(piece) : undefined,
+      onThought: undefined,
     });
     let isDone = false;
     void running.finally(() => {
@@ -142,7 +143,7 @@ describe('the chain of one call', () => {
 
   it('stops at the first model that answers, and tells that its key was taken', async () => {
     const outcome = await play({ ...two, turns: [[text('hi'), STOP]] });
-    expect(outcome.result).to.deep.include({ ok: true, said: { text: 'hi', calls: [], stop: 'end', inputTokens: undefined, outputTokens: undefined } });
+    expect(outcome.result).to.deep.include({ ok: true, said: { text: 'hi', thoughts: '', thoughtChars: 0, calls: [], stop: 'end', inputTokens: undefined, outputTokens: undefined } });
     expect(outcome.taken).to.deep.equal(['one']);
     expect(outcome.refused).to.deep.equal([]);
   });
@@ -210,6 +211,10 @@ describe('the chain of one call', () => {
     expect(await bills([usage({ inputTokens: 20, outputTokens: 50 }), text('x'), failed('server')])).to.deep.equal([
       { who: 'one/a', inputTokens: 20, outputTokens: 50, costMicros: 520, estimated: true },
     ]);
+    const thought = (chars: number): DriverEvent => ({ type: 'thought', text: 'x'.repeat(chars) });
+    expect(await bills([thought(40), failed('server')]), 'thoughts').to.deep.equal([{ who: 'one/a', inputTokens: guessed, outputTokens: 10, costMicros: 108, estimated: true }]);
+    expect(await bills([thought(40), text('x'.repeat(40)), STOP])).to.deep.equal([{ who: 'one/a', inputTokens: guessed, outputTokens: 20, costMicros: 208, estimated: true }]);
+    expect(await bills([thought(400_000), STOP]), 'more than is kept').to.deep.equal([{ who: 'one/a', inputTokens: guessed, outputTokens: 100_000, costMicros: 1_000_008, estimated: true }]);
     expect(await bills([usage({ inputTokens: 20, outputTokens: 0 }), failed('server')])).to.deep.equal([{ who: 'one/a', inputTokens: 20, outputTokens: 0, costMicros: 20 }]);
     expect(await bills([usage({ inputTokens: 20 }), failed('server')], [text('abcd'), STOP])).to.have.length(2);
   });
@@ -314,7 +319,8 @@ describe('the chain of one call', () => {
 });
 
 describe('the calls of an answer', () => {
-  const call = (fields: object) => callsOf({ text: '', calls: [{ id: 'c', name: 'look', argsText: '{}', ...fields }], stop: 'end', inputTokens: 0, outputTokens: 0 }, seededIds('calls'))[0];
+  const call = (fields: object) =>
+    callsOf({ text: '', thoughts: '', thoughtChars: 0, calls: [{ id: 'c', name: 'look', argsText: '{}', ...fields }], stop: 'end', inputTokens: 0, outputTokens: 0 }, seededIds('calls'))[0];
 
   it('have their arguments as values, and none as an empty object', () => {
     expect(call({ argsText: '{"n":[1]}' })).to.deep.equal({ id: 'c', name: 'look', args: { n: [1] } });

@@ -133,7 +133,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     for await (const piece of llm.stream(asked, context, callOptions)) {
       if ('answer' in piece) return piece.answer;
       if ('waits' in piece) toldWaits.push(piece.waits);
-      else heard.push(piece.text);
+      else if ('text' in piece) heard.push(piece.text);
     }
     throw new Error('the stream ended without an answer');
   };

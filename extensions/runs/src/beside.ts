@@ -30,6 +30,7 @@ export const besideOf = (draft: RunDraft, sessionId: string): Beside | undefined
 /** Only where there are any: fingerprints of other requests stay what they were. */
 export const besideWords = (draft: RunDraft): unknown[] => [
   ...(draft.ephemeral || draft.incognito || draft.thinking !== undefined ? [draft.ephemeral ?? false, draft.incognito ?? false, draft.thinking ?? null] : []),
+  ...(draft.showThinking === undefined ? [] : ['show_thinking', draft.showThinking]),
   ...(draft.parameters || draft.history ? [draft.parameters ?? null, draft.history ?? null] : []),
 ];
 

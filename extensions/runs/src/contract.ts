@@ -46,6 +46,7 @@ export const RunDraft = Type.Object({
   ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: it neither reads nor joins the conversation, and uses no tools. Also what begins with `/btw `' })),
   incognito: Type.Optional(Type.Boolean({ description: 'It reads the conversation, and nothing of it or of its answer is kept' })),
   thinking: Type.Optional(Type.Boolean({ description: 'Whether the model shall think before it answers; otherwise as the session or the manifest says' })),
+  showThinking: Type.Optional(Type.Boolean({ description: 'Whether what it thinks is shown and kept; otherwise as the manifest says, and by default it is' })),
   depth: Type.Optional(Type.Integer({ description: 'How many agents stand above this run' })),
   parentRunId: Type.Optional(Type.String()),
 });
@@ -109,9 +110,13 @@ const Done = Type.Object(
 );
 
 /** What a run's topic carries. Exactly one of `done` and `error` ends it. */
-export const RunFrames = defineFrames('runs.frames', '1.0.0', {
+export const RunFrames = defineFrames('runs.frames', '1.1.0', {
   frames: {
     phase: Phase,
+    thinking_delta: Type.Object(
+      { content: Type.String() },
+      { description: 'A piece of what the model thinks, where it lets it be seen. A `retrying` or `restarted` phase voids what came since the last tool event' },
+    ),
     chunk: Type.Object({ content: Type.String(), done: Type.Literal(false) }),
     tool_use: Type.Object({ tool: Type.String(), id: Type.String() }),
     tool_result: Type.Object({
@@ -126,7 +131,7 @@ export const RunFrames = defineFrames('runs.frames', '1.0.0', {
     error: Failure,
   },
   final: ['done', 'error'],
-  joins: { chunk: 'content' },
+  joins: { thinking_delta: 'content', chunk: 'content' },
 });
 export type RunFrames = FrameData<typeof RunFrames>;
 export type RunFrame = FrameOf<typeof RunFrames>;

@@ -43,7 +43,8 @@ const MessageBody = Type.Object(
     ),
     ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw `' })),
     incognito: Type.Optional(Type.Boolean({ description: 'Reads the conversation; neither the message nor its answer is kept' })),
-    thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers. Thoughts are not shown' })),
+    thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers' })),
+    show_thinking: Type.Optional(Type.Boolean({ description: 'Whether what it thinks is streamed and kept, where the model lets it be seen; otherwise as the agent says, and by default it is' })),
   },
   { 'x-name': 'MessageRequest' },
 );
@@ -160,7 +161,7 @@ const stopRoute = (deps: RouteDeps): RouteDecl =>
   });
 
 function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): RunDraft {
-  const { attachments, ephemeral, incognito, thinking } = req.body;
+  const { attachments, ephemeral, incognito, thinking, show_thinking: showThinking } = req.body;
   const key = req.headers['idempotency-key'];
   return {
     agentId: req.params.id,
@@ -174,6 +175,7 @@ function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): Ru
     ...(ephemeral ? { ephemeral } : {}),
     ...(incognito ? { incognito } : {}),
     ...(thinking === undefined ? {} : { thinking }),
+    ...(showThinking === undefined ? {} : { showThinking }),
     ...(key === undefined ? {} : { key }),
   };
 }

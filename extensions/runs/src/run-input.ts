@@ -23,6 +23,7 @@ export interface RunInput {
   readonly temperature?: number;
   readonly parameters?: Parameters;
   readonly thinking?: boolean;
+  readonly showThinking?: boolean;
   /** Set for a message beside the conversation: `sessionId` is then one of its own, which goes when the run ends. */
   readonly beside?: Beside;
 }

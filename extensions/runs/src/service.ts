@@ -131,6 +131,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     ...(draft.temperature === undefined ? {} : { temperature: draft.temperature }),
     ...(draft.parameters === undefined ? {} : { parameters: draft.parameters }),
     ...(draft.thinking === undefined ? {} : { thinking: draft.thinking }),
+    ...(draft.showThinking === undefined ? {} : { showThinking: draft.showThinking }),
   };
   const fingerprint = draft.key !== undefined || draft.door === 'openai' ? fingerprintOf(agent.id, sessionId, draft, actor) : undefined;
   // A key says by itself what is a repetition.

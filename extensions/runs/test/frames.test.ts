@@ -21,6 +21,7 @@ describe('a frame on the socket', () => {
 
   it('is text, the start of a tool, or its result, by the names of the interface', () => {
     expect(ws(frame('chunk', { content: 'so', done: false }))).to.deep.equal({ type: 'text_delta', content: 'so', frame_id });
+    expect(ws(frame('thinking_delta', { content: 'hm' }))).to.deep.equal({ type: 'thinking_delta', content: 'hm', frame_id });
     expect(ws(frame('tool_use', { tool: 'x', id: 'c' }))).to.deep.equal({ type: 'tool_start', tool: 'x', id: 'c', frame_id });
     expect(ws(frame('tool_result', { tool: 'x', id: 'c', input: {}, is_error: true, result: 'r' }))).to.deep.equal({ type: 'tool_result', tool: 'x', id: 'c', result: 'r', is_error: true, frame_id });
   });

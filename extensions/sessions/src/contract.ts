@@ -30,6 +30,7 @@ export const EntryDraft = Type.Object({
   content: Type.Optional(Type.String()),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(Type.String()),
+  thoughts: Type.Optional(Type.String({ description: 'The first entry of what a model answered: what it thought beforehand. For people, no model reads it' })),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
   used: Type.Optional(Used),
 });

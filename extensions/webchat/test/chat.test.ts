@@ -61,6 +61,26 @@ describe('conversations on the page', function () {
     expect(mistakes).to.deep.equal([]);
   });
 
+  it('folds what the model thinks, unfolds it as text, and has it still after a reload', async () => {
+    await visit();
+    await say('when is high water?');
+    (await model.asked()).answer({ thoughts: 'They **mean** <b>the tide</b>.', text: 'At noon.' });
+    await settled();
+    const thoughts = lastAnswer().getByText('Thoughts', { exact: true });
+    const text = lastAnswer().getByText('They **mean** <b>the tide</b>.');
+    for (const time of ['at once', 'after a reload']) {
+      await thoughts.waitFor();
+      expect(await text.isVisible(), time).to.equal(false);
+      await thoughts.click();
+      await text.waitFor();
+      await expectWellMade(page, `thoughts ${time}`);
+      await page.reload();
+      await settled();
+    }
+    expect(await lastAnswer().getByText('At noon.').isVisible()).to.equal(true);
+    expect(mistakes).to.deep.equal([]);
+  });
+
   it('shows what a model or a person writes as text, whatever it is', async () => {
     await visit();
     await say(HOSTILE);

@@ -101,7 +101,7 @@ export const AUTONOMOUS_KEYS: Table = {
 
 export const THINKING_KEYS: Table = {
   budget_tokens: acts(count(1_024, 1_000_000, 'Tokens that the model may think before it answers', { default: 10_000 })),
-  stream_thinking: waits('thoughts in the stream', Type.Boolean()),
+  stream_thinking: acts(Type.Boolean({ default: true, description: 'Whether what it thinks is streamed and kept, where the model lets it be seen' })),
 };
 
 /** For editors; exec-policy.ts judges it, in words of its own. */

@@ -37,6 +37,11 @@ const policyOf = (raw: Table, shell: readonly string[], source: string | undefin
     throw invalidManifest([{ line, key: path.join('.'), message: `${path.join('.')} ${what}`, expected: 'an exec_policy' }]);
   });
 
+const thinkingOf = ({ budget_tokens, stream_thinking }: Table): NonNullable<AgentManifest['thinking']> => ({
+  budget_tokens: numberOf(budget_tokens) ?? THINKING_TOKENS,
+  ...(typeof stream_thinking === 'boolean' ? { stream_thinking } : {}),
+});
+
 /** Only of a table that `judgeManifest` has let pass: types and ranges are not looked at again. */
 export const manifestFrom = (raw: Table, source?: string, declared: readonly CapabilityDecl[] = []): AgentManifest => {
   const resources = tableOf(raw.resources);
@@ -52,7 +57,7 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     tags: textsOf(raw.tags) ?? [],
     enabled: raw.enabled !== false,
     model: modelOf(tableOf(raw.model)),
-    thinking: raw.thinking === undefined ? null : { budget_tokens: numberOf(tableOf(raw.thinking).budget_tokens) ?? THINKING_TOKENS },
+    thinking: raw.thinking === undefined ? null : thinkingOf(tableOf(raw.thinking)),
     fallback_models: listOf(raw.fallback_models).map((item) => choiceOf(tableOf(item))),
     max_history_messages: historyOf(numberOf(raw.max_history_messages)),
     capabilities: { ...grants, ...(policy ? { exec: policy.limits } : {}), ...(ofAreas ? { declared: ofAreas } : {}) },

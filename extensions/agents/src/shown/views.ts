@@ -22,7 +22,7 @@ export const AgentDetail = Type.Object(
       context_window: NullableInteger,
       max_output_tokens: NullableInteger,
     }),
-    thinking: Nullable(Type.Object({ budget_tokens: Type.Integer() })),
+    thinking: Nullable(Type.Object({ budget_tokens: Type.Integer(), stream_thinking: Type.Optional(Type.Boolean()) })),
     max_history_messages: NullableInteger,
     system_prompt: Type.String(),
     fallback_models: Type.Array(Type.Object({ provider: Type.String(), model: Type.String() })),

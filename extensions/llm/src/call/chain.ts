@@ -33,6 +33,7 @@ export interface ChainCall {
   readonly config: LlmConfig;
   readonly signal: AbortSignal;
   readonly onText: ((text: string) => void) | undefined;
+  readonly onThought: ((text: string) => void) | undefined;
   readonly onWait?: ((wait: RetryWait) => void) | undefined;
 }
 
@@ -67,7 +68,17 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
       continue;
     }
     const request = fitted(call.request, resolved);
-    const result = await callModel(deps, { resolved, request, config: call.config, signal: call.signal, onText: call.onText, onWait: call.onWait, hasNextModel: index < chain.length - 1, attempts });
+    const result = await callModel(deps, {
+      resolved,
+      request,
+      config: call.config,
+      signal: call.signal,
+      onText: call.onText,
+      onThought: call.onThought,
+      onWait: call.onWait,
+      hasNextModel: index < chain.length - 1,
+      attempts,
+    });
     for (const usage of result.billed) bills.push({ provider: resolved.provider, model: resolved.model, usage });
     if (result.ok) {
       deps.keyTaken(resolved.provider);

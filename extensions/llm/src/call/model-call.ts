@@ -4,12 +4,14 @@ import { waitBefore } from './backoff.js';
 import type { LlmConfig } from '../config.js';
 import type { Attempt, DriverEvent, DriverTarget, ModelAnswer, ModelRequest, RetryWait, Usage } from '../contract.js';
 import { isPassing, ModelFailure } from './model-failure.js';
-import { estimateInput, estimateTokens, usageOf } from '../money/pricing.js';
+import { estimateInput, estimateTokens, tokensOfChars, usageOf } from '../money/pricing.js';
 import type { Resolved } from '../resolution.js';
 import type { Drivers } from '../drivers/driver.js';
 import { transportFailure } from '../drivers/exchange.js';
 
 const MAX_ANSWER_CHARS = 8_000_000;
+/** More of what it thought is neither shown nor kept. */
+const MAX_THOUGHT_CHARS = 200_000;
 /** A deadline that passed twice will pass again; each costs its whole length. */
 const MAX_TIMEOUT_RETRIES = 1;
 
@@ -26,6 +28,7 @@ export interface ModelCall {
   readonly signal: AbortSignal;
   /** Hears each piece of text as it comes; undefined when nobody listens. */
   readonly onText: ((text: string) => void) | undefined;
+  readonly onThought: ((text: string) => void) | undefined;
   /** Hears why it takes longer. */
   readonly onWait: ((wait: RetryWait) => void) | undefined;
   readonly hasNextModel: boolean;
@@ -41,6 +44,9 @@ export type CallResult =
 /** What a model has said so far, or in the end. */
 export interface Said {
   text: string;
+  thoughts: string;
+  /** Letters of all that it thought, kept or not. */
+  thoughtChars: number;
   readonly calls: Array<{ id: string; name: string; argsText: string; signature?: string }>;
   stop: ModelAnswer['stop'] | undefined;
   inputTokens: number | undefined;
@@ -51,7 +57,7 @@ export const callModel = async (deps: CallDeps, call: ModelCall): Promise<CallRe
   const billed: Usage[] = [];
   for (let retry = 1, timeouts = 0; ; retry++) {
     const startedAt = deps.clock.mono();
-    const said: Said = { text: '', calls: [], stop: undefined, inputTokens: undefined, outputTokens: undefined };
+    const said: Said = { text: '', thoughts: '', thoughtChars: 0, calls: [], stop: undefined, inputTokens: undefined, outputTokens: undefined };
     const failure = await attempt(deps, call, said);
     const latencyMs = Math.round(deps.clock.mono() - startedAt);
     const usage = usageSoFar(call, said, failure === undefined);
@@ -103,13 +109,13 @@ export const failedAttempt = (choice: { provider: string; model: string }, failu
 
 /** Runs the driver once, filling `said`. Gives what went wrong. */
 const attempt = async (deps: CallDeps, call: ModelCall, said: Said): Promise<ModelFailure | undefined> => {
-  const { resolved, request, config, signal, onText } = call;
+  const { resolved, request, config, signal } = call;
   if (signal.aborted) return new ModelFailure('cancelled', 'the call was cancelled');
   const { record } = resolved;
   const target = targetOf(resolved, request.timeoutMs, config);
   try {
     const driver = deps.drivers(record.wire, record.name);
-    await driver.ask(target, request, signal, (event) => take(said, event, onText));
+    await driver.ask(target, request, signal, (event) => take(said, event, call));
   } catch (error) {
     return transportFailure(error, signal);
   }
@@ -118,12 +124,15 @@ const attempt = async (deps: CallDeps, call: ModelCall, said: Said): Promise<Mod
   return signal.aborted ? new ModelFailure('cancelled', 'the call was cancelled') : undefined;
 };
 
-const take = (said: Said, event: DriverEvent, onText: ((text: string) => void) | undefined): void => {
+const take = (said: Said, event: DriverEvent, { onText, onThought }: Pick<ModelCall, 'onText' | 'onThought'>): void => {
   switch (event.type) {
     case 'text':
       if (said.text.length + event.text.length > MAX_ANSWER_CHARS) throw new ModelFailure('garbage', 'the answer is longer than 8 million letters');
       said.text += event.text;
       onText?.(event.text);
+      return;
+    case 'thought':
+      takeThought(said, event.text, onThought);
       return;
     case 'call':
       said.calls.push({ id: event.id, name: event.name, argsText: event.argsText, ...(event.signature === undefined ? {} : { signature: event.signature }) });
@@ -137,18 +146,26 @@ const take = (said: Said, event: DriverEvent, onText: ((text: string) => void) |
   }
 };
 
+const takeThought = (said: Said, text: string, onThought: ((text: string) => void) | undefined): void => {
+  const kept = text.slice(0, MAX_THOUGHT_CHARS - said.thoughts.length);
+  said.thoughtChars += text.length;
+  said.thoughts += kept;
+  if (kept !== '') onThought?.(kept);
+};
+
 /** What is billed: the provider's numbers, else an estimate. A failure without a word or a number costs nothing. */
 const usageSoFar = ({ resolved, request }: ModelCall, said: Said, isWhole: boolean): Usage | undefined => {
-  const isSilent = said.text === '' && said.inputTokens === undefined && said.outputTokens === undefined;
+  const isSilent = said.text === '' && said.thoughtChars === 0 && said.inputTokens === undefined && said.outputTokens === undefined;
   if (isSilent && !isWhole) return undefined;
-  const estimated = said.inputTokens === undefined || said.outputTokens === undefined || (!isWhole && said.text !== '');
+  const estimated = said.inputTokens === undefined || said.outputTokens === undefined || (!isWhole && (said.text !== '' || said.thoughtChars > 0));
   const inputTokens = said.inputTokens ?? estimateInput(request);
   // In the middle of a stream the provider's count is the one it began with.
   const counted = isWhole ? (said.outputTokens ?? estimateOutput(said)) : Math.max(said.outputTokens ?? 0, estimateOutput(said));
   return usageOf(resolved.price, { inputTokens, outputTokens: counted, estimated });
 };
 
-const estimateOutput = (said: Said): number => estimateTokens(said.text) + said.calls.reduce((sum, call) => sum + estimateTokens(call.name + call.argsText), 0);
+/** What was thought is paid for like what was said. */
+const estimateOutput = (said: Said): number => estimateTokens(said.text) + tokensOfChars(said.thoughtChars) + said.calls.reduce((sum, call) => sum + estimateTokens(call.name + call.argsText), 0);
 
 /** What ended the wait before its time. */
 export const sleep = async (clock: Clock, ms: number, signal: AbortSignal): Promise<ModelFailure | undefined> => {

@@ -1,8 +1,9 @@
-/** What a call says while it goes on, for whoever takes it by a loop: text that was put while nobody took it is taken together, and at the end the answer. */
+/** What a call says while it goes on, for whoever takes it by a loop: what was put while nobody took it is taken together, thoughts before text, and at the end the answer. */
 import type { AnswerPiece, ModelAnswer, RetryWait } from '../contract.js';
 
 export interface Pieces {
   put(text: string): void;
+  think(text: string): void;
   /** Of several that nobody took meanwhile, the last. */
   waits(wait: RetryWait): void;
   /** The text, then what `answer` comes to. `left` is called when the loop ends before that. */
@@ -16,6 +17,7 @@ const DONE: Piece = Object.freeze({ done: true, value: undefined });
 /** Written out as an iterator: there is one for each message, and a generator costs several promises for each piece. */
 export const createPieces = (): Pieces => {
   let waiting = '';
+  let thought = '';
   let why: RetryWait | undefined;
   let isAnswered = false;
   let isOver = false;
@@ -24,6 +26,11 @@ export const createPieces = (): Pieces => {
     const text = waiting;
     waiting = '';
     return { done: false, value: { text } };
+  };
+  const takeThought = (): Piece => {
+    const text = thought;
+    thought = '';
+    return { done: false, value: { thought: text } };
   };
   const takeWhy = (waits: RetryWait): Piece => {
     why = undefined;
@@ -43,7 +50,12 @@ export const createPieces = (): Pieces => {
       waiting += text;
       if (text !== '') give(takeText);
     },
+    think: (text) => {
+      thought += text;
+      if (text !== '') give(takeThought);
+    },
     waits: (wait) => {
+      thought = '';
       if (wake) give(() => takeWhy(wait));
       else why = wait;
     },
@@ -56,6 +68,7 @@ export const createPieces = (): Pieces => {
       const pieces: AsyncIterableIterator<AnswerPiece> = {
         [Symbol.asyncIterator]: () => pieces,
         next: () => {
+          if (thought !== '') return Promise.resolve(takeThought());
           if (waiting !== '') return Promise.resolve(takeText());
           if (why) return Promise.resolve(takeWhy(why));
           if (isOver) return Promise.resolve(DONE);

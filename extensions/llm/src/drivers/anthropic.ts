@@ -4,6 +4,7 @@
  * A1  A stream ends with `message_stop`; one that ends without it is half a stream.
  * A2  Input tokens come with `message_start` (cached ones apart, they count too), output tokens with `message_delta`, as running totals.
  * A3  A tool call is a content block: its name at the start, its arguments as pieces of JSON text.
+ * A4  Thoughts are blocks of their own, before what is said; those that are withheld have no text.
  */
 import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
 import type { Driver, Hear } from './driver.js';
@@ -26,8 +27,8 @@ interface WireEvent {
   readonly index?: number;
   readonly message?: { readonly usage?: WireUsage };
   readonly usage?: WireUsage;
-  readonly content_block?: { readonly type?: string; readonly id?: string; readonly name?: string; readonly text?: string; readonly input?: unknown };
-  readonly delta?: { readonly type?: string; readonly text?: string; readonly partial_json?: string; readonly stop_reason?: string | null };
+  readonly content_block?: { readonly type?: string; readonly id?: string; readonly name?: string; readonly text?: string; readonly thinking?: string; readonly input?: unknown };
+  readonly delta?: { readonly type?: string; readonly text?: string; readonly thinking?: string; readonly partial_json?: string; readonly stop_reason?: string | null };
   readonly error?: { readonly type?: string; readonly message?: string };
 }
 interface Reading {
@@ -98,6 +99,7 @@ const take = (reading: Reading, event: WireEvent): DriverEvent | undefined => {
 
 const takeDelta = (reading: Reading, { index = 0, delta }: WireEvent): DriverEvent | undefined => {
   if (delta?.type === 'text_delta' && delta.text) return { type: 'text', text: delta.text };
+  if (delta?.type === 'thinking_delta' && delta.thinking) return { type: 'thought', text: delta.thinking };
   if (delta?.type !== 'input_json_delta') return undefined;
   const call = reading.calls.get(index);
   if (!call) throw new ModelFailure('garbage', 'arguments came for a tool call that never began', { httpStatus: 200 });
@@ -107,6 +109,7 @@ const takeDelta = (reading: Reading, { index = 0, delta }: WireEvent): DriverEve
 
 const takeBlock = (reading: Reading, { index = 0, content_block: block }: WireEvent): DriverEvent | undefined => {
   if (block?.type === 'text' && block.text) return { type: 'text', text: block.text };
+  if (block?.type === 'thinking' && block.thinking) return { type: 'thought', text: block.thinking };
   if (block?.type !== 'tool_use') return undefined;
   if (reading.calls.size >= MAX_CALLS) throw new ModelFailure('garbage', `the answer has more than ${MAX_CALLS} tool calls`, { httpStatus: 200 });
   // Compatible servers send the whole input here and no pieces after it.

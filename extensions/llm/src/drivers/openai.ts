@@ -5,6 +5,7 @@
  * O1  A stream ends with a `finish_reason` or with `[DONE]`; one that ends without either is half a stream.
  * O2  Usage may come in a last event, in the finishing event, or never.
  * O3  Tool calls come in pieces by index; a piece may carry the id, the name, arguments, or several of them.
+ * O4  Thoughts come apart from the text (`reasoning_content`, or `reasoning`), or within it between <think> and </think>, before all that is said.
  */
 import { isTable } from '@svc/api';
 import type { DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
@@ -14,6 +15,7 @@ import { type Adaptation, createAdaptations } from './adaptation.js';
 import { openaiEmbed } from './embedding/openai-embed.js';
 import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
 import { openaiBody } from './openai-body.js';
+import { createTagReader } from './thought-tags.js';
 
 const MAX_CALLS = 128;
 
@@ -26,7 +28,10 @@ interface Piece {
   readonly function?: { readonly name?: string; readonly arguments?: string };
 }
 interface WireChunk {
-  readonly choices?: ReadonlyArray<{ readonly delta?: { readonly content?: string | null; readonly tool_calls?: readonly Piece[] | null } | null; readonly finish_reason?: string | null }>;
+  readonly choices?: ReadonlyArray<{
+    readonly delta?: { readonly content?: string | null; readonly reasoning_content?: string | null; readonly reasoning?: unknown; readonly tool_calls?: readonly Piece[] | null } | null;
+    readonly finish_reason?: string | null;
+  }>;
   readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null;
   readonly error?: unknown;
 }
@@ -46,6 +51,7 @@ export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
 
 const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, hear: Hear): Promise<void> => {
   const calls = new Map<number, CallParts>();
+  const tagged = createTagReader(hear);
   let reason: string | undefined;
   let isDone = false;
   const outgoing = {
@@ -63,13 +69,16 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
     const chunk: WireChunk = eventJson(data);
     if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error);
     const choice = chunk.choices?.[0];
+    const thought = choice?.delta?.reasoning_content ?? choice?.delta?.reasoning;
+    if (typeof thought === 'string' && thought !== '') hear({ type: 'thought', text: thought });
     const content = choice?.delta?.content;
-    if (typeof content === 'string' && content !== '') hear({ type: 'text', text: content });
+    if (typeof content === 'string' && content !== '') tagged.take(content);
     for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
     if (choice?.finish_reason) reason = choice.finish_reason;
     if (chunk.usage) hear({ type: 'usage', ...tokens(chunk.usage) });
     return false;
   });
+  tagged.end();
   if (reason === undefined && !isDone) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
   for (const { id, name, args } of calls.values()) hear({ type: 'call', id, name, argsText: args });
   hear({ type: 'stop', reason: stopReason(reason, calls.size) });

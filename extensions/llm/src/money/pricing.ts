@@ -15,7 +15,9 @@ const CEILING_BYTES_PER_TOKEN = 3;
 const IMAGE_TOKENS = 1_600;
 const MESSAGE_TOKENS = 4;
 
-export const estimateTokens = (text: string): number => Math.ceil(text.length / CHARS_PER_TOKEN);
+export const estimateTokens = (text: string): number => tokensOfChars(text.length);
+
+export const tokensOfChars = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
 
 /** Micro-dollars, rounded up: a call is never free because it was small. */
 export const costMicros = (model: Price | undefined, inputTokens: number, outputTokens: number): number =>

@@ -68,6 +68,14 @@ for (const { wire, model, start, create, key, refusedKey } of wires) {
       expect(events.at(-1)).to.deep.equal({ type: 'stop', reason: 'end' });
     });
 
+    it('tells what the model thinks from what it says', async () => {
+      const events = await run({ thoughts: 'Morning, or evening?', deltas: ['Good', ' morning'] });
+      const said = events.flatMap((event) => (event.type === 'thought' || event.type === 'text' ? [event] : []));
+      expect(said.findLastIndex(({ type }) => type === 'thought')).to.be.below(said.findIndex(({ type }) => type === 'text'));
+      expect(said.map(({ type, text }) => (type === 'thought' ? text : '')).join('')).to.equal('Morning, or evening?');
+      expect(textOf(events)).to.equal('Good morning');
+    });
+
     it('sends the key in its header and nowhere else', async () => {
       await run({ requireKey: CANARY });
       const sent = server.requests.at(-1);

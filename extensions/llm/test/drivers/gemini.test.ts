@@ -76,10 +76,12 @@ describe('answers of the Gemini protocol', () => {
     expect(await failureOf(reply(says(Array.from({ length: 129 }, () => call('f'))), done()))).to.include({ errorClass: 'garbage' });
   });
 
-  it('G4 keep thoughts to themselves', async () => {
-    expect((await reply(says([{ text: 'hm', thought: true }, { text: 'a', thought: false }, { text: '' }]), done())).filter(({ type }) => type === 'text')).to.deep.equal([
+  it('G4 tell thoughts from what is said, and are none where nothing else comes', async () => {
+    expect((await reply(says([{ text: 'hm', thought: true }, { text: 'a', thought: false }, { text: '' }]), done())).filter(({ type }) => type === 'text' || type === 'thought')).to.deep.equal([
+      { type: 'thought', text: 'hm' },
       { type: 'text', text: 'a' },
     ]);
+    expect(await failureOf(reply(says([{ text: 'hm', thought: true }], { finishReason: 'NEW_ONE' })))).to.include({ errorClass: 'server' });
   });
 
   it('may report a failure although they began well, and be almost empty', async () => {
@@ -154,7 +156,7 @@ describe('a request in the Gemini protocol', () => {
       seed: 7,
       responseMimeType: 'application/json',
       responseJsonSchema: schema,
-      thinkingConfig: { thinkingBudget: 2_000 },
+      thinkingConfig: { thinkingBudget: 2_000, includeThoughts: true },
     });
     expect(asked.tools).to.deep.equal([{ functionDeclarations: [{ name: 'look', description: 'Looks', parameters: { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] } }] }]);
     expect(body({ parameters: { format: { type: 'json_object' } } }).generationConfig).to.deep.equal({ maxOutputTokens: 100, responseMimeType: 'application/json' });

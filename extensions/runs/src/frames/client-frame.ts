@@ -9,7 +9,7 @@ export interface ClientFrame {
   /** Echoed on the frame that ends the exchange. */
   readonly messageId?: string;
   /** What a message may say besides, as on other doors. */
-  readonly extras: Pick<RunDraft, 'key' | 'sessionId' | 'ephemeral' | 'incognito' | 'thinking' | 'attachments'>;
+  readonly extras: Pick<RunDraft, 'key' | 'sessionId' | 'ephemeral' | 'incognito' | 'thinking' | 'showThinking' | 'attachments'>;
 }
 
 const MAX_MESSAGE_ID_CHARS = 128;
@@ -56,15 +56,20 @@ function commandFrame({ command, args }: Record<string, unknown>, named: { messa
   return { type: 'message', content: clean(`/${command.replace(/^\//, '')} ${args ?? ''}`.trim()), ...named, extras: {} };
 }
 
-const FLAGS = ['ephemeral', 'incognito', 'thinking'] as const;
+const FLAGS = [
+  ['ephemeral', 'ephemeral'],
+  ['incognito', 'incognito'],
+  ['thinking', 'thinking'],
+  ['show_thinking', 'showThinking'],
+] as const;
 
 /** What is not understood is said: a flag of a wrong type must not become a message that is kept. */
 function extrasOf(frame: Record<string, unknown>): ClientFrame['extras'] | string {
   const extras: Record<string, unknown> = {};
-  for (const flag of FLAGS) {
+  for (const [flag, name] of FLAGS) {
     if (frame[flag] === undefined) continue;
     if (typeof frame[flag] !== 'boolean') return `"${flag}" of a message frame is true or false.`;
-    extras[flag] = frame[flag];
+    extras[name] = frame[flag];
   }
   for (const [field, name] of [
     ['idempotency_key', 'key'],

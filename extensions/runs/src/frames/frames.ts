@@ -24,6 +24,8 @@ function toWs({ type, data }: RunFrame): object {
   switch (type) {
     case 'phase':
       return data.phase === 'thinking' ? { type: 'thinking' } : { type: 'phase', ...data };
+    case 'thinking_delta':
+      return { type: 'thinking_delta', content: data.content };
     case 'chunk':
       return { type: 'text_delta', content: data.content };
     case 'tool_use':
@@ -98,9 +100,14 @@ const hasSeen = (seen: Seen, end: Seen, isText: boolean): boolean => end.attempt
 function framesOf(step: JournalStep, entries: readonly Entry[]): Draft[] {
   const model = modelOutcomeOf(step);
   if (model) {
-    const said = entries.find((entry) => entry.kind === 'assistant' && entry.seq > model.from && entry.seq <= model.through + 1);
+    const made = entries.filter((entry) => entry.seq > model.from && entry.seq <= model.through + 1);
+    const thoughts = made.find((entry) => entry.thoughts !== undefined)?.thoughts;
+    const said = made.find((entry) => entry.kind === 'assistant');
     const text = (said?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
-    return text === '' ? [] : [{ type: 'chunk', data: { content: text, done: false } }];
+    return [
+      ...(thoughts === undefined ? [] : [{ type: 'thinking_delta' as const, data: { content: thoughts } }]),
+      ...(text === '' ? [] : [{ type: 'chunk' as const, data: { content: text, done: false as const } }]),
+    ];
   }
   const call = entries.find((entry) => entry.kind === 'tool_call' && entry.callId === step.key);
   const result = entries.find((entry) => entry.kind === 'tool_result' && entry.callId === step.key);

@@ -62,6 +62,10 @@ async function answerOf(deps: ModelDeps, progress: Progress, request: ModelReque
       deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'retrying', detail: retryText(piece.waits), attempt: piece.waits.retry });
       continue;
     }
+    if ('thought' in piece) {
+      if (showsThoughts(progress)) deps.streams.publish(RunFrames, run.id, 'thinking_delta', { content: piece.thought });
+      continue;
+    }
     deps.streams.publish(RunFrames, run.id, 'chunk', { content: piece.text, done: false });
   }
   throw runErrors.internal();
@@ -130,6 +134,9 @@ async function asideOf(deps: ModelDeps, { input, actor, agent }: Progress): Prom
   return input.beside.kind === 'incognito' ? { history: await deps.sessions.ensure(actor, agent.id, input.beside.sessionId) } : {};
 }
 
+/** The message says, else the manifest. */
+const showsThoughts = ({ input, agent }: Progress): boolean => input.showThinking ?? agent.manifest.thinking?.stream_thinking ?? true;
+
 const DEFAULT_THINKING_TOKENS = 10_000;
 
 /** The message says, else the session (/think), else the manifest. A model that cannot think is not asked to. */
@@ -169,7 +176,8 @@ function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: n
   for (const call of answer.calls)
     entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args, ...(call.signature === undefined ? {} : { signature: call.signature }) });
   const used = { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens, costMicros: answer.usage.costMicros };
-  if (entries[0]) entries[0] = { ...entries[0], used };
+  const thought = answer.thoughts !== undefined && showsThoughts(progress) ? { thoughts: answer.thoughts } : {};
+  if (entries[0]) entries[0] = { ...entries[0], ...thought, used };
   const outcome: ModelOutcome = {
     ...used,
     provider: answer.provider,

@@ -17,6 +17,7 @@ export const History = Type.Object(
         run_id: Nullable(Type.String(), { description: 'The run that it came from; `GET /api/sessions/{id}/runs` says what became of that' }),
         role: Type.String(),
         content: Type.String(),
+        thinking: Type.Optional(Type.String({ description: 'What the model thought before it said this, where it let that be seen' })),
         tools: Type.Optional(
           Type.Array(
             Type.Object({
@@ -66,6 +67,7 @@ interface HistoryMessage {
   run_id: string | null;
   role: 'User' | 'Assistant' | 'System';
   content: string;
+  thinking?: string;
   tools?: HistoryTool[];
   images?: Array<{ media_type: string; data: string } | { media_type: string; file_id: string; filename: string }>;
   attachments?: Array<{ file_id: string; filename: string; content_type: string; size: number }>;
@@ -97,7 +99,7 @@ function add(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: 
   const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' && !part.file ? [part.text] : [])).join('\n');
   const from = { seq: entry.seq, run_id: entry.runId, timestamp: entry.at };
   if (entry.kind === 'user') messages.push({ ...from, role: 'User', content: text, ...shownFiles(entry.parts ?? []) });
-  else if (entry.kind === 'assistant') messages.push({ ...from, role: 'Assistant', content: text });
+  else if (entry.kind === 'assistant') messages.push({ ...from, role: 'Assistant', content: text, ...thinkingOf(entry) });
   else if (entry.kind === 'note') messages.push({ ...from, role: 'System', content: entry.content ?? '' });
   else if (entry.kind === 'tool_call') addCall(messages, open, entry);
   else if (entry.kind === 'tool_result') {
@@ -120,10 +122,13 @@ function shownFiles(parts: readonly Part[]): Pick<HistoryMessage, 'images' | 'at
   return { ...(images.length > 0 ? { images } : {}), ...(attachments.length > 0 ? { attachments } : {}) };
 }
 
+const thinkingOf = ({ thoughts }: Entry): { thinking?: string } => (thoughts === undefined ? {} : { thinking: thoughts });
+
 function addCall(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: Entry): void {
   let last = messages.at(-1);
-  if (last?.role !== 'Assistant') {
-    last = { seq: entry.seq, run_id: entry.runId, role: 'Assistant', content: '', timestamp: entry.at };
+  // What was thought between two rounds of tools stands before the second.
+  if (last?.role !== 'Assistant' || entry.thoughts !== undefined) {
+    last = { seq: entry.seq, run_id: entry.runId, role: 'Assistant', content: '', ...thinkingOf(entry), timestamp: entry.at };
     messages.push(last);
   }
   const tool: HistoryTool = { id: entry.callId ?? '', name: entry.tool ?? '', input: entry.args ?? {}, running: true, expanded: false };

@@ -16,7 +16,11 @@ export interface ToolCall {
   readonly missing?: ToolResult['missing'];
 }
 
-export type Part = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'tool'; readonly call: ToolCall };
+export type Part =
+  | { readonly kind: 'text'; readonly text: string }
+  /** What the model thought; `isOpen` while it goes on. */
+  | { readonly kind: 'thoughts'; readonly text: string; readonly isOpen?: boolean }
+  | { readonly kind: 'tool'; readonly call: ToolCall };
 
 export interface Attached {
   readonly file_id: string;
@@ -55,8 +59,21 @@ const withText = (parts: readonly Part[], text: string): readonly Part[] => {
   return last?.kind === 'text' ? [...parts.slice(0, -1), { kind: 'text', text: last.text + text }] : [...parts, { kind: 'text', text }];
 };
 
-/** What was written after the last tool is void: it is written again. */
-const withoutOpenText = (parts: readonly Part[]): readonly Part[] => (parts.at(-1)?.kind === 'text' ? parts.slice(0, -1) : parts);
+const withThoughts = (parts: readonly Part[], text: string): readonly Part[] => {
+  const last = parts.at(-1);
+  return last?.kind === 'thoughts' ? [...parts.slice(0, -1), { ...last, text: last.text + text }] : [...parts, { kind: 'thoughts', text, isOpen: true }];
+};
+
+/** Whatever comes next, it has thought. */
+const closed = (parts: readonly Part[]): readonly Part[] => {
+  const last = parts.at(-1);
+  return last?.kind === 'thoughts' && last.isOpen ? [...parts.slice(0, -1), { kind: 'thoughts', text: last.text }] : parts;
+};
+
+/** What was written or thought after the last tool is void: it comes again. */
+const withoutOpenText = (parts: readonly Part[]): readonly Part[] => parts.slice(0, parts.findLastIndex(({ kind }) => kind === 'tool') + 1);
+
+const withoutOpenThoughts = (parts: readonly Part[]): readonly Part[] => (parts.at(-1)?.kind === 'thoughts' ? parts.slice(0, -1) : parts);
 
 const withCall = (parts: readonly Part[], call: ToolCall): readonly Part[] => {
   const at = parts.findIndex((part) => part.kind === 'tool' && part.call.id === call.id);
@@ -76,22 +93,25 @@ export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
     case 'phase': {
       const { phase, detail, attempt } = event.data;
       if (phase === 'restarted') return { ...known, parts: withoutOpenText(known.parts), phase: 'thinking' };
+      if (phase === 'retrying') return { ...known, parts: withoutOpenThoughts(known.parts), phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
       return { ...known, phase: phase === 'command' ? 'thinking' : phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
     }
+    case 'thinking_delta':
+      return { ...known, parts: withThoughts(known.parts, event.data.content), phase: 'thinking' };
     case 'chunk':
-      return { ...known, parts: withText(known.parts, event.data.content), phase: 'writing' };
+      return { ...known, parts: withText(closed(known.parts), event.data.content), phase: 'writing' };
     case 'tool_use':
-      return { ...known, parts: withCall(known.parts, { id: event.data.id, name: event.data.tool, began: now }), phase: 'working' };
+      return { ...known, parts: withCall(closed(known.parts), { id: event.data.id, name: event.data.tool, began: now }), phase: 'working' };
     case 'tool_result': {
       const { tool, id, input, result, is_error, missing } = event.data;
       return { ...known, parts: withCall(known.parts, { id, name: tool, input, result, isError: is_error, ended: now, ...(missing ? { missing } : {}) }), phase: 'thinking' };
     }
     case 'done': {
       const { result } = event.data;
-      const parts = known.parts.some((part) => part.kind === 'text') || result.response === '' ? known.parts : withText(known.parts, result.response);
+      const parts = known.parts.some((part) => part.kind === 'text') || result.response === '' ? closed(known.parts) : withText(closed(known.parts), result.response);
       return { ...known, parts, phase: 'over', result };
     }
     case 'error':
-      return { ...known, phase: 'over', failure: { error: event.data.error, hint: event.data.hint, code: event.data.code } };
+      return { ...known, parts: closed(known.parts), phase: 'over', failure: { error: event.data.error, hint: event.data.hint, code: event.data.code } };
   }
 };

@@ -4,6 +4,7 @@ import { AnswerText } from './answer-text.js';
 import { Attachments } from './attachment.js';
 import { GOING_ON } from './conversation.js';
 import type { LiveRun, Part } from './live-run.js';
+import { Thoughts } from './thoughts.js';
 import { ToolCallLine } from './tool-call.js';
 import { textOf, type Turn } from './turns.js';
 import { t } from './words.js';
@@ -51,8 +52,10 @@ const Question = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   );
 };
 
-const PartShown = ({ part, actions }: { part: Part; actions: TurnActions }): JSX.Element =>
-  part.kind === 'text' ? <AnswerText text={part.text} /> : <ToolCallLine call={part.call} agentId={actions.agentId} canGrant={actions.mayGrant} />;
+const PartShown = ({ part, actions }: { part: Part; actions: TurnActions }): JSX.Element => {
+  if (part.kind === 'thoughts') return <Thoughts text={part.text} isOpen={part.isOpen === true} />;
+  return part.kind === 'text' ? <AnswerText text={part.text} /> : <ToolCallLine call={part.call} agentId={actions.agentId} canGrant={actions.mayGrant} />;
+};
 
 const Going = ({ live }: { live: LiveRun }) => {
   if (live.phase === 'over') return null;

@@ -17,6 +17,7 @@ export interface Turn {
 }
 
 const partsOf = (message: Message): readonly Part[] => [
+  ...(message.thinking === undefined ? [] : [{ kind: 'thoughts' as const, text: message.thinking }]),
   ...(message.content === '' ? [] : [{ kind: 'text' as const, text: message.content }]),
   ...(message.tools ?? []).map(({ id, name, input, result, is_error }) => ({
     kind: 'tool' as const,
@@ -68,7 +69,7 @@ export const withLive = (kept: readonly Turn[], lives: readonly LiveRun[]): read
   return [...shown, ...lives.filter(({ id }) => !placed.has(id)).map(liveTurn)];
 };
 
-/** The text of an answer, without what its tools did. */
+/** The text of an answer, without what was thought and what its tools did. */
 export const textOf = (parts: readonly Part[]): string =>
   parts
     .flatMap((part) => (part.kind === 'text' ? part.text : []))

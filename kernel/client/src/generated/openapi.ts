@@ -2817,6 +2817,7 @@ export interface components {
             };
             thinking: {
                 budget_tokens: number;
+                stream_thinking?: boolean;
             } | null;
             max_history_messages: number | null;
             system_prompt: string;
@@ -3104,8 +3105,10 @@ export interface components {
             ephemeral?: boolean;
             /** @description Reads the conversation; neither the message nor its answer is kept */
             incognito?: boolean;
-            /** @description Whether the model thinks before it answers. Thoughts are not shown */
+            /** @description Whether the model thinks before it answers */
             thinking?: boolean;
+            /** @description Whether what it thinks is streamed and kept, where the model lets it be seen; otherwise as the agent says, and by default it is */
+            show_thinking?: boolean;
         };
         MessageAnswer: {
             response: string;
@@ -3201,6 +3204,8 @@ export interface components {
                 run_id: string | null;
                 role: string;
                 content: string;
+                /** @description What the model thought before it said this, where it let that be seen */
+                thinking?: string;
                 tools?: {
                     id: string;
                     name: string;
@@ -5932,6 +5937,14 @@ export interface operations {
                         };
                     } | {
                         /** @constant */
+                        event: "thinking_delta";
+                        id?: string;
+                        /** @description A piece of what the model thinks, where it lets it be seen. A `retrying` or `restarted` phase voids what came since the last tool event */
+                        data: {
+                            content: string;
+                        };
+                    } | {
+                        /** @constant */
                         event: "chunk";
                         id?: string;
                         data: {
@@ -6616,6 +6629,14 @@ export interface operations {
                             detail?: string;
                             attempt?: number;
                             approval_id?: string;
+                        };
+                    } | {
+                        /** @constant */
+                        event: "thinking_delta";
+                        id?: string;
+                        /** @description A piece of what the model thinks, where it lets it be seen. A `retrying` or `restarted` phase voids what came since the last tool event */
+                        data: {
+                            content: string;
                         };
                     } | {
                         /** @constant */

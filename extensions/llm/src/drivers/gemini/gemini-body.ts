@@ -34,7 +34,7 @@ const generationConfig = ({ maxTokens, temperature, parameters = {}, thinking }:
     ...(format === undefined ? {} : { responseMimeType: 'application/json' }),
     // Unlike the schemas of tools, this one may be any JSON Schema.
     ...(format?.type === 'json_schema' ? { responseJsonSchema: format.schema } : {}),
-    ...(thinking === undefined || noThinking ? {} : { thinkingConfig: { thinkingBudget: thinking.budgetTokens } }),
+    ...(thinking === undefined || noThinking ? {} : { thinkingConfig: { thinkingBudget: thinking.budgetTokens, includeThoughts: true } }),
   };
 };
 

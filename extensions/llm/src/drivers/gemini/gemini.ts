@@ -4,7 +4,7 @@
  * G1  A stream ends with an event that carries a `finishReason`, or that says the prompt was blocked; one without either is half a stream.
  * G2  Usage comes with each event as a running total. Cached tokens are part of those read, thoughts are apart from those written: both count.
  * G3  A call comes whole. The signature that stands beside it must be given back with it, or newer models refuse the next request.
- * G4  Thoughts are text marked as such: nobody hears them.
+ * G4  Thoughts are text marked as such, a summary of what was thought; an answer is more than them.
  */
 import { isTable } from '@svc/api';
 import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../../contract.js';
@@ -86,9 +86,9 @@ const takePart = (reading: Reading, { text, thought, thoughtSignature, functionC
     if (reading.calls.length >= MAX_CALLS) throw new ModelFailure('garbage', `the answer has more than ${MAX_CALLS} tool calls`, { httpStatus: 200 });
     const { id = '', name = '', args = {} } = functionCall;
     reading.calls.push({ type: 'call', id, name, argsText: JSON.stringify(args), ...(thoughtSignature ? { signature: thoughtSignature } : {}) });
-  } else if (typeof text === 'string' && text !== '' && thought !== true) {
-    reading.hasSpoken = true;
-    hear({ type: 'text', text });
+  } else if (typeof text === 'string' && text !== '') {
+    if (thought !== true) reading.hasSpoken = true;
+    hear({ type: thought === true ? 'thought' : 'text', text });
   }
 };
 
