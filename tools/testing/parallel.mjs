@@ -6,7 +6,7 @@ import { addTo } from './run-files.mjs';
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 
 /** These take longest, so they begin. */
-const LONGEST = ['test/crash/', 'test/contract/', 'test/lifecycle/', 'kernel/platform/', 'kernel/cli/', 'test/clients/'];
+const LONGEST = ['test/crash/', 'test/contract/', 'test/packages/', 'test/replicas/', 'test/fuzz/', 'test/lifecycle/', 'extensions/docs/', 'kernel/platform/', 'kernel/cli/', 'test/clients/'];
 
 const rankOf = (file) => {
   const index = LONGEST.findIndex((room) => file.startsWith(`dist/test/${room}`));
