@@ -56,4 +56,4 @@ export const openingOf = ({ parts, history = [] }: RunInput, runId: string): Ent
   parts ? [...history.map(({ role, parts: said }) => ({ kind: role, runId, parts: said })), { kind: 'user', runId, parts }] : [];
 
 /** What an incognito message brought was said to whoever listened, and stands in no row. */
-export const keptResult = (input: RunInput, result: RunResult): RunResult => (input.beside?.kind === 'incognito' ? { ...result, response: NOT_KEPT } : result);
+export const keptResult = (input: RunInput, result: RunResult): RunResult => (input.beside?.kind === 'incognito' && result.response !== '' ? { ...result, response: NOT_KEPT } : result);

@@ -97,8 +97,11 @@ describe('conversations in bad weather', function () {
     await answer.getByText('Far away there', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Stopped.', { exact: true }).waitFor();
-    // What had come of it is not kept by the daemon, and goes when the page reads anew.
     expect(await answer.innerText()).not.to.contain('model.');
+    await page.reload();
+    await page.getByText('Stopped.', { exact: true }).waitFor();
+    expect(await answer.innerText()).to.match(/Far away there/);
+    expect(await page.locator('.turn.note').count(), 'the daemon repeats nothing').to.equal(0);
     await say(page, 'and now?');
     await page.getByText('Here I am.').waitFor();
   });

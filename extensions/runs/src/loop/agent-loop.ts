@@ -8,7 +8,7 @@
 import { type Actor, type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { ModelAnswer } from '@svc/ext-llm/contract';
-import type { Entry } from '@svc/ext-sessions/contract';
+import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { factOf, keptResult, leftovers, withoutMessage } from '../beside.js';
 import { RunChanged, RunEnded, RunFrames, type RunResult } from '../contract.js';
@@ -203,14 +203,15 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   const status = stopped ? 'cancelled' : 'failed';
   const also = [deps.events.event(RunEnded, { ...factOf(run), status }), ...(await leftovers(deps, inputOf(run)))];
   // Who stopped a run is told what it has used; one that nobody watched has nobody to tell, and ends as an error for whoever asks later.
-  const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, '', 'cancelled') : undefined;
-  const finish = { status, ...(result ? { result } : {}), error: toRunError(error) } as const;
+  const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, progress.heard?.text ?? '', 'cancelled') : undefined;
+  const finish = { status, ...(result ? { result: keptResult(inputOf(run), result) } : {}), error: toRunError(error) } as const;
   const store = async (): Promise<void> => {
     const note = { kind: 'note' as const, runId: run.id, content: stopped ? error.message : `The run failed: ${error.message}` };
     const alone = () => deps.journal.advance(run, { finish, also, ...withoutMessage(inputOf(run)) });
     if (!progress) return alone();
+    const said = stopped ? heardSoFar(progress, run.id) : [];
     // Of a session that was taken away meanwhile nothing is left to write to: the run ends by itself.
-    await commitProgress(deps, progress, { finish, also }, [note]).catch((failure: unknown) => (isSessionGone(failure) ? alone() : Promise.reject(failure)));
+    await commitProgress(deps, progress, { finish, also }, [...said, note]).catch((failure: unknown) => (isSessionGone(failure) ? alone() : Promise.reject(failure)));
   };
   const tell = (): void => {
     if (result) publishDone(deps, run.id, result);
@@ -226,6 +227,10 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   };
   return storeEnd(deps, run, store, tell);
 }
+
+/** What was said until somebody stopped it stays: they have read it, and may speak of it. */
+const heardSoFar = ({ heard }: Progress, runId: string): EntryDraft[] =>
+  heard && heard.text !== '' ? [{ kind: 'assistant', runId, parts: [{ type: 'text', text: heard.text }], ...(heard.thoughts === '' ? {} : { thoughts: heard.thoughts }) }] : [];
 
 /** A disk that is full must hang nobody: who waits is told at once, and the end is stored as soon as it can be. */
 async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<void>, tell: () => void): Promise<LoopEnd> {

@@ -40,6 +40,8 @@ export interface Progress {
   pendingOutcomes: StepOutcome[];
   /** The pictures that its messages name. */
   readonly shown: Shown;
+  /** What the call that is under way has said so far. */
+  heard: { text: string; thoughts: string } | undefined;
 }
 
 export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
@@ -64,6 +66,7 @@ export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef,
     pendingOutcomes: [],
     staged: undefined,
     shown: nothingShown(),
+    heard: undefined,
   };
   for (const step of run.steps) {
     const outcome = modelOutcomeOf(step);

@@ -180,6 +180,36 @@ describe('the agent loop', () => {
     expect(ended).to.deep.equal(['cancelled']);
   });
 
+  /** What is on its way has arrived. */
+  const saidSoFar = () => new Promise((resolve) => setTimeout(resolve, 300));
+
+  it('keeps what was said until it was stopped: for who stopped it, in the session, and for the model', async () => {
+    const svc = await boot([{ thoughts: 'Long ago.', deltas: ['Once ', 'upon '], hangAfter: true }, { text: 'And so on.' }]);
+    const heard = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'tell me' });
+    await until(() => svc.model.requests.length === 1);
+    await saidSoFar();
+    await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
+    expect((await heard).at(-1)?.data.result).to.include({ response: 'Once upon ', finish: 'cancelled' });
+    expect((await history(svc)).slice(1)).to.have.length(2);
+    expect((await history(svc)).at(1)).to.include({ role: 'Assistant', content: 'Once upon ', thinking: 'Long ago.' });
+    await send(svc);
+    expect(JSON.stringify(svc.model.requests[1]?.body)).to.contain('Once upon ').and.not.contain('Long ago');
+  });
+
+  it('keeps nothing of a stopped answer to an incognito message', async () => {
+    const svc = await boot([{ deltas: ['a ', 'secret'], hangAfter: true }]);
+    const heard = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'hush', incognito: true });
+    await until(() => svc.model.requests.length === 1);
+    await saidSoFar();
+    await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
+    const events = await heard;
+    expect(events.at(-1)?.data.result.response).to.equal('a secret');
+    const run = await svc.kernel.daemon.parts.journal.get(OWNER, events[0]?.id.split('.')[0] ?? '');
+    expect(run?.status).to.equal('cancelled');
+    expect(JSON.stringify(run)).to.not.contain('secret');
+    expect(await history(svc)).to.have.length(0);
+  });
+
   it('begins no further call once it is stopped', async () => {
     const svc = await boot([call('chore', 'a', 'b'), { text: 'never' }]);
     const answer = send(svc);

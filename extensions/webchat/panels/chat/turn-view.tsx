@@ -134,8 +134,17 @@ export const TurnView = memo(({ turn, actions }: { turn: Turn; actions: TurnActi
   if (turn.note !== undefined)
     return (
       <article class="turn note">
+        <p class="muted row">
+          <Icon name="info" size={16} />
+          {turn.note}
+        </p>
+      </article>
+    );
+  if (turn.summary !== undefined)
+    return (
+      <article class="turn note">
         <Fold summary={<span class="muted">{t('summary')}</span>}>
-          <AnswerText text={turn.note} />
+          <AnswerText text={turn.summary} />
         </Fold>
       </article>
     );

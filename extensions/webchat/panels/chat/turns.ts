@@ -14,6 +14,8 @@ export interface Turn {
   readonly live?: LiveRun;
   /** What the daemon itself says. */
   readonly note?: string;
+  /** What a model reads in place of older messages. */
+  readonly summary?: string;
 }
 
 const partsOf = (message: Message): readonly Part[] => [
@@ -37,13 +39,18 @@ const questionOf = (message: Message): NonNullable<Turn['question']> => ({
 export const keptTurns = (history: History | undefined, sessionRuns: readonly SessionRun[]): readonly Turn[] => {
   const runs = new Map(sessionRuns.map((run) => [run.run_id, run]));
   const turns: Turn[] = [];
+  if (history?.compacted_summary) turns.push({ key: 'summary', summary: history.compacted_summary, parts: [] });
   for (const message of history?.messages ?? []) {
     const role = message.role.toLowerCase();
     const run = message.run_id == null ? undefined : runs.get(message.run_id);
     const last = turns.at(-1);
     if (role === 'user') turns.push({ key: `m${message.seq}`, question: questionOf(message), parts: [], lastSeq: message.seq, ...(run ? { run } : {}) });
-    else if (role === 'system') turns.push({ key: `m${message.seq}`, note: message.content, parts: [], lastSeq: message.seq });
-    else if (last && last.note === undefined && (last.run?.run_id === run?.run_id || !run)) turns[turns.length - 1] = { ...last, parts: [...last.parts, ...partsOf(message)], lastSeq: message.seq };
+    else if (role === 'system') {
+      // How a run ended is told by its turn.
+      if (!run) turns.push({ key: `m${message.seq}`, note: message.content, parts: [], lastSeq: message.seq });
+      else if (last?.run?.run_id === run.run_id) turns[turns.length - 1] = { ...last, lastSeq: message.seq };
+    } else if (last && last.note === undefined && last.summary === undefined && (last.run?.run_id === run?.run_id || !run))
+      turns[turns.length - 1] = { ...last, parts: [...last.parts, ...partsOf(message)], lastSeq: message.seq };
     else turns.push({ key: `m${message.seq}`, parts: partsOf(message), lastSeq: message.seq, ...(run ? { run } : {}) });
   }
   return turns;
