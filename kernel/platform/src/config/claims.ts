@@ -10,12 +10,12 @@ export const allClaims = (ofAreas: SectionClaims): SectionClaims => {
   const claims: Record<string, SectionClaims[string]> = {};
   for (const [name, claim] of Object.entries(ofAreas)) if (!isSetting(name)) claims[name] = claim;
   Object.assign(claims, kernelSections);
-  for (const [name, { schema }] of Object.entries(ofAreas)) {
+  for (const [name, { isForeign = false, schema }] of Object.entries(ofAreas)) {
     const [section = '', key] = name.split('.');
     const around = kernelSections[section];
     if (key === undefined || around === undefined) continue;
     const whole = schemaOf(claims[section]);
-    claims[section] = { ...around, schema: { ...whole, properties: { ...whole.properties, [key]: schema } } };
+    claims[section] = { ...around, isForeign: isForeign || claims[section]?.isForeign === true, schema: { ...whole, properties: { ...whole.properties, [key]: schema } } };
   }
   return claims;
 };

@@ -2,7 +2,6 @@
  * A rule above single settings: values that would open what must stay shut do not come into force.
  * The sections it watches keep what they held before, over reloads and restarts, until the rule is content.
  */
-import { schemaOf } from './claims.js';
 import type { ConfigProblem, Evaluation } from './evaluate.js';
 import type { SectionClaims } from './kernel-sections.js';
 import { createChecker } from './section-check.js';
@@ -31,7 +30,7 @@ export const heldBack = async (guard: ConfigGuard | undefined, evaluation: Evalu
   for (const section of guard.sections) {
     const value = former.values[section];
     if (value === undefined) continue;
-    const isGood = !former.isStored || (await checker.check(section, schemaOf(claims[section]), value)).ok;
+    const isGood = !former.isStored || (await checker.check(section, claims[section], value)).ok;
     if (isGood) held[section] = value;
   }
   return guard.refuses((section) => (Object.hasOwn(held, section) ? held[section] : evaluation.values.get(section))) ? undefined : held;

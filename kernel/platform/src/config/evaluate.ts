@@ -152,7 +152,7 @@ const fileLayer = async (work: Work, name: string, tree: Record<string, unknown>
   }
   if (tree !== null) {
     if (!Object.hasOwn(tree, key)) return { value: withDefaults(schema, undefined), isFromFile: false, isLost: false };
-    const checked = await work.checker.check(name, schema, tree[key]);
+    const checked = await work.checker.check(name, work.claims[name], tree[key]);
     for (const finding of checked.findings) {
       const path = [key, ...finding.path];
       const { message, expected, severity } = asWaiting(work, path, finding);
@@ -161,7 +161,7 @@ const fileLayer = async (work: Work, name: string, tree: Record<string, unknown>
     if (checked.ok) return { value: checked.value, isFromFile: true, isLost: false };
   }
   // An older program may have stored it under an older schema: it has to be good now as well.
-  const kept = Object.hasOwn(work.good, name) ? await work.checker.check(name, schema, work.good[name]) : undefined;
+  const kept = Object.hasOwn(work.good, name) ? await work.checker.check(name, work.claims[name], work.good[name]) : undefined;
   if (kept?.ok) return { value: kept.value, isFromFile: false, isKept: true, isLost: false };
   // A text that cannot be read says nothing of this section; the last one that could left it at its default.
   return { value: withDefaults(schema, undefined), isFromFile: false, isLost: tree !== null || !work.absent?.includes(name) };
@@ -175,7 +175,7 @@ const withEnv = async (work: Work, name: string, layer: Layer): Promise<unknown>
   if (settings.length > 0) {
     const parse = settings.some((setting) => /^["'[{+\-\d]/.test(setting.text)) ? await loadToml() : noToml;
     const overlaid = settings.reduce((base: unknown, setting) => withPath(base, setting.path.slice(1), envValue(setting.text, schemaAt(schema, setting.path.slice(1)), parse)), value);
-    const checked = await work.checker.check(name, schema, overlaid);
+    const checked = await work.checker.check(name, work.claims[name], overlaid);
     const names = settings.map((setting) => setting.variable);
     for (const finding of checked.findings) {
       const path = [keyOf(name), ...finding.path];

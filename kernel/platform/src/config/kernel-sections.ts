@@ -5,6 +5,8 @@ export interface SectionClaim {
   /** With its defaults. `x-security: true` closes the doors when the section is bad and was never good. */
   readonly schema: JsonSchema;
   readonly owner: string;
+  /** Set where a part of it is of somebody else than svc: its patterns are matched in linear time. */
+  readonly isForeign?: boolean;
 }
 /** By section name, or `/key` for a key of the top level. */
 export type SectionClaims = Readonly<Record<string, SectionClaim>>;

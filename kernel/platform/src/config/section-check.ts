@@ -2,8 +2,10 @@
 import { didYouMean, type Finding, type JsonSchema, labelOf, misfits, splitUnknown, withDefaults } from '@svc/api';
 import type { Ajv } from 'ajv';
 import { loadAjv } from '../schema/ajv.js';
+import { loadLinearPatterns } from '../schema/linear-pattern.js';
 import { placeOf } from '../schema/fault.js';
 import { boundIntegers, copySchema } from '../schema/schema-copy.js';
+import type { SectionClaim } from './kernel-sections.js';
 
 const MAX_NAMED = 10;
 /** Each costs a comparison with every known name and a search for its line; who has more reads them in several rounds. */
@@ -16,19 +18,23 @@ export interface Checked {
 }
 
 export interface Checker {
-  check(name: string, schema: JsonSchema, raw: unknown): Promise<Checked>;
+  check(name: string, claim: Pick<SectionClaim, 'schema' | 'isForeign'> | undefined, raw: unknown): Promise<Checked>;
 }
 
 /** One per load, so that compiled schemas of extensions that were removed do not stay. */
 export const createChecker = (): Checker => {
-  let ajv: Promise<Ajv> | undefined;
-  return {
-    check: async (name, schema, raw) => {
-      // All errors: the text is the operator's own, and one pass should name everything.
-      ajv ??= loadAjv().then((make) => make({ allErrors: true }));
-      return check(await ajv, name, schema, raw);
-    },
+  let own: Promise<Ajv> | undefined;
+  let foreign: Promise<Ajv> | undefined;
+  // All errors: the text is the operator's own, and one pass should name everything.
+  const ajvFor = (isForeign: boolean): Promise<Ajv> => {
+    if (isForeign) {
+      foreign ??= Promise.all([loadAjv(), loadLinearPatterns()]).then(([make, regExp]) => make({ allErrors: true, code: { regExp } }));
+      return foreign;
+    }
+    own ??= loadAjv().then((make) => make({ allErrors: true }));
+    return own;
   };
+  return { check: async (name, claim, raw) => check(await ajvFor(claim?.isForeign === true), name, claim?.schema ?? {}, raw) };
 };
 
 const check = (ajv: Ajv, name: string, schema: JsonSchema, raw: unknown): Checked => {

@@ -1,12 +1,13 @@
 /** What of a value does not fit a schema, in words that name the place: for what crosses between areas. */
 import type { TSchema } from '@svc/api';
 import type { Misfit } from '@svc/core';
+import { loadLinearPatterns } from './linear-pattern.js';
 import type { Ajv2020, AnySchemaObject, ValidateFunction } from 'ajv/dist/2020.js';
 
-/** Loads the checker; each schema is compiled with its first value and kept as long as somebody else keeps the schema. */
+/** Loads the checker, which matches patterns in linear time, whoever wrote them; each schema is compiled with its first value and kept as long as somebody else keeps the schema. */
 export const loadMisfit = async (): Promise<Misfit> => {
-  const [{ Ajv2020: Ajv }, formats] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')]);
-  const ajv = new Ajv({ allErrors: false, strict: false, meta: false, validateSchema: false, addUsedSchema: false });
+  const [{ Ajv2020: Ajv }, formats, regExp] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats'), loadLinearPatterns()]);
+  const ajv = new Ajv({ allErrors: false, strict: false, meta: false, validateSchema: false, addUsedSchema: false, code: { regExp } });
   // A CommonJS package: the function is its default's default.
   formats.default.default(ajv);
   // JSON Schema has no word for nothing.

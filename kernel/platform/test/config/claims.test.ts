@@ -17,6 +17,8 @@ const claims: SectionClaims = {
     owner: 'pacer',
     schema: Type.Object({ steps: Type.Integer({ default: 3, 'x-alias': ['old_steps'] }) }, { additionalProperties: false, 'x-waiting': { rest: 'nobody rests', song: true } }),
   },
+  stranger: { owner: 'stranger', isForeign: true, schema: Type.Object({ name: Type.String({ pattern: '^(a+)+$', default: 'a' }) }, { default: {} }) },
+  'api.nickname': { owner: 'stranger', isForeign: true, schema: Type.String({ pattern: '^(a+)+$', default: 'a' }) },
   '/door_key': { owner: 'porter', schema: Type.String({ default: '', 'x-caller-key': true, 'x-env': 'DOOR_KEY' }) },
   guests: { owner: 'porter', schema: Type.Array(Type.Object({ name: Type.String(), key: Type.String({ 'x-caller-key': true }) }), { default: [] }) },
 };
@@ -53,6 +55,15 @@ describe('what a claim says', () => {
     expect([heard, config.get('api.pace')]).to.deep.equal([1, 10]);
     expect(messages(await load('[api]\npace = "fast"\n'))).to.contain('config.toml:2: [api] pace must be a number');
     expect(JSON.stringify(config.schema())).to.contain('"pace"');
+  });
+
+  it('is judged in time that grows with the text, whatever patterns a stranger brings, also beside settings of the platform', async () => {
+    const [good, bad] = ['a'.repeat(500), `${'a'.repeat(500)}!`];
+    const config = await load(`[api]\nnickname = "${good}"\n[stranger]\nname = "${good}"\n`);
+    expect([config.get('api.nickname'), config.get('stranger'), messages(config)]).to.deep.equal([good, { name: good }, '']);
+    expect(messages(await load(`[api]\nnickname = "${bad}"\n[stranger]\nname = "${bad}"\n`)))
+      .to.contain('nickname')
+      .and.contain('name must');
   });
 
   it('names older spellings of its settings, in the file and in the environment', async () => {

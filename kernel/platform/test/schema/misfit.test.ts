@@ -21,6 +21,13 @@ describe('what of a value does not fit its schema', () => {
     expect(misfit(schema, 'text')).to.contain('the whole').and.to.contain('object');
   });
 
+  it('is found in time that grows with the value, whatever the pattern', () => {
+    const slow = Type.Object({ name: Type.String({ pattern: '^(a+)+$' }) });
+    expect(misfit(slow, { name: 'a'.repeat(5_000) })).to.equal(undefined);
+    expect(misfit(slow, { name: `${'a'.repeat(5_000)}!` })).to.contain('/name');
+    expect(() => misfit(Type.String({ pattern: '^(?=a)a' }), 'a')).to.throw('(?=a)');
+  });
+
   it('takes nothing for nothing, and anything else for too much', () => {
     for (const schema of [Type.Undefined(), Type.Void()]) {
       expect(misfit(schema, undefined)).to.equal(undefined);
