@@ -204,7 +204,7 @@ describe('the agent loop', () => {
     await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
     const events = await heard;
     expect(events.at(-1)?.data.result.response).to.equal('a secret');
-    const run = await svc.kernel.daemon.parts.journal.get(OWNER, events[0]?.id.split('.')[0] ?? '');
+    const run = await svc.kernel.daemon.parts.journal.get(OWNER, events[0]?.id?.split('.')[0] ?? '');
     expect(run?.status).to.equal('cancelled');
     expect(JSON.stringify(run)).to.not.contain('secret');
     expect(await history(svc)).to.have.length(0);
