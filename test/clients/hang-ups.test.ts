@@ -112,6 +112,7 @@ describe('a client that hangs up', () => {
     await second;
     await until(async () => (await followers(svc)) === 1);
     await clock.advance(GRACE_MS + LOOK_MS);
+    await until(async () => (await activeRuns(svc)) === 1);
     release();
     await first;
     await until(async () => (await activeRuns(svc)) === 0);
