@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OPEN_RATE, type TestKernelOptions } from '@svc/testing';
+import { OPEN_RATE, OWNER, type TestKernelOptions } from '@svc/testing';
 import { type VirtualClock, virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import OpenAI from 'openai';
@@ -112,7 +112,7 @@ describe('a client that hangs up', () => {
     await second;
     await until(async () => (await followers(svc)) === 1);
     await clock.advance(GRACE_MS + LOOK_MS);
-    await until(async () => (await activeRuns(svc)) === 1);
+    await until(async () => (await svc.kernel.daemon.parts.journal.list({ actor: OWNER, kind: 'agent', status: ['queued'] })).length === 0);
     release();
     await first;
     await until(async () => (await activeRuns(svc)) === 0);
