@@ -1,12 +1,15 @@
 /** Runs test files in several processes, one file at a time in each; what a file says is shown whole, in the order of ending. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { addTo } from './run-files.mjs';
+import { addTo, newTally } from './run-files.mjs';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 
 /** These take longest, so they begin. */
 const LONGEST = ['test/crash/', 'test/contract/', 'test/packages/', 'test/replicas/', 'test/fuzz/', 'test/lifecycle/', 'extensions/docs/', 'kernel/platform/', 'kernel/cli/', 'test/clients/'];
+
+/** More than this is no accident of a slow machine. */
+const MAX_AGAIN = 6;
 
 const rankOf = (file) => {
   const index = LONGEST.findIndex((room) => file.startsWith(`dist/test/${room}`));
@@ -32,8 +35,8 @@ const startWorker = () => {
   };
 };
 
-/** One process after another, should one of them not survive a file. */
-const work = async (queue, options, tally) => {
+/** One process after another, should one of them not survive a file. `judge` is given what came of each file. */
+const work = async (queue, options, judge) => {
   let worker;
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     if (!worker) {
@@ -43,19 +46,16 @@ const work = async (queue, options, tally) => {
     const began = performance.now();
     worker.child.send({ files: [file], options });
     const answer = await worker.message();
-    tally.times.push({ file, ms: performance.now() - began });
+    const ms = performance.now() - began;
     // Its pipes may still hold what it said before it answered.
     await new Promise((resolve) => setImmediate(resolve));
     process.stdout.write(worker.said());
-    if (answer) addTo(tally, answer.tally);
-    if (answer?.tally.failed > 0) console.log(`\n${file}: ${answer.tally.failed} failed`);
-    if (!answer) {
-      console.log(`\n${file}: the process ended before its tests did.`);
-      tally.failed += 1;
-      tally.failures.push({ title: file, message: 'the process ended before its tests did' });
-      worker = undefined;
-    }
-    if (options.bail && tally.failed > 0) queue.length = 0;
+    const found = answer?.tally ?? { ...newTally(), failed: 1, failures: [{ title: file, message: 'the process ended before its tests did' }] };
+    found.times.push({ file, ms });
+    if (found.failed > 0) console.log(`\n${file}: ${answer ? `${found.failed} failed` : 'the process ended before its tests did.'}`);
+    if (!answer) worker = undefined;
+    judge(file, found);
+    if (options.bail && found.failed > 0) queue.length = 0;
   }
   if (!worker) return;
   worker.child.disconnect();
@@ -63,7 +63,31 @@ const work = async (queue, options, tally) => {
   process.stdout.write(worker.said());
 };
 
+/**
+ * What fails while all run side by side is run once more by itself: a shared machine may be too slow for a test, and what is
+ * wrong fails again. What passes then counts as passed, and is named at the end as unsteady.
+ */
+const runAgain = async (failed, options, tally) => {
+  if (failed.size > MAX_AGAIN) {
+    for (const found of failed.values()) addTo(tally, found);
+    return;
+  }
+  for (const [file, before] of failed) {
+    console.log(`\n${file}, once more by itself:`);
+    await work([file], options, (_file, found) => {
+      addTo(tally, found);
+      if (found.failed === 0) tally.unsteady.push(...before.failures);
+    });
+  }
+};
+
 export const runInParallel = async (files, count, options, tally) => {
   const queue = [...files].sort((a, b) => rankOf(a) - rankOf(b));
-  await Promise.all(Array.from({ length: Math.min(count, files.length) }, () => work(queue, options, tally)));
+  const failed = new Map();
+  const judge = (file, found) => {
+    if (found.failed > 0) failed.set(file, found);
+    else addTo(tally, found);
+  };
+  await Promise.all(Array.from({ length: Math.min(count, files.length) }, () => work(queue, options, judge)));
+  await runAgain(failed, options, tally);
 };

@@ -19,14 +19,19 @@ const LINES_OF_A_FAILURE = 12;
 const SLOWEST = 12;
 
 /** What failed, once more where it is looked for first: at the end; on CI also which files took longest. */
-export const printSummary = ({ failures, times }) => {
+export const printSummary = ({ failures, unsteady, times }) => {
   const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
   if (process.env.CI && slowest.length > 1) {
     console.log('\nslowest files:');
     for (const { file, ms } of slowest) console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
   }
+  printFailures('failed beside others and passed alone', unsteady);
+  printFailures('failed', failures);
+};
+
+const printFailures = (what, failures) => {
   if (failures.length === 0) return;
-  console.log(`\nfailed ${failures.length}:`);
+  console.log(`\n${what}, ${failures.length}:`);
   for (const { title, message } of failures) {
     console.log(`\n  ${title}`);
     for (const line of message.split('\n').slice(0, LINES_OF_A_FAILURE)) console.log(`    ${line}`);

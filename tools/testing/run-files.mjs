@@ -6,8 +6,8 @@ import { inRoot } from '../build/paths.mjs';
 const TIMEOUT_MS = 30_000;
 const SLOW_MS = 500;
 
-/** What a run of tests came to; `failures` and `times` (ms) are told again at the end, where they are found. */
-export const newTally = () => ({ passed: 0, failed: 0, skipped: [], failures: [], times: [] });
+/** What a run of tests came to; `failures`, `unsteady` ones that passed by themselves, and `times` (ms) are told again at the end, where they are found. */
+export const newTally = () => ({ passed: 0, failed: 0, skipped: [], failures: [], unsteady: [], times: [] });
 
 export const addTo = (tally, { passed, failed, skipped, failures, times }) => {
   tally.passed += passed;
