@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renam
 import { join } from 'node:path';
 import { type AnyTool, type ExtensionContext, type Replay, Type, defineTool } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
-import { fixtureExtension } from '@svc/testing';
+import { fixtureExtension } from '@svc/testing/fixture-extension';
 import type { CrashPoints } from './crash-points.js';
 
 export const COUNTABLE = 'countable';

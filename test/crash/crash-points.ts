@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from 'node:fs';
 import type { Db, Dir, FetchResponse, Write } from '@svc/api';
-import { type PartFactories, standardFactories } from '@svc/daemon';
+import type { PartFactories } from '@svc/daemon';
 
 export interface CrashPoints {
   /** One more place is reached; the process may end here. */
@@ -27,10 +27,10 @@ export const createCrashPoints = (file: string, killAt: string | undefined): Cra
 };
 
 /** The standard parts, with a point before and after whatever they do. */
-export const crashingFactories = (points: CrashPoints): PartFactories => ({
-  ...standardFactories,
+export const crashingFactories = (points: CrashPoints, parts: PartFactories): PartFactories => ({
+  ...parts,
   openStorage: async (options) => {
-    const storage = await standardFactories.openStorage(options);
+    const storage = await parts.openStorage(options);
     return {
       ...storage,
       dbFor: (owner) => crashingDb(points, storage.dbFor(owner), owner.id),
@@ -38,14 +38,14 @@ export const crashingFactories = (points: CrashPoints): PartFactories => ({
     };
   },
   createFetchDoor: (deps) => {
-    const door = standardFactories.createFetchDoor(deps);
+    const door = parts.createFetchDoor(deps);
     return {
       ...door,
       fetch: async (url, init, resolve) => crashingResponse(points, init.purpose, await around(points, `fetch ${init.purpose}`, () => door.fetch(url, init, resolve))),
     };
   },
   createExecDoor: (deps) => {
-    const door = standardFactories.createExecDoor(deps);
+    const door = parts.createExecDoor(deps);
     return {
       ...door,
       exec: (command, args, options) => around(points, 'exec', () => door.exec(command, args, options)),
@@ -54,10 +54,10 @@ export const crashingFactories = (points: CrashPoints): PartFactories => ({
     };
   },
   createTcpDoor: (deps) => {
-    const door = standardFactories.createTcpDoor(deps);
+    const door = parts.createTcpDoor(deps);
     return { ...door, dial: (caller, options) => around(points, 'dial', () => door.dial(caller, options)) };
   },
-  openDir: (root) => crashingDir(points, standardFactories.openDir(root)),
+  openDir: (root) => crashingDir(points, parts.openDir(root)),
 });
 
 const around = async <T>(points: CrashPoints, name: string, work: () => Promise<T>): Promise<T> => {

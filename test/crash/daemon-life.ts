@@ -71,7 +71,7 @@ export interface Life {
 const alive = new Set<ChildProcess>();
 
 export const beginLife = (place: Place, life: number, crashAt?: string): Life => {
-  const child = spawn(process.execPath, ['--enable-source-maps', PROGRAM], {
+  const child = spawn(process.execPath, [PROGRAM], {
     env: {
       PATH: process.env.PATH,
       HOME: place.home,
@@ -80,6 +80,7 @@ export const beginLife = (place: Place, life: number, crashAt?: string): Life =>
       OPENAI_API_KEY: 'sk-crash-test',
       CRASH_POINTS: place.points(life),
       CRASH_EFFECTS: place.effects,
+      CRASH_RELEASE: releaseFile(),
       ...(crashAt === undefined ? {} : { CRASH_AT: crashAt }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

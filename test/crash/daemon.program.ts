@@ -1,20 +1,27 @@
-/** A daemon as it ships, composed so that it can die at a numbered point. Says `ready <url>` when it is. */
-import { bootDaemon } from '@svc/daemon';
-import { releaseFile } from '@svc/testing';
+/**
+ * A daemon as it ships, composed so that it can die at a numbered point. Says `ready <url>` when it is. It is loaded as the
+ * product loads itself, through the code that an earlier life has compiled: there are hundreds of lives.
+ */
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type * as Main from '../../kernel/daemon/src/main.js';
 import { countableTools } from './countable-tools.js';
 import { crashingFactories, createCrashPoints } from './crash-points.js';
 
-const { CRASH_POINTS: file = '', CRASH_AT: killAt, CRASH_EFFECTS: effects = '', ...env } = process.env;
+const { CRASH_POINTS: file = '', CRASH_AT: killAt, CRASH_EFFECTS: effects = '', CRASH_RELEASE: releaseFile = '', ...env } = process.env;
 const points = createCrashPoints(file, killAt);
+const { bootDaemon, code, standardFactories }: typeof Main = await import(pathToFileURL(join(dirname(releaseFile), 'daemon/main.js')).href);
 
 const daemon = await bootDaemon({
   env,
-  releaseFile: releaseFile(),
+  releaseFile,
+  code,
   foreground: false,
   checkReplies: true,
   port: 0,
   extra: [countableTools(points, effects)],
-  factories: crashingFactories(points),
+  factories: crashingFactories(points, standardFactories),
 });
 process.once('SIGTERM', () => void daemon.stop('the test is over').then(() => process.exit(0)));
 process.stdout.write(`ready ${daemon.url}\n`);
+await code?.keep();

@@ -9,11 +9,11 @@ const mainFile = fileURLToPath(import.meta.url);
 const folder = dirname(mainFile);
 const dist = dirname(folder);
 // Only what Node compiles itself has stacks that name the lines that were written.
-const code = process.sourceMapsEnabled ? undefined : createCodeCache(join(dist, 'compiled'));
+export const code = process.sourceMapsEnabled ? undefined : createCodeCache(join(dist, 'compiled'));
 
 const program = loadProgram(join(folder, 'program.cjs'));
 
-export const { startElsewhere } = program;
+export const { bootDaemon, standardFactories, startElsewhere } = program;
 export const main = (argv: readonly string[]): Promise<void> => program.main(argv, { mainFile, releaseFile: join(dist, 'release.json'), code });
 
 function loadProgram(file: string): typeof Program {

@@ -8,6 +8,9 @@ import { guardProcess, noteSignals } from './process/process-guard.js';
 import { startElsewhere } from './process/start-elsewhere.js';
 
 export { startElsewhere };
+/** For whoever composes a daemon of other parts. */
+export { bootDaemon } from './boot.js';
+export { standardFactories } from './platform-parts.js';
 
 /** Late enough to be in nobody's way: by then the first messages have compiled what they need. */
 const KEEP_CODE_AFTER_MS = 3_000;
