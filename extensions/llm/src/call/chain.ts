@@ -68,17 +68,7 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
       continue;
     }
     const request = fitted(call.request, resolved);
-    const result = await callModel(deps, {
-      resolved,
-      request,
-      config: call.config,
-      signal: call.signal,
-      onText: call.onText,
-      onThought: call.onThought,
-      onWait: call.onWait,
-      hasNextModel: index < chain.length - 1,
-      attempts,
-    });
+    const result = await callModel(deps, { ...call, resolved, request, hasNextModel: index < chain.length - 1, attempts });
     for (const usage of result.billed) bills.push({ provider: resolved.provider, model: resolved.model, usage });
     if (result.ok) {
       deps.keyTaken(resolved.provider);

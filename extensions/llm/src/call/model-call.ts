@@ -30,7 +30,7 @@ export interface ModelCall {
   readonly onText: ((text: string) => void) | undefined;
   readonly onThought: ((text: string) => void) | undefined;
   /** Hears why it takes longer. */
-  readonly onWait: ((wait: RetryWait) => void) | undefined;
+  readonly onWait?: ((wait: RetryWait) => void) | undefined;
   readonly hasNextModel: boolean;
   /** Filled with what is tried. */
   readonly attempts: Attempt[];

@@ -93,8 +93,8 @@ export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
     case 'phase': {
       const { phase, detail, attempt } = event.data;
       if (phase === 'restarted') return { ...known, parts: withoutOpenText(known.parts), phase: 'thinking' };
-      if (phase === 'retrying') return { ...known, parts: withoutOpenThoughts(known.parts), phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
-      return { ...known, phase: phase === 'command' ? 'thinking' : phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
+      const parts = phase === 'retrying' ? withoutOpenThoughts(known.parts) : known.parts;
+      return { ...known, parts, phase: phase === 'command' ? 'thinking' : phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
     }
     case 'thinking_delta':
       return { ...known, parts: withThoughts(known.parts, event.data.content), phase: 'thinking' };
@@ -108,7 +108,8 @@ export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
     }
     case 'done': {
       const { result } = event.data;
-      const parts = known.parts.some((part) => part.kind === 'text') || result.response === '' ? closed(known.parts) : withText(closed(known.parts), result.response);
+      const told = closed(known.parts);
+      const parts = told.some((part) => part.kind === 'text') || result.response === '' ? told : withText(told, result.response);
       return { ...known, parts, phase: 'over', result };
     }
     case 'error':
