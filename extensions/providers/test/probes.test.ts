@@ -96,7 +96,7 @@ describe('what providers answer', function () {
       ['a 404', { status: 404 }, 'no list of models at /v1/models (404)', true],
       ['a 429', { status: 429 }, 'no more questions', true],
       ['a redirect', { status: 302, headers: { location: 'http://169.254.169.254/' } }, 'redirects (302)', true],
-      ['ten megabytes', { bytes: 10 * 1024 * 1024 }, 'more than 4 MB', true],
+      ['five megabytes', { bytes: 5 * 1024 * 1024 }, 'more than 4 MB', true],
     ] as const)
       it(`${what} is an error that says so, and says nothing of the key`, async () => {
         server.answer('/v1/models', answer);
@@ -204,7 +204,7 @@ describe('what providers answer', function () {
     for (const [what, answer, says] of [
       ['a web page', HTML, 'web page'],
       ['a 500', { status: 500 }, 'answered 500'],
-      ['ten megabytes', { bytes: 10 * 1024 * 1024 }, 'more than 4 MB'],
+      ['five megabytes', { bytes: 5 * 1024 * 1024 }, 'more than 4 MB'],
       ['silence', { hang: true }, 'did not answer in time'],
     ] as const)
       it(`${what} is no list: it is told, and what was seen before stays`, async () => {

@@ -3,7 +3,7 @@ import { Empty, go, Icon, isDark, language, Loading, useEffect, useRef, useState
 import type { FrameGreeting, FrameNow } from '@svc/client/frame';
 import { type Host, hostFrame } from './frame-host.js';
 import type { Panel } from './panels.js';
-import { t } from './shell-words.js';
+import { t } from './framed-words.js';
 
 const FIRST_HEIGHT_PX = 240;
 
@@ -45,10 +45,10 @@ export const Framed = ({ panel, path }: { panel: Panel; path: readonly string[] 
         <Icon name="shield-check" size={16} />
         {t('framed', { extension: panel.extension })}
       </p>
-      {state === 'loading' && <Loading label={t('panel_loading')} />}
+      {state === 'loading' && <Loading label={t('loading')} />}
       {state === 'flooded' || state === 'left' ? (
-        <Empty icon="circle-alert" title={t('broken_title')}>
-          <p>{t(state === 'flooded' ? 'frame_floods' : 'frame_left', { extension: panel.extension })}</p>
+        <Empty icon="circle-alert" title={t('broken')}>
+          <p>{t(state === 'flooded' ? 'floods' : 'left', { extension: panel.extension })}</p>
         </Empty>
       ) : (
         <iframe

@@ -18,7 +18,7 @@ import {
   theme,
   type Theme,
 } from '@svc/kit';
-import { openPanel } from './outlet.js';
+import { shownPanel } from './outlet.js';
 import { panels, PLACES } from './panels.js';
 import { t } from './shell-words.js';
 
@@ -62,7 +62,7 @@ const OfThePage = ({ onCommands }: { onCommands: () => void }) => (
 );
 
 export const Navigation = ({ isOpen, onCommands }: { isOpen: boolean; onCommands: () => void }) => {
-  const open = openPanel()?.id;
+  const open = shownPanel()?.id;
   return (
     <nav class={isOpen ? 'nav open' : 'nav'} aria-label={t('navigation')} id="navigation">
       <a class="nav-brand" href="#/">

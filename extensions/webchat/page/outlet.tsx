@@ -1,6 +1,6 @@
 /** Where the open panel is drawn. What throws in one is shown there; the page around it goes on. */
 import { address, Button, Component, type ComponentChildren, Empty, Failure, language, Loading, type PanelDefinition, type PanelProps, useEffect, useState } from '@svc/kit';
-import { loadPanel, type Panel, panels, panelsError, loadPanels } from './panels.js';
+import { definitionOf, loadPanel, loadPanels, openPanel, type Panel, panels, panelsError } from './panels.js';
 import { t } from './shell-words.js';
 
 class Boundary extends Component<{ children: ComponentChildren }, { error?: unknown }> {
@@ -19,7 +19,7 @@ class Boundary extends Component<{ children: ComponentChildren }, { error?: unkn
 }
 
 const Opened = ({ panel, path }: PanelProps & { panel: Panel }) => {
-  const [state, setState] = useState<{ definition?: PanelDefinition; error?: unknown }>({});
+  const [state, setState] = useState<{ definition?: PanelDefinition | undefined; error?: unknown }>(() => ({ definition: definitionOf(panel) }));
   const load = (): void => {
     setState({});
     loadPanel(panel).then(
@@ -27,7 +27,7 @@ const Opened = ({ panel, path }: PanelProps & { panel: Panel }) => {
       (error: unknown) => setState({ error }),
     );
   };
-  useEffect(load, [panel.script]);
+  useEffect(() => (state.definition ? undefined : load()), []);
   if (state.error !== undefined)
     return (
       <div class="panel-body">
@@ -55,14 +55,10 @@ const FrameLater = ({ panel, path }: PanelProps & { panel: Panel }) => {
   return <code.Framed panel={panel} path={path} />;
 };
 
-/** The panel that the address names, else the first there is. */
-export const openPanel = (): Panel | undefined => {
-  const { panel } = address.value;
-  return panel === '' ? panels.value?.[0] : panels.value?.find(({ id }) => id === panel);
-};
+export const shownPanel = (): Panel | undefined => openPanel(panels.value, address.value.panel);
 
 export const Outlet = () => {
-  const panel = openPanel();
+  const panel = shownPanel();
   if (panels.value === undefined) {
     return (
       <div class="panel-body">

@@ -15,17 +15,32 @@ export const panelsError = signal<unknown>(undefined);
 /** Where the changes stood when the panels were listed for the first time: before anything else was read. */
 export let readAfter: string | undefined;
 
+/** Asked together with who asks. Where that is nobody yet it is refused, and asked again after the login. */
+let coming: Promise<OutputOf<'listPanels'> | undefined> | undefined;
+
+export const askForPanels = (): void => {
+  coming = daemon.call('listPanels').catch(() => undefined);
+};
+
+const answered = async (): Promise<OutputOf<'listPanels'>> => {
+  const first = coming;
+  coming = undefined;
+  return (await first) ?? daemon.call('listPanels');
+};
+
 export const PLACES = ['talk', 'watch', 'build', 'run'] as const;
 
 export const loadPanels = async (): Promise<void> => {
   if (!caller.peek()?.isKnown) return;
   try {
-    const answer = await daemon.call('listPanels');
+    const answer = await answered();
+    const prepared = readAfter === undefined ? prepare(answer.panels) : undefined;
     readAfter ??= answer.after;
     batch(() => {
       panels.value = answer.panels;
       panelsError.value = undefined;
     });
+    await prepared;
   } catch (error) {
     panelsError.value = error;
   }
@@ -33,16 +48,24 @@ export const loadPanels = async (): Promise<void> => {
 
 let isAsked = false;
 
-/** Lists them unless that was done already. */
-export const listPanels = (): void => {
-  if (isAsked || !caller.peek()?.isKnown) return;
+/** Lists them unless that was done already. Resolves when the one that is open could load what it begins with. */
+export const listPanels = async (): Promise<void> => {
+  if (isAsked) return;
+  if (!caller.peek()?.isKnown) {
+    coming = undefined;
+    return;
+  }
   isAsked = true;
-  void loadPanels();
+  await loadPanels();
 };
 
 export const hrefOf = (panel: Pick<Panel, 'extension'>, file: string): string => `/ui/panels/${encodeURIComponent(panel.extension)}/${encodeURIComponent(file)}`;
 
 const loaded = new Map<string, Promise<PanelDefinition>>();
+const definitions = new Map<string, PanelDefinition>();
+
+/** Its code, where that is there. */
+export const definitionOf = (panel: Pick<Panel, 'extension' | 'script'>): PanelDefinition | undefined => definitions.get(hrefOf(panel, panel.script));
 
 const styleOf = (href: string): Promise<void> =>
   new Promise((resolve) => {
@@ -54,6 +77,20 @@ const styleOf = (href: string): Promise<void> =>
     link.onload = link.onerror = () => resolve();
     document.head.append(link);
   });
+
+/** The panel that the address names, else the first there is. */
+export const openPanel = (all: readonly Panel[] = [], id: string): Panel | undefined => (id === '' ? all[0] : all.find((panel) => panel.id === id));
+
+/** What the open panel will ask for first, before it is drawn. */
+const prepare = async (all: readonly Panel[]): Promise<void> => {
+  const { panel: id, path } = address.peek();
+  const open = openPanel(all, id);
+  if (!open || open.frame) return;
+  // What fails is asked for again, and told, where the panel is drawn.
+  await loadPanel(open)
+    .then((definition) => definition.prepare?.(path))
+    .catch(() => undefined);
+};
 
 /** Code that will be wanted when the panels are listed, named in the page's head. */
 export const loadFirstPanel = (): void => {
@@ -72,6 +109,7 @@ export const loadPanel = (panel: Pick<Panel, 'extension' | 'script' | 'style'>):
   const script: Promise<{ panel?: PanelDefinition }> = import(href);
   const coming = Promise.all([script, style]).then(([{ panel: definition }]) => {
     if (!definition) throw new Error(`${href} exports no panel.`);
+    definitions.set(href, definition);
     return definition;
   });
   loaded.set(href, coming);

@@ -23,9 +23,9 @@ import {
 } from '@svc/kit';
 import { Login } from './login.js';
 import { Navigation } from './navigation.js';
-import { openPanel, Outlet } from './outlet.js';
+import { shownPanel, Outlet } from './outlet.js';
 import { Palette } from './palette.js';
-import { listPanels, loadFirstPanel, loadPanels, panels, panelsError, readAfter } from './panels.js';
+import { askForPanels, listPanels, loadFirstPanel, loadPanels, panels, panelsError, readAfter } from './panels.js';
 import { t } from './shell-words.js';
 
 const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
@@ -53,7 +53,7 @@ const useKeys = (toggleCommands: () => void): void => {
 const Inside = () => {
   const [isNavOpen, setNavOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  useEffect(listPanels, []);
+  useEffect(() => void listPanels(), []);
   // A socket that was refused is opened anew when the caller is known again. It tells what changed since the panels were listed.
   const isBegun = panels.value !== undefined || panelsError.value !== undefined;
   useEffect(() => (mustLogIn.value || !isBegun ? undefined : startLive(readAfter)), [mustLogIn.value, isBegun]);
@@ -61,7 +61,7 @@ const Inside = () => {
   useEffect(() => setNavOpen(false), [address.value]);
   const toggle = (): void => setPaletteOpen((now) => !now);
   useKeys(toggle);
-  const title = openPanel()?.title[language.value] ?? 'svc';
+  const title = shownPanel()?.title[language.value] ?? 'svc';
   return (
     <div class="shell">
       <a class="skip" href="#content" onClick={skip}>
@@ -95,7 +95,7 @@ const skip = (event: MouseEvent): void => {
 
 /** Whoever is asked for the key again, because it was taken away, finds what they typed behind that. */
 const Page = () => {
-  const [isInside, setInside] = useState(false);
+  const [isInside, setInside] = useState(() => caller.peek()?.isKnown === true);
   useEffect(() => {
     if (caller.value?.isKnown) setInside(true);
   }, [caller.value]);
@@ -121,25 +121,35 @@ const Page = () => {
 };
 
 effect(() => {
-  const title = openPanel()?.title[language.value];
+  const title = shownPanel()?.title[language.value];
   document.title = title === undefined ? 'svc' : `${title} · svc`;
   document.documentElement.lang = language.value === 'zh' ? 'zh-Hans' : 'en';
 });
 
 const FIRST_WAIT_MS = 1_000;
+/** What comes sooner is drawn once and whole, without a sign of waiting before it. */
+const DRAWN_BY_MS = 500;
+
+const draw = (): void => {
+  clearTimeout(drawAtLatest);
+  const root = document.getElementById('page');
+  if (!root || root.dataset['drawn'] === 'yes') return;
+  root.dataset['drawn'] = 'yes';
+  root.replaceChildren();
+  render(<Page />, root);
+};
+const drawAtLatest = setTimeout(draw, DRAWN_BY_MS);
 
 /** A page that was opened while the daemon starts waits for it. */
 const begin = (): void => {
-  loadCaller().then(listPanels, (error: unknown) => {
-    failed(error);
-    setTimeout(begin, FIRST_WAIT_MS);
-  });
+  askForPanels();
+  loadCaller()
+    .then(listPanels)
+    .then(draw, (error: unknown) => {
+      failed(error);
+      setTimeout(begin, FIRST_WAIT_MS);
+    });
 };
 
 begin();
 loadFirstPanel();
-const root = document.getElementById('page');
-if (root) {
-  root.replaceChildren();
-  render(<Page />, root);
-}

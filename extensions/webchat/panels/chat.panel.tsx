@@ -1,23 +1,35 @@
 /** Conversations: `#/chat/<agent>/<session>`; without a session the agent's current one, without an agent the last one talked with. */
 import './chat/chat.css';
 import { address, addressOf, Button, daemon, definePanel, Empty, Failure, go, Icon, keep, Loading, may, type PanelProps, useEffect, useLoaded, useState } from '@svc/kit';
-import { type Agent, LAST_AGENT, useAgents } from './chat/agents.js';
+import { type Agent, LAST_AGENT, prepareAgent, useAgents } from './chat/agents.js';
 import { ConversationView, NewConversation } from './chat/conversation-view.js';
 import { SessionList } from './chat/session-list.js';
 import { NoAgents } from './chat/welcome.js';
 import { t } from './chat/words.js';
 
 const NEW = 'new';
+const NEWEST = 20;
 
-/** The session that is meant where none is named. */
+const openings = new Map<string, Promise<void>>();
+
+/** Goes to the session of the agent that is meant where none is named, unless somebody went elsewhere meanwhile. */
+const openCurrent = (agentId: string): Promise<void> => {
+  const open = async (): Promise<void> => {
+    const { sessions } = await daemon.call('listAgentSessions', { id: agentId, limit: NEWEST });
+    const { panel: id, path, query } = address.peek();
+    const [named = agentId, session] = path;
+    if ((id !== '' && id !== 'chat') || named !== agentId || session !== undefined) return;
+    const current = sessions.find(({ is_canonical }) => is_canonical) ?? sessions[0];
+    go('chat', [agentId, current && current.message_count > 0 ? current.session_id : NEW], { query, replace: true });
+  };
+  const opening = openings.get(agentId) ?? open().finally(() => openings.delete(agentId));
+  openings.set(agentId, opening);
+  return opening;
+};
+
 const CurrentSession = ({ agent }: { agent: Agent }) => {
-  const sessions = useLoaded(`current ${agent.id}`, (signal) => daemon.call('listAgentSessions', { id: agent.id, limit: 20 }, { signal }));
-  useEffect(() => {
-    if (!sessions.data) return;
-    const current = sessions.data.sessions.find(({ is_canonical }) => is_canonical) ?? sessions.data.sessions[0];
-    go('chat', [agent.id, current && current.message_count > 0 ? current.session_id : NEW], { query: address.peek().query, replace: true });
-  }, [sessions.data]);
-  return sessions.error === undefined ? <Loading /> : <Failure error={sessions.error} onRetry={sessions.reload} />;
+  const opened = useLoaded(`current ${agent.id}`, () => openCurrent(agent.id));
+  return opened.error === undefined ? <Loading /> : <Failure error={opened.error} onRetry={opened.reload} />;
 };
 
 const Opened = ({ agent, sessionId }: { agent: Agent; sessionId: string | undefined }) => {
@@ -72,4 +84,9 @@ const Chat = ({ path }: PanelProps) => {
   );
 };
 
-export const panel = definePanel({ view: Chat });
+const prepare = async ([named, sessionId]: readonly string[]): Promise<void> => {
+  const agent = await prepareAgent(named);
+  if (agent && sessionId === undefined) await openCurrent(agent.id);
+};
+
+export const panel = definePanel({ view: Chat, prepare });

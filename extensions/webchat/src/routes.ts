@@ -78,13 +78,18 @@ const byPlace = (one: PanelView, other: PanelView): number =>
 /** Of two with one id the first one stays. */
 const onlyFirst = (all: readonly PanelView[]): PanelView[] => all.filter((panel, index) => all.findIndex(({ id }) => id === panel.id) === index);
 
-/** The panel that opens by itself is in the page's head, so that its code comes while the page asks who looks at it. */
+/** The panel that opens by itself is named in the page's head, and its files with it, so that they come while the page itself does. */
 const FIRST_PANEL = 'chat';
-const withFirstPanel = (panels: readonly PanelView[]): string => {
-  const first = panels.find(({ id, frame }) => id === FIRST_PANEL && !frame);
+const withFirstPanel = (all: readonly PanelView[]): string => {
+  const first = all.find(({ id, frame }) => id === FIRST_PANEL && !frame);
   if (!first) return markup;
-  const { extension, script, style = '' } = first;
-  return markup.replace('</head>', `  <meta name="first-panel" content="${[FIRST_PANEL, extension, script, style].join(' ').trim()}">\n  </head>`);
+  const { extension, script, style } = first;
+  const head = [
+    `<meta name="first-panel" content="${[FIRST_PANEL, extension, script, style ?? ''].join(' ').trim()}">`,
+    `<link rel="modulepreload" href="/ui/panels/${extension}/${script}">`,
+    ...(style === undefined ? [] : [`<link rel="stylesheet" href="/ui/panels/${extension}/${style}">`]),
+  ];
+  return markup.replace('</head>', `${head.map((line) => `  ${line}\n  `).join('')}</head>`);
 };
 
 const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [

@@ -16,7 +16,7 @@ export { keep, kept } from './kept.js';
 export { type Draft, useDraft, type Versioned } from './draft.js';
 export { useFresh } from './fresh.js';
 export { type ChangeKind, connection, type Connection, startLive, useChanges } from './live.js';
-export { type Loaded, useLoaded } from './loading.js';
+export { forgetEarly, type Loaded, loadEarly, useLoaded } from './loading.js';
 export { memo } from './memo.js';
 export { ago, bytes, count, dateTime, duration, money, shortId } from './numbers.js';
 export { useOffered } from './offered.js';

@@ -29,6 +29,11 @@ export const kitWords = words({
     changed_difference: 'What was changed elsewhere',
     go_on: 'Go on with mine, on top of that',
     take_theirs: 'Drop mine, take that',
+    just_now: 'now',
+    minutes_ago: '{n}m ago',
+    hours_ago: '{n}h ago',
+    yesterday: 'yesterday',
+    days_ago: '{n}d ago',
   },
   zh: {
     copy: '复制',
@@ -57,5 +62,10 @@ export const kitWords = words({
     changed_difference: '别处的改动',
     go_on: '在其基础上继续我的修改',
     take_theirs: '放弃我的修改，采用新内容',
+    just_now: '现在',
+    minutes_ago: '{n}分钟前',
+    hours_ago: '{n}小时前',
+    yesterday: '昨天',
+    days_ago: '{n}天前',
   },
 });

@@ -16,11 +16,52 @@ export interface Loaded<T> {
 /** Many changes at once are one reload; while one is under way the next waits for it, so that what never stops changing is shown all the same. */
 const TOGETHER_MS = 150;
 
+interface State<T> {
+  readonly key: string;
+  readonly data?: T;
+  readonly error?: unknown;
+}
+
+/** A view that is not drawn by then does not come. */
+const EARLY_MS = 10_000;
+interface Early<T> {
+  readonly coming: Promise<State<T>>;
+  /** Once it came: what is there already is drawn at once. */
+  state?: State<T>;
+}
+const early = new Map<string, Early<unknown>>();
+const earlyOf = <T>(key: string): Early<T> | undefined => early.get(key) as Early<T> | undefined; // as loadEarly was called for that key
+
+/**
+ * Begins to load what useLoaded will want under that key, of the same type, once: before the page follows changes, which are
+ * told from where its panels were listed. It is forgotten when it fails: then useLoaded asks for itself.
+ */
+export const loadEarly = async <T>(key: string, load: () => Promise<T>): Promise<T> => {
+  const loading = load();
+  const own: Early<T> = { coming: loading.then((data) => (own.state = { key, data })) };
+  early.set(key, own);
+  const forget = (): void => {
+    if (early.get(key) === own) forgetEarly(key);
+  };
+  setTimeout(forget, EARLY_MS);
+  own.coming.catch(forget);
+  return loading;
+};
+
+/** Of no use to any view any more. */
+export const forgetEarly = (key: string): void => void early.delete(key);
+
+const takeEarly = <T>(key: string): Promise<State<T>> | undefined => {
+  const begun = earlyOf<T>(key);
+  forgetEarly(key);
+  return begun?.coming;
+};
+
 /**
  * `key` names what is loaded: another key forgets the data of the one before. `on` are the changes that make it load anew.
  */
 export const useLoaded = <T>(key: string, load: (signal: AbortSignal) => Promise<T>, on: readonly ChangeKind[] = []): Loaded<T> => {
-  const [state, setState] = useState<{ key: string; data?: T; error?: unknown }>({ key });
+  const [state, setState] = useState<State<T>>(() => earlyOf<T>(key)?.state ?? { key });
   const latest = useRef(load);
   latest.current = load;
   const running = useRef<AbortController>(undefined);
@@ -30,10 +71,9 @@ export const useLoaded = <T>(key: string, load: (signal: AbortSignal) => Promise
     running.current?.abort();
     const own = new AbortController();
     running.current = own;
-    latest
-      .current(own.signal)
+    (takeEarly<T>(key) ?? latest.current(own.signal).then((data) => ({ key, data })))
       .then(
-        (data) => !own.signal.aborted && setState({ key, data }),
+        (came) => !own.signal.aborted && setState(came),
         (error: unknown) => {
           if (own.signal.aborted) return;
           if (error instanceof SvcError && error.status === 401) mustLogIn.value = true;
@@ -62,6 +102,6 @@ export const useLoaded = <T>(key: string, load: (signal: AbortSignal) => Promise
   };
   useChanges(on, soon);
 
-  const now: { data?: T; error?: unknown } = state.key === key ? state : {};
+  const now: Partial<State<T>> = state.key === key ? state : {};
   return { data: now.data, error: now.error, isFirst: now.data === undefined && now.error === undefined, reload };
 };

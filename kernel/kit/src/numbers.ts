@@ -1,4 +1,5 @@
 /** Numbers, times and money as people of the chosen language write them. */
+import { kitWords } from './kit-words.js';
 import { language } from './words.js';
 
 const LOCALES = { en: 'en-GB', zh: 'zh-CN' } as const;
@@ -38,18 +39,27 @@ export const duration = (ms: number): string => {
   return `${unit(Math.floor(ms / HOUR_MS), 'hour')} ${unit(Math.floor((ms % HOUR_MS) / MINUTE_MS), 'minute')}`;
 };
 
-/** How long ago, by this browser's clock. One that runs behind the daemon's never says `in 3 minutes`. */
-export const ago = (iso: string, now = Date.now()): string => {
-  const passed = Math.max(0, now - Date.parse(iso));
-  const relative = new Intl.RelativeTimeFormat(locale(), { numeric: 'auto', style: 'narrow' });
-  if (passed < MINUTE_MS) return relative.format(0, 'minute');
-  if (passed < HOUR_MS) return relative.format(-Math.floor(passed / MINUTE_MS), 'minute');
-  if (passed < DAY_MS) return relative.format(-Math.floor(passed / HOUR_MS), 'hour');
-  if (passed < 7 * DAY_MS) return relative.format(-Math.floor(passed / DAY_MS), 'day');
-  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium' }).format(new Date(iso));
+const dateFormats = new Map<string, Intl.DateTimeFormat>();
+const dateFormat = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat => {
+  const key = `${locale()} ${JSON.stringify(options)}`;
+  const known = dateFormats.get(key) ?? new Intl.DateTimeFormat(locale(), options);
+  dateFormats.set(key, known);
+  return known;
 };
 
-export const dateTime = (iso: string): string => new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));
+/** How long ago, by this browser's clock. One that runs behind the daemon's never says `in 3 minutes`. In words of our own: the browser's cost a tenth of the page's start. */
+export const ago = (iso: string, now = Date.now()): string => {
+  const passed = Math.max(0, now - Date.parse(iso));
+  const n = (ms: number): { n: number } => ({ n: Math.floor(passed / ms) });
+  if (passed < MINUTE_MS) return kitWords('just_now');
+  if (passed < HOUR_MS) return kitWords('minutes_ago', n(MINUTE_MS));
+  if (passed < DAY_MS) return kitWords('hours_ago', n(HOUR_MS));
+  if (passed < 2 * DAY_MS) return kitWords('yesterday');
+  if (passed < 7 * DAY_MS) return kitWords('days_ago', n(DAY_MS));
+  return dateFormat({ dateStyle: 'medium' }).format(new Date(iso));
+};
+
+export const dateTime = (iso: string): string => dateFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));
 
 /** Enough of an id to tell it from its neighbours: its end, since ids begin with their time. */
 export const shortId = (id: string): string => id.slice(-8);

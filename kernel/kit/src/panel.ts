@@ -8,6 +8,11 @@ export interface PanelProps {
 
 export interface PanelDefinition {
   readonly view: ComponentType<PanelProps>;
+  /**
+   * Called once, where it is the panel that the page opens with: begins to load what its view will want first (loadEarly). The
+   * page waits a moment with its first drawing until this resolves; what fails here is asked for again by the view.
+   */
+  readonly prepare?: (path: readonly string[]) => Promise<void>;
 }
 
 export const definePanel = (panel: PanelDefinition): PanelDefinition => panel;

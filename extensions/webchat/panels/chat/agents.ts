@@ -1,5 +1,5 @@
 /** The agents one can talk with: the one that is meant at once, all of them as soon as one can type. */
-import { daemon, kept, type OutputOf, SvcError, useLoaded, useRef } from '@svc/kit';
+import { daemon, forgetEarly, kept, loadEarly, type OutputOf, SvcError, useLoaded, useRef } from '@svc/kit';
 import { whenQuiet } from './later.js';
 
 /** What of an agent is shown beside a conversation. */
@@ -30,6 +30,24 @@ const meantFirst = async (named: string | undefined, signal: AbortSignal): Promi
   return usual.length > 0 ? usual : (await daemon.call('listAgents', { limit: 1, sort: 'name', order: 'asc' }, { signal })).agents;
 };
 
+const keyOfFirst = (named: string | undefined): string => `first ${named ?? ''}`;
+
+/** Asks for the agent that is meant, before a view does; undefined where there is none. */
+export const prepareAgent = async (named: string | undefined): Promise<Agent | undefined> => {
+  const agent = meantOf(await loadEarly(keyOfFirst(named), () => meantFirst(named, new AbortController().signal)), named);
+  if (!agent || named !== undefined) return agent;
+  // Before a view is drawn the address will name it.
+  forgetEarly(keyOfFirst(named));
+  await loadEarly(keyOfFirst(agent.id), () => Promise.resolve([agent]));
+  return agent;
+};
+
+const meantOf = (agents: readonly Agent[], named: string | undefined): Agent | undefined => {
+  if (named !== undefined) return agents.find(({ id }) => id === named);
+  const last = kept(LAST_AGENT);
+  return agents.find(({ id }) => id === last) ?? agents.find(({ name }) => name === USUAL) ?? agents[0];
+};
+
 export interface Agents {
   /** As many as are known by now. */
   readonly agents: readonly Agent[];
@@ -54,11 +72,10 @@ export const useAgents = (named: string | undefined): Agents => {
   const met = useRef<readonly Agent[]>([]);
   // Once it was met, or all are there, nothing is asked for one of them.
   const isMet = isKnown || met.current.some(({ id }) => id === named);
-  const first = useLoaded<readonly Agent[]>(isMet ? 'met' : `first ${named ?? ''}`, (signal) => (isMet ? Promise.resolve([]) : meantFirst(named, signal)));
+  const first = useLoaded<readonly Agent[]>(isMet ? 'met' : keyOfFirst(named), (signal) => (isMet ? Promise.resolve([]) : meantFirst(named, signal)));
   if (first.data && first.data.length > 0) met.current = first.data;
   const agents = all.data ?? met.current;
-  const last = kept(LAST_AGENT);
-  const agent = named === undefined ? (agents.find(({ id }) => id === last) ?? agents.find(({ name }) => name === USUAL) ?? agents[0]) : agents.find(({ id }) => id === named);
+  const agent = meantOf(agents, named);
   const error = isKnown ? undefined : (first.error ?? all.error);
   // One that is named and not found by its id may be among all of them.
   const isAnswered = isKnown || (named === undefined && first.data !== undefined);

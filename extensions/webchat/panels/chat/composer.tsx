@@ -110,6 +110,8 @@ const useGrowing = (area: RefObject<HTMLTextAreaElement | null>, text: string): 
     const element = area.current;
     if (!element) return;
     element.style.height = 'auto';
+    // One row, without asking the browser to lay out everything for that.
+    if (text === '') return;
     element.style.height = `${element.scrollHeight + 2}px`;
   }, [text]);
 

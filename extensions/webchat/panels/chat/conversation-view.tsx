@@ -119,16 +119,24 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
         <LinkButton href={addressOf('chat', [agent.id, 'new'])}>{t('new')}</LinkButton>
       </Empty>
     );
-  if (!history && lives.length === 0) return error === undefined ? <Loading /> : <Failure error={error} onRetry={() => void conversation.refresh()} />;
+  // One can write before what was said is there.
+  const isComing = !history && lives.length === 0;
+  if (isComing && error !== undefined) return <Failure error={error} onRetry={() => void conversation.refresh()} />;
   const isRunning = lives.some(({ phase }) => phase !== 'over');
   return (
     <>
       {error !== undefined && <Failure error={error} onRetry={() => void conversation.refresh()} />}
-      <TurnList turns={turns} actions={actions}>
-        {(turns.length === 0 || isSetUp) && (
-          <Welcome agent={agent} maySend={maySend} maySetUp={may('providers.write')} isAsked={isSetUp} onTry={(text) => conversation.send({ text, attachments: [] }).catch(failed)} />
-        )}
-      </TurnList>
+      {isComing ? (
+        <div class="turns-frame">
+          <Loading />
+        </div>
+      ) : (
+        <TurnList turns={turns} actions={actions}>
+          {(turns.length === 0 || isSetUp) && (
+            <Welcome agent={agent} maySend={maySend} maySetUp={may('providers.write')} isAsked={isSetUp} onTry={(text) => conversation.send({ text, attachments: [] }).catch(failed)} />
+          )}
+        </TurnList>
+      )}
       <Composer
         key={sessionId}
         draftKey={sessionId}

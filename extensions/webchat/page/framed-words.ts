@@ -1,0 +1,19 @@
+/** What is said around a stranger's panel: it comes with the code that hosts frames, not with the page. */
+import { words } from '@svc/kit';
+
+export const t = words({
+  en: {
+    loading: 'The panel is loading',
+    broken: 'This panel does not work',
+    framed: 'This panel came with {extension}, from elsewhere. It sees only what its own extension answers, as you.',
+    floods: '{extension} sends messages without end. Its panel was closed.',
+    left: '{extension} put another document in place of its panel. It was closed.',
+  },
+  zh: {
+    loading: '正在加载面板',
+    broken: '此面板无法工作',
+    framed: '此面板由外部扩展 {extension} 提供，只能以您的身份访问该扩展自身的接口。',
+    floods: '{extension} 不断发送消息，其面板已关闭。',
+    left: '{extension} 将面板替换成了其他文档，面板已关闭。',
+  },
+});
