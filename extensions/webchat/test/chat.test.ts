@@ -96,6 +96,25 @@ describe('conversations on the page', function () {
     await page.getByText('Still here.').waitFor();
   });
 
+  it('draws formulas as MathML that scrolls within its line, and what is none as it was written', async () => {
+    await visit();
+    await say('how long is the other side?');
+    await answer(
+      `No TeX: $\\frac{$, $\\href{javascript:alert(1)}{x}$, $\\def\\a{\\a\\a}\\a$, $${'{'.repeat(1_500)}$.\n\nIt costs $5 to $10: $\\sqrt{a^2+b^2}$.\n\n$$\n\\begin{aligned} c &= \\frac{1}{2} \\\\ ${'x + '.repeat(200)} y &= 3 \\end{aligned}\n$$\n\n| side |\n|---|\n| $c$ |`,
+    );
+    await settled();
+    const formulas = lastAnswer().locator('math');
+    await formulas.nth(2).waitFor();
+    expect(await formulas.count()).to.equal(3);
+    expect(await formulas.first().locator('msqrt msup').count()).to.equal(2);
+    expect(await formulas.nth(1).locator('mtr').count()).to.equal(2);
+    expect(await lastAnswer().locator('.formula a, .formula img, .formula script').count()).to.equal(0);
+    const text = await lastAnswer().innerText();
+    for (const asWritten of ['It costs $5 to $10:', '$\\frac{$', '$\\href{javascript:alert(1)}{x}$', '$\\def\\a{\\a\\a}\\a$']) expect(text).to.contain(asWritten);
+    await expectWellMade(page, 'formulas');
+    expect(mistakes).to.deep.equal([]);
+  });
+
   it('draws tool calls as one line that unfolds, with what an answer cost under it', async () => {
     await visit();
     await say('note it');

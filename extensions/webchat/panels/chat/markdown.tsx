@@ -7,9 +7,10 @@
  * M3  What is too large or too deep to be read is shown as it is.
  */
 import { Component, type ComponentChildren, CopyButton, Fragment, type JSX, useEffect, useMemo, useRef, useState } from '@svc/kit';
-import { lexer, type Token, type Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
 import type { Highlighted } from './highlight.js';
 import { t } from './markdown-words.js';
+import { lexed } from './math-tokens.js';
 
 const MAX_CHARS = 300_000;
 const MAX_DEPTH = 24;
@@ -72,6 +73,8 @@ const drawnInline = ({ token, depth }: InlineProps): JSX.Element => {
       );
     case 'image':
       return <Link href={String(token['href'])}>{token['text'] || String(token['href'])}</Link>;
+    case 'math':
+      return <Formula tex={String(token['text'])} raw={token.raw} isDisplay={token['isDisplay'] === true} />;
     case 'escape':
       return <>{token['text']}</>;
     case 'text':
@@ -99,6 +102,12 @@ const Block = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX.
       return <>{token.tokens ? inline(token.tokens, depth) : plain(String(token['text']))}</>;
     case 'code':
       return <CodeBlock text={String(token['text'])} language={String(token['lang'] ?? '').split(/\s/, 1)[0] ?? ''} />;
+    case 'math':
+      return (
+        <p>
+          <Formula tex={String(token['text'])} raw={token.raw} isDisplay />
+        </p>
+      );
     case 'blockquote':
       return <blockquote>{blocks(token.tokens, depth)}</blockquote>;
     case 'checkbox':
@@ -196,6 +205,28 @@ const CodeBlock = ({ text, language }: { text: string; language: string }) => {
   );
 };
 
+/** As it was written, until what draws it is there, and where that cannot. */
+const Formula = ({ tex, raw, isDisplay }: { tex: string; raw: string; isDisplay: boolean }) => {
+  const [drawn, setDrawn] = useState<{ tex: string; tree: ComponentChildren }>();
+  useEffect(() => {
+    let isWanted = true;
+    import('./formula.js').then(
+      ({ formula }) => isWanted && setDrawn({ tex, tree: formula(tex, isDisplay) }),
+      () => undefined, // it can be read as it stands
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [tex, isDisplay]);
+  if (drawn?.tex !== tex || drawn.tree === undefined) return <code>{raw.trim()}</code>;
+  if (!isDisplay) return <span class="formula">{drawn.tree}</span>;
+  return (
+    <span class="formula display" role="region" aria-label={t('formula')} tabIndex={0}>
+      {drawn.tree}
+    </span>
+  );
+};
+
 /** What was read, and up to where it cannot change when more is written. */
 interface Read {
   readonly text: string;
@@ -212,7 +243,7 @@ const MAY_CHANGE = 2;
 const readOn = (before: Read, text: string): Read => {
   const from = text.startsWith(before.text) ? before : NOTHING;
   const settled = from.tokens.slice(0, from.settled);
-  const tokens = [...settled, ...lexer(text.slice(from.settledChars), { gfm: true, breaks: true })];
+  const tokens = [...settled, ...lexed(text.slice(from.settledChars))];
   const stands = Math.max(from.settled, tokens.length - MAY_CHANGE);
   const chars = tokens.slice(from.settled, stands).reduce((sum, { raw }) => sum + raw.length, from.settledChars);
   // The lexer changes tabs and line ends; where lengths do not add up nothing is taken over.
