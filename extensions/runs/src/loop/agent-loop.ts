@@ -209,9 +209,8 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
     const note = { kind: 'note' as const, runId: run.id, content: stopped ? error.message : `The run failed: ${error.message}` };
     const alone = () => deps.journal.advance(run, { finish, also, ...withoutMessage(inputOf(run)) });
     if (!progress) return alone();
-    const said = stopped ? heardSoFar(progress, run.id) : [];
     // Of a session that was taken away meanwhile nothing is left to write to: the run ends by itself.
-    await commitProgress(deps, progress, { finish, also }, [...said, note]).catch((failure: unknown) => (isSessionGone(failure) ? alone() : Promise.reject(failure)));
+    await commitProgress(deps, progress, { finish, also }, [...heardSoFar(progress, run.id), note]).catch((failure: unknown) => (isSessionGone(failure) ? alone() : Promise.reject(failure)));
   };
   const tell = (): void => {
     if (result) publishDone(deps, run.id, result);
@@ -228,7 +227,7 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   return storeEnd(deps, run, store, tell);
 }
 
-/** What was said until somebody stopped it stays: they have read it, and may speak of it. */
+/** What was said until somebody stopped it, or it broke off, stays: people have read it, and may speak of it. */
 const heardSoFar = ({ heard }: Progress, runId: string): EntryDraft[] =>
   heard && heard.text !== '' ? [{ kind: 'assistant', runId, parts: [{ type: 'text', text: heard.text }], ...(heard.thoughts === '' ? {} : { thoughts: heard.thoughts }) }] : [];
 

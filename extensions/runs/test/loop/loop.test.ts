@@ -196,6 +196,18 @@ describe('the agent loop', () => {
     expect(JSON.stringify(svc.model.requests[1]?.body)).to.contain('Once upon ').and.not.contain('Long ago');
   });
 
+  it('keeps what was said until it broke off: in the session, and for the model', async () => {
+    const svc = await boot([{ deltas: ['Once ', 'upon '], halfStream: true }, { text: 'And so on.' }]);
+    const heard = await svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'tell me' });
+    expect(heard.at(-1)?.event).to.equal('error');
+    expect((await history(svc)).slice(1).map(({ role, content }) => [role, content.split(':')[0]])).to.deep.equal([
+      ['Assistant', 'Once upon '],
+      ['System', 'The run failed'],
+    ]);
+    await send(svc);
+    expect(JSON.stringify(svc.model.requests.at(-1)?.body)).to.contain('Once upon ');
+  });
+
   it('keeps nothing of a stopped answer to an incognito message', async () => {
     const svc = await boot([{ deltas: ['a ', 'secret'], hangAfter: true }]);
     const heard = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'hush', incognito: true });

@@ -12,9 +12,9 @@ const MAX_PLACES = 100;
 const MAX_VALUE_DEPTH = 64;
 
 interface Compiled {
-  /** Fills in what the schema gives as default. */
-  readonly first: ValidateFunction;
   readonly fills: boolean;
+  /** Fills in what the schema gives as default. Compiled when it is called first, as the other one is. */
+  first(): ValidateFunction;
   /** Goes on after the first fault. */
   all(): ValidateFunction;
 }
@@ -47,8 +47,9 @@ const check = ({ first, fills }: Compiled, given: unknown, part: string): Checke
   if (isDeeperThan(given, MAX_VALUE_DEPTH)) return { ok: false, path: [], message: `The ${part} nest${part.endsWith('s') ? '' : 's'} deeper than ${MAX_VALUE_DEPTH} levels.` };
   // The caller's own value stays as it came: it may be kept, and compared with what comes again.
   const value = fills ? structuredClone(given) : given;
-  if (first(value)) return { ok: true, value };
-  const fault = first.errors?.at(-1);
+  const judge = first();
+  if (judge(value)) return { ok: true, value };
+  const fault = judge.errors?.at(-1);
   return { ok: false, path: fault ? placeOf(fault) : [], message: describeFault(fault, { part }) };
 };
 
@@ -65,10 +66,14 @@ const loadCompiler = async (): Promise<Compile> => {
         throw schemaErrors.invalid(cause instanceof Error ? cause.message.slice(0, 300) : 'it cannot be compiled').with({ cause });
       }
     };
+    let first: ValidateFunction | undefined;
     let all: ValidateFunction | undefined;
     return {
-      first: compile({ useDefaults: true }),
       fills: JSON.stringify(schema).includes('"default":'),
+      first: () => {
+        first ??= compile({ useDefaults: true });
+        return first;
+      },
       all: () => {
         all ??= compile({ allErrors: true });
         return all;

@@ -4,8 +4,9 @@
  */
 import type { RouteDecl, TSchema } from '@svc/api';
 import type { Owner } from '@svc/core';
-import type { Ajv, ValidateFunction } from 'ajv';
+import type { Ajv, AnySchemaObject, ValidateFunction } from 'ajv';
 import { loadAjv } from '../../schema/ajv.js';
+import { compiledOnce } from '../../schema/compiled-once.js';
 import { describeFault } from '../../schema/fault.js';
 import { loadLinearPatterns } from '../../schema/linear-pattern.js';
 import { boundIntegers, copySchema } from '../../schema/schema-copy.js';
@@ -16,8 +17,10 @@ interface Instances {
   readonly text: Ajv;
   readonly body: Ajv;
   /** Replies are checked as they are: nothing is filled in. */
-  readonly reply: Ajv;
+  readonly reply: Compile;
 }
+
+type Compile = (schema: AnySchemaObject) => ValidateFunction;
 
 export interface RouteChecks {
   readonly params: ValidateFunction | undefined;
@@ -50,14 +53,18 @@ async function load(perOwner: WeakMap<Owner, Instances>, perRoute: WeakMap<Route
   return checks;
 }
 
+/** Only tests check replies, and boot the same areas again and again. */
+let ownReplies: Compile | undefined;
+
 /** A pattern of a stranger may take for ever over a short text: theirs are matched in linear time. */
 async function makeInstances(isRemote: boolean): Promise<Instances> {
   const make = await loadAjv();
   const options = { verbose: true, ...(isRemote ? { code: { regExp: await loadLinearPatterns() } } : {}) };
+  if (!isRemote) ownReplies ??= compiledOnce(make(options));
   return {
     text: make({ ...options, coerceTypes: 'array', useDefaults: true }),
     body: make({ ...options, useDefaults: true }),
-    reply: make(options),
+    reply: (isRemote ? undefined : ownReplies) ?? compiledOnce(make(options)),
   };
 }
 
@@ -67,13 +74,13 @@ export const validate = (check: ValidateFunction, value: unknown, part: 'body' |
   throw httpErrors.invalid_request(describeFault(check.errors?.at(-1), { part, hidesText: part === 'body' }));
 };
 
-function checkReply(ajv: Ajv, replies: Map<number, ValidateFunction>, decl: RouteDecl, status: number, body: unknown): void {
+function checkReply(compile: Compile, replies: Map<number, ValidateFunction>, decl: RouteDecl, status: number, body: unknown): void {
   const declared = decl.responses[status];
   if (!declared) throw new Error(`${decl.id} answered ${status}, which it does not declare`);
   if ('contentType' in declared) return;
   let check = replies.get(status);
   if (!check) {
-    check = ajv.compile(declared as TSchema); // the other form has a contentType
+    check = compile(declared as TSchema); // the other form has a contentType
     replies.set(status, check);
   }
   // What goes over the wire is judged: undefined fields are gone there, and no body at all is declared as null.
