@@ -46,13 +46,10 @@ const selectFiles = ({ crash }, wanted) => {
   return files.filter((file) => (file === CRASH_TEST) === crash);
 };
 
-/** A third of what a test does is waiting. */
-const MORE_THAN_PROCESSORS = 1;
-
-/** All of them in one process more than there are processors; what was named in this one, where it can be debugged. */
+/** All of them in as many processes as there are processors; what was named in this one, where it can be debugged. */
 const run = async (files, args, tally) => {
   const options = { grep: args.grep, bail: args.bail };
-  const processes = args.areas.length === 0 ? os.availableParallelism() + MORE_THAN_PROCESSORS : 1;
+  const processes = args.areas.length === 0 ? os.availableParallelism() : 1;
   if (processes > 1) {
     await runInParallel(files, processes, options, tally);
     return printSummary(tally);

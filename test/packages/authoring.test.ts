@@ -2,7 +2,7 @@
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type LocalRegistry, ROOT } from './local-registry.js';
+import { ROOT } from './local-registry.js';
 import { type OutsideFolder, outsideFolder, registryOfOurs } from './outside-folder.js';
 
 const TEMPLATES = ['route', 'tool', 'hook', 'provider', 'channel'];
@@ -10,7 +10,7 @@ const STRANGERS = ['orbit-weather', 'orbit-house-style', 'orbit-bookmarks'];
 
 describe('an author', function () {
   this.timeout(180_000);
-  let registry: LocalRegistry;
+  let registry: Awaited<ReturnType<typeof registryOfOurs>>;
   let place: OutsideFolder;
   const svc = (...args: readonly string[]) => place.run(join(place.dir, 'node_modules/.bin/svc'), ...args);
   before(async () => {
@@ -19,10 +19,7 @@ describe('an author', function () {
     await place.write({ 'package.json': JSON.stringify({ name: 'workbench', private: true }) });
     await registry.npm(place.dir, 'install', '@svc/api', '@svc/cli', '@svc/testing', 'typescript');
   });
-  after(async () => {
-    await place?.clean();
-    await registry?.stop();
-  });
+  after(() => place?.clean());
 
   /** The types hold, and the contract suite and its own tests pass. */
   const isSound = async (folder: string): Promise<void> => {

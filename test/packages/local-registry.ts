@@ -2,7 +2,7 @@
 import { execFile, fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -24,6 +24,8 @@ export interface LocalRegistry {
   /** Publishes packages of this checkout's node_modules, as they lie there, with all that they need. */
   lend(...names: readonly string[]): Promise<void>;
   stop(): Promise<void>;
+  /** Keeps this process from nothing, and ends with it: in place of stop(). */
+  letGo(): void;
 }
 
 export const startRegistry = async (): Promise<LocalRegistry> => {
@@ -57,6 +59,11 @@ export const startRegistry = async (): Promise<LocalRegistry> => {
       const lent = new Map<string, Lent>();
       for (const name of names) gather(name, ROOT, lent, true);
       for (const one of lent.values()) await put(url, one);
+    },
+    letGo: () => {
+      child.unref();
+      child.channel?.unref();
+      process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     },
     stop: async () => {
       const ended = once(child, 'exit');
@@ -99,7 +106,7 @@ const isPacked = (path: string): boolean => !path.startsWith('./node_modules/') 
 /** As `npm publish` sends it. Of a name with several versions the last is the latest. */
 const put = async (url: string, { folder, facts }: Lent): Promise<void> => {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of create({ cwd: folder, gzip: true, portable: true, prefix: 'package', filter: isPacked }, ['.'])) chunks.push(chunk);
+  for await (const chunk of create({ cwd: folder, gzip: { level: 1 }, portable: true, prefix: 'package', filter: isPacked }, ['.'])) chunks.push(chunk);
   const tarball = Buffer.concat(chunks);
   const { name, version } = facts;
   const file = `${name}-${version}.tgz`;

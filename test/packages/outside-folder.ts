@@ -13,13 +13,21 @@ const run = promisify(execFile);
 /** What our packages need of npm, and what a stranger has besides. */
 const LENT = ['@sinclair/typebox', '@iarna/toml', 'eventsource-parser', 'html-to-text', 'mocha', 'pg', 'piscina', 'prom-client', 'sqlite3', '@types/mocha', '@types/node', 'esbuild', 'typescript'];
 
-/** A registry that has our packages, made anew from this checkout. */
-export const registryOfOurs = async (): Promise<LocalRegistry> => {
+let ours: Promise<LocalRegistry> | undefined;
+
+/** The registry that has our packages, made anew from this checkout: one for all tests of a process. */
+export const registryOfOurs = (): Promise<Omit<LocalRegistry, 'stop' | 'letGo'>> => {
+  ours ??= makeRegistry();
+  return ours;
+};
+
+const makeRegistry = async (): Promise<LocalRegistry> => {
   const { stdout } = await run(process.execPath, [join(ROOT, 'tools/pack.mjs')], { cwd: ROOT });
   const registry = await startRegistry();
   try {
     await registry.lend(...LENT);
     for (const tarball of stdout.trim().split('\n')) await registry.publish(tarball);
+    registry.letGo();
     return registry;
   } catch (error) {
     await registry.stop();

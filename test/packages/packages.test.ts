@@ -3,7 +3,7 @@ import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fixtureArea } from '@svc/testing';
 import { expect } from 'chai';
-import { type LocalRegistry, ROOT } from './local-registry.js';
+import { ROOT } from './local-registry.js';
 import { freePort, type OutsideFolder, outsideFolder, registryOfOurs } from './outside-folder.js';
 
 const FILES = {
@@ -39,7 +39,7 @@ it('boots', async () => {
 
 describe('the packages', function () {
   this.timeout(120_000);
-  let registry: LocalRegistry;
+  let registry: Awaited<ReturnType<typeof registryOfOurs>>;
   let place: OutsideFolder;
   before(async () => {
     registry = await registryOfOurs();
@@ -47,10 +47,7 @@ describe('the packages', function () {
     await place.write(FILES);
     await registry.npm(place.dir, 'install', '@svc/api', '@svc/client', '@svc/testing', 'typescript');
   });
-  after(async () => {
-    await place?.clean();
-    await registry?.stop();
-  });
+  after(() => place?.clean());
 
   it('compile in a strict program, as modules and as CommonJS, with every declaration looked at', async () => {
     expect(await place.run('npx', 'tsc', '-p', '.')).to.deep.equal({ code: 0, output: '' });

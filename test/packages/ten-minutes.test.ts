@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { type LocalRegistry, ROOT } from './local-registry.js';
+import { ROOT } from './local-registry.js';
 import { freePort, type OutsideFolder, outsideFolder, registryOfOurs } from './outside-folder.js';
 
 const PAGE = 'kernel/api/README.npm.md';
@@ -13,7 +13,7 @@ const SNIPPET = /^```(\w+)\n([\s\S]*?)^```$/gm;
 
 describe(`the page ${PAGE}`, function () {
   this.timeout(240_000);
-  let registry: LocalRegistry;
+  let registry: Awaited<ReturnType<typeof registryOfOurs>>;
   let place: OutsideFolder;
   before(async () => {
     registry = await registryOfOurs();
@@ -22,10 +22,7 @@ describe(`the page ${PAGE}`, function () {
     await place.write({ 'package.json': JSON.stringify({ name: 'machine', private: true }) });
     await registry.npm(place.dir, 'install', '@svc/cli');
   });
-  after(async () => {
-    await place?.clean();
-    await registry?.stop();
-  });
+  after(() => place?.clean());
 
   it('is true from its first command to its last', async () => {
     const text = await readFile(join(ROOT, PAGE), 'utf8');
