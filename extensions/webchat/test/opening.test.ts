@@ -73,12 +73,13 @@ describe('a page that opens', function () {
 
   it('leaves one where one went before it knew what to open', async () => {
     const release = await held(/\/api\/agents\/[^/]+\/sessions\?/);
+    const asked = page.waitForRequest(/\/api\/agents\/[^/]+\/sessions\?/);
     await page.goto(kernel.url);
+    const request = await asked;
     await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('heading', { level: 1, name: /Settings/ }).waitFor();
-    const answered = page.waitForResponse(/\/api\/agents\/[^/]+\/sessions\?/);
     release();
-    await (await answered).finished();
+    await request.response();
     await page.getByRole('link', { name: 'Settings' }).and(page.locator('[aria-current]')).waitFor();
     expect(new URL(page.url()).hash).to.equal('#/config');
   });
