@@ -5,13 +5,18 @@ import { language } from './words.js';
 const LOCALES = { en: 'en-GB', zh: 'zh-CN' } as const;
 const locale = (): string => LOCALES[language.value];
 
-const formats = new Map<string, Intl.NumberFormat>();
-const numberFormat = (options: Intl.NumberFormatOptions): Intl.NumberFormat => {
-  const key = `${locale()} ${JSON.stringify(options)}`;
-  const known = formats.get(key) ?? new Intl.NumberFormat(locale(), options);
-  formats.set(key, known);
-  return known;
+/** A format is made once for each language and set of options: making one costs more than using it often. */
+const madeOnce = <Options, Format>(make: (where: string, options: Options) => Format): ((options: Options) => Format) => {
+  const formats = new Map<string, Format>();
+  return (options) => {
+    const key = `${locale()} ${JSON.stringify(options)}`;
+    const known = formats.get(key) ?? make(locale(), options);
+    formats.set(key, known);
+    return known;
+  };
 };
+const numberFormat = madeOnce((where, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(where, options));
+const dateFormat = madeOnce((where, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(where, options));
 
 export const count = (value: number): string => numberFormat(value >= 100_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(value);
 
@@ -37,14 +42,6 @@ export const duration = (ms: number): string => {
   if (ms < MINUTE_MS) return unit(ms / SECOND_MS, 'second', ms < 10 * SECOND_MS ? 1 : 0);
   if (ms < HOUR_MS) return `${unit(Math.floor(ms / MINUTE_MS), 'minute')} ${unit(Math.floor((ms % MINUTE_MS) / SECOND_MS), 'second')}`;
   return `${unit(Math.floor(ms / HOUR_MS), 'hour')} ${unit(Math.floor((ms % HOUR_MS) / MINUTE_MS), 'minute')}`;
-};
-
-const dateFormats = new Map<string, Intl.DateTimeFormat>();
-const dateFormat = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat => {
-  const key = `${locale()} ${JSON.stringify(options)}`;
-  const known = dateFormats.get(key) ?? new Intl.DateTimeFormat(locale(), options);
-  dateFormats.set(key, known);
-  return known;
 };
 
 /** How long ago, by this browser's clock. One that runs behind the daemon's never says `in 3 minutes`. In words of our own: the browser's cost a tenth of the page's start. */

@@ -7,8 +7,10 @@ import type { Ajv, AnySchemaObject, ValidateFunction } from 'ajv';
 /** Each is some ten kilobytes of code; all areas together have a few hundred. */
 const MAX_KEPT = 1_000;
 
+export type Compile = (schema: AnySchemaObject) => ValidateFunction;
+
 /** A function that compiles by `ajv`, or finds what it compiled before; it keeps the newest MAX_KEPT, and nothing of what it was given. */
-export const compiledOnce = (ajv: Ajv): ((schema: AnySchemaObject) => ValidateFunction) => {
+export const compiledOnce = (ajv: Ajv): Compile => {
   const known = new Map<string, ValidateFunction>();
   return (schema) => {
     const text = JSON.stringify(schema);

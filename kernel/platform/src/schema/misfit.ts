@@ -2,10 +2,10 @@
 import type { TSchema } from '@svc/api';
 import type { Misfit } from '@svc/core';
 import type { AnySchemaObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { compiledOnce } from './compiled-once.js';
+import { type Compile, compiledOnce } from './compiled-once.js';
 import { loadLinearPatterns } from './linear-pattern.js';
 
-let loading: Promise<(schema: AnySchemaObject) => ValidateFunction> | undefined;
+let loading: Promise<Compile> | undefined;
 
 /** Loads the checker, which matches patterns in linear time, whoever wrote them; each schema is compiled with its first value. */
 export const loadMisfit = async (): Promise<Misfit> => {
@@ -19,7 +19,7 @@ export const loadMisfit = async (): Promise<Misfit> => {
   };
 };
 
-const loadCompiler = async (): Promise<(schema: AnySchemaObject) => ValidateFunction> => {
+const loadCompiler = async (): Promise<Compile> => {
   const [{ Ajv2020: Ajv }, formats, regExp] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats'), loadLinearPatterns()]);
   const ajv = new Ajv({ allErrors: false, strict: false, meta: false, validateSchema: false, addUsedSchema: false, code: { regExp } });
   // A CommonJS package: the function is its default's default.

@@ -4,9 +4,9 @@
  */
 import type { RouteDecl, TSchema } from '@svc/api';
 import type { Owner } from '@svc/core';
-import type { Ajv, AnySchemaObject, ValidateFunction } from 'ajv';
+import type { Ajv, ValidateFunction } from 'ajv';
 import { loadAjv } from '../../schema/ajv.js';
-import { compiledOnce } from '../../schema/compiled-once.js';
+import { type Compile, compiledOnce } from '../../schema/compiled-once.js';
 import { describeFault } from '../../schema/fault.js';
 import { loadLinearPatterns } from '../../schema/linear-pattern.js';
 import { boundIntegers, copySchema } from '../../schema/schema-copy.js';
@@ -19,8 +19,6 @@ interface Instances {
   /** Replies are checked as they are: nothing is filled in. */
   readonly reply: Compile;
 }
-
-type Compile = (schema: AnySchemaObject) => ValidateFunction;
 
 export interface RouteChecks {
   readonly params: ValidateFunction | undefined;
@@ -60,11 +58,12 @@ let ownReplies: Compile | undefined;
 async function makeInstances(isRemote: boolean): Promise<Instances> {
   const make = await loadAjv();
   const options = { verbose: true, ...(isRemote ? { code: { regExp: await loadLinearPatterns() } } : {}) };
-  if (!isRemote) ownReplies ??= compiledOnce(make(options));
+  const compileReplies = (): Compile => compiledOnce(make(options));
+  if (!isRemote) ownReplies ??= compileReplies();
   return {
     text: make({ ...options, coerceTypes: 'array', useDefaults: true }),
     body: make({ ...options, useDefaults: true }),
-    reply: (isRemote ? undefined : ownReplies) ?? compiledOnce(make(options)),
+    reply: (isRemote ? undefined : ownReplies) ?? compileReplies(),
   };
 }
 
