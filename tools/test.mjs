@@ -5,6 +5,7 @@
  *   npm test                        all but the full crash test
  *   npm test -- memory -g "words"   one area (a package's folder name), one claim
  *   npm test -- --crash             the full crash test alone
+ *   npm test -- --record            all, and writes what each file costs to tools/testing/costs.json
  *
  * The last line is `N passed, N failed`. A package that does not build counts as a failure.
  */
@@ -15,6 +16,7 @@ import { build, builtTests } from './build/index.mjs';
 import { ROOT } from './build/paths.mjs';
 import { reportFailures } from './build/report.mjs';
 import { matchesArea } from './build/targets.mjs';
+import { record } from './testing/costs.mjs';
 import { runInParallel } from './testing/parallel.mjs';
 import { printSummary } from './testing/reporter.mjs';
 import { leftOpen, newTally, prepareProcess, runFiles } from './testing/run-files.mjs';
@@ -26,7 +28,7 @@ const LINGER_MS = 3_000;
 const readArgs = () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { grep: { type: 'string', short: 'g' }, crash: { type: 'boolean', default: false }, bail: { type: 'boolean', short: 'b', default: false } },
+    options: { grep: { type: 'string', short: 'g' }, crash: { type: 'boolean', default: false }, bail: { type: 'boolean', short: 'b', default: false }, record: { type: 'boolean', default: false } },
   });
   return { ...values, areas: values.crash ? ['test/crash'] : positionals };
 };
@@ -52,6 +54,7 @@ const run = async (files, args, tally) => {
   const processes = args.areas.length === 0 ? os.availableParallelism() : 1;
   if (processes > 1) {
     await runInParallel(files, processes, options, tally);
+    if (args.record) record(tally.times);
     return printSummary(tally);
   }
   prepareProcess();

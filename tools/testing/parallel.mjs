@@ -1,20 +1,13 @@
 /** Runs test files in several processes, one file at a time in each; what a file says is shown whole, in the order of ending. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { longestFirst } from './costs.mjs';
 import { addTo, newTally } from './run-files.mjs';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 
-/** These take longest, so they begin. */
-const LONGEST = ['test/crash/', 'test/contract/', 'test/packages/', 'test/replicas/', 'test/fuzz/', 'test/lifecycle/', 'extensions/docs/', 'kernel/platform/', 'kernel/cli/', 'test/clients/'];
-
 /** More than this is no accident of a slow machine. */
 const MAX_AGAIN = 6;
-
-const rankOf = (file) => {
-  const index = LONGEST.findIndex((room) => file.startsWith(`dist/test/${room}`));
-  return index < 0 ? LONGEST.length : index;
-};
 
 const startWorker = () => {
   const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, SVC_TEST_COLOURS: process.stdout.isTTY ? '1' : '' } });
@@ -51,7 +44,7 @@ const work = async (queue, options, judge) => {
     await new Promise((resolve) => setImmediate(resolve));
     process.stdout.write(worker.said());
     const found = answer?.tally ?? { ...newTally(), failed: 1, failures: [{ title: file, message: 'the process ended before its tests did' }] };
-    found.times.push({ file, ms });
+    found.times.push({ file, ms, cpuMs: answer?.cpuMs ?? 0 });
     if (found.failed > 0) console.log(`\n${file}: ${answer ? `${found.failed} failed` : 'the process ended before its tests did.'}`);
     if (!answer) worker = undefined;
     judge(file, found);
@@ -82,7 +75,7 @@ const runAgain = async (failed, options, tally) => {
 };
 
 export const runInParallel = async (files, count, options, tally) => {
-  const queue = [...files].sort((a, b) => rankOf(a) - rankOf(b));
+  const queue = longestFirst(files);
   const failed = new Map();
   const judge = (file, found) => {
     if (found.failed > 0) failed.set(file, found);

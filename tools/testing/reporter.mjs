@@ -1,5 +1,6 @@
 /** Prints claims as they are judged, then what failed, then what was skipped and why. The count comes from test.mjs, last. */
 import Mocha from 'mocha';
+import { grown, minutesOf } from './costs.mjs';
 
 const { EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING, EVENT_RUN_END } = Mocha.Runner.constants;
 
@@ -18,12 +19,18 @@ const printSkipped = (skipped) => {
 const LINES_OF_A_FAILURE = 12;
 const SLOWEST = 12;
 
-/** What failed, once more where it is looked for first: at the end; on CI also which files took longest. */
+const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(8)} s`;
+
+/** What failed, repeated at the end, where people look first; what costs clearly more than recorded; on CI the slowest files. */
 export const printSummary = ({ failures, unsteady, times }) => {
+  if (times.length > 1) console.log(`\nprocessor time: ${minutesOf(times)} min`);
+  const more = grown(times);
+  if (more.length > 0) console.log('\ncosts more processor time than recorded (before, now):');
+  for (const { before, cpuMs, file } of more) console.log(`${seconds(before)} ${seconds(cpuMs)}  ${file}`);
   const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
   if (process.env.CI && slowest.length > 1) {
     console.log('\nslowest files:');
-    for (const { file, ms } of slowest) console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
+    for (const { file, ms } of slowest) console.log(`${seconds(ms)}  ${file}`);
   }
   printFailures('failed beside others and passed alone', unsteady);
   printFailures('failed', failures);

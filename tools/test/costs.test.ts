@@ -1,0 +1,38 @@
+/** The order of a run, and what it names at the end. */
+import { expect } from 'chai';
+
+interface Costs {
+  longestFirst(files: readonly string[], recorded: Record<string, { wallMs: number; cpuMs: number }>): string[];
+  grown(times: ReadonlyArray<{ file: string; ms: number; cpuMs: number }>, recorded: Record<string, { wallMs: number; cpuMs: number }>): Array<{ file: string }>;
+  processorMs(): number;
+}
+
+// A plain module of tools/, which is not built.
+const costs = (await import(`${process.cwd()}/tools/testing/costs.mjs`)) as Costs;
+
+describe('what test files cost', () => {
+  it('decides their order: the longest first, and before them those without a record', () => {
+    const recorded = { a: { wallMs: 10, cpuMs: 1 }, b: { wallMs: 900, cpuMs: 1 }, c: { wallMs: 90, cpuMs: 1 } };
+    expect(costs.longestFirst(['a', 'b', 'c', 'new'], recorded)).to.deep.equal(['new', 'b', 'c', 'a']);
+  });
+
+  it('is named where it grew clearly, and not where a shared machine explains it', () => {
+    const recorded = { small: { wallMs: 0, cpuMs: 100 }, large: { wallMs: 0, cpuMs: 10_000 }, same: { wallMs: 0, cpuMs: 10_000 } };
+    const times = [
+      { file: 'small', ms: 0, cpuMs: 1_500 },
+      { file: 'same', ms: 0, cpuMs: 13_000 },
+      { file: 'large', ms: 0, cpuMs: 15_000 },
+      { file: 'new', ms: 0, cpuMs: 90_000 },
+    ];
+    expect(costs.grown(times, recorded).map(({ file }) => file)).to.deep.equal(['large']);
+  });
+
+  it('counts processor time, not waiting', async () => {
+    const began = costs.processorMs();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const waited = costs.processorMs() - began;
+    const until = performance.now() + 300;
+    while (performance.now() < until);
+    expect(costs.processorMs() - began - waited).to.be.greaterThan(waited);
+  });
+});
