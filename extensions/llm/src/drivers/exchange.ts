@@ -7,7 +7,10 @@ import { createLineEnds } from './line-ends.js';
 
 /** One event of a model is a few hundred bytes; a line that never ends is not a stream. */
 const MAX_EVENT_CHARS = 4_000_000;
+/** Some 200,000 tokens, each an event of its own. Without it a stream of thoughts or of comments may go on for as long as its deadline. */
+const MAX_STREAM_BYTES = 64 * 1_048_576;
 const MAX_TAIL_BYTES = 65_536;
+const MAX_REFUSAL_BYTES = 65_536;
 /** A batch of vectors takes a few megabytes. */
 const MAX_JSON_BYTES = 16 * 1_048_576;
 
@@ -89,6 +92,7 @@ const events = (response: FetchResponse, onEvent: OnEvent): Promise<void> =>
     const lineEnds = createLineEnds();
     let isComplete = false;
     let isLineWhole = false;
+    let bytes = 0;
     let tailBytes = 0;
     const parser = createParser({
       maxBufferSize: MAX_EVENT_CHARS,
@@ -104,6 +108,8 @@ const events = (response: FetchResponse, onEvent: OnEvent): Promise<void> =>
         skipTail(piece);
         return;
       }
+      bytes += piece.byteLength;
+      if (bytes > MAX_STREAM_BYTES) throw new ModelFailure('garbage', 'the answer is longer than 64 MB', { httpStatus: 200 });
       const text = lineEnds(decoder.decode(piece, { stream: true }));
       if (text !== '') isLineWhole = text.endsWith('\n');
       parser.feed(text);
@@ -125,14 +131,21 @@ const events = (response: FetchResponse, onEvent: OnEvent): Promise<void> =>
     response.each(take).then(end).catch(reject);
   });
 
-const bodyText = async (response: { text(): Promise<string> }, signal: AbortSignal): Promise<string> => {
+/** The beginning of what came with a refusal: its size is the server's choice. */
+const bodyText = async (response: FetchResponse, signal: AbortSignal): Promise<string> => {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
   try {
-    return await response.text();
+    for await (const piece of response.body) {
+      pieces.push(piece);
+      bytes += piece.byteLength;
+      if (bytes > MAX_REFUSAL_BYTES) break;
+    }
   } catch (error) {
     // The status alone still tells most of it; only a cancel is more important.
     if (signal.aborted) throw transportFailure(error, signal);
-    return '';
   }
+  return Buffer.concat(pieces).toString('utf8', 0, MAX_REFUSAL_BYTES);
 };
 
 /** Sockets, names, deadlines: what never became an answer. */

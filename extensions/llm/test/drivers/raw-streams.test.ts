@@ -1,7 +1,10 @@
 /** What providers send that is not quite the protocol: each answer stands here as it stands on the wire. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createAnthropicDriver } from '../../src/drivers/anthropic.js';
 import { createOpenAiDriver } from '../../src/drivers/openai.js';
+import { request } from '../gateway-rig.js';
 import { failureOf, type Raw, type RawServer, startRawServer, told } from './raw-server.js';
 
 describe('answers as they stand on the wire', () => {
@@ -112,6 +115,30 @@ describe('answers as they stand on the wire', () => {
       });
       expect(await failureOf(chat({ type: 'application/xml', body: '<a/>' }))).to.include({ errorClass: 'garbage' });
       for (const value of ['[]', '7', 'null', '"text"', '{']) expect(await failureOf(chat(told(value))), value).to.include({ errorClass: 'garbage', httpStatus: 200 });
+    });
+
+    it('are garbage when thoughts, comments or arguments go on and on', async () => {
+      const endless = [`: ${'x'.repeat(70_000)}\n\n`, told(delta({ reasoning_content: 'x'.repeat(70_000) })), told(delta({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(70_000) } }] }))];
+      for (const piece of endless) expect(await failureOf(chat(piece.repeat(1_000)))).to.include({ errorClass: 'garbage', message: 'the answer is longer than 64 MB', httpStatus: 200 });
+    });
+
+    it('end a refusal that never ends: its beginning says enough', async () => {
+      let sentBytes = 0;
+      const flood = createServer((_, response) => {
+        response.writeHead(500, { 'content-type': 'application/json' });
+        const more = (): void => {
+          sentBytes += 65_536;
+          if (!response.destroyed) response.write('x'.repeat(65_536));
+        };
+        response.on('drain', more);
+        more();
+      });
+      await new Promise<void>((resolve) => flood.listen(0, '127.0.0.1', resolve));
+      const baseUrl = `http://127.0.0.1:${(flood.address() as AddressInfo).port}`;
+      const asked = createOpenAiDriver(server.exchange).ask({ provider: 'x', model: 'm', baseUrl, timeoutMs: 5_000 }, request({}), new AbortController().signal, () => undefined);
+      expect(await failureOf(asked)).to.include({ errorClass: 'server', httpStatus: 500 });
+      expect(sentBytes).to.be.lessThan(20_000_000);
+      await new Promise((resolve) => flood.close(resolve));
     });
 
     it('are garbage when an event never ends', async () => {
