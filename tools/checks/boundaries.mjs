@@ -20,12 +20,13 @@ const MAY_IMPORT = {
   'kernel/core': ['@svc/api'],
   // In files alone: its rules of what stands beside what are the wiring's, and its files are written as others are.
   'kernel/installer': ['@svc/api', '@svc/core', '@svc/platform/doors/files', '@svc/platform/http/routes'],
-  'kernel/platform': ['@svc/core', '@svc/api'],
+  'kernel/sandbox': ['@svc/core', '@svc/api'],
+  'kernel/platform': ['@svc/core', '@svc/sandbox', '@svc/api'],
   // Pages are made from it too.
   'kernel/client': [],
   'kernel/kit': ['@svc/client'],
   // Types of contributions.json, no code.
-  'kernel/isolation': ['@svc/core', '@svc/installer/contributions', '@svc/api'],
+  'kernel/isolation': ['@svc/core', '@svc/sandbox', '@svc/installer/contributions', '@svc/api'],
   'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
   // Where the home is and what its config.toml says must be one answer for daemon and command line.
   'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],

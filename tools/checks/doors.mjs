@@ -38,6 +38,7 @@ const ALLOWED = [
   ['kernel/client/', ['network', 'timers', 'chance']], // it is a client: nothing of it runs in the daemon
   ['kernel/client/src/live.ts', ['timers', 'time']], // only the time of day goes on while a computer sleeps
   ['kernel/isolation/src/', ['disk', 'process', 'network', 'timers', 'environment', 'chance', 'time']], // another process, and the watch over it
+  ['kernel/sandbox/src/', ['disk', 'process']], // what the system has, and whether it works
   ...['kernel/daemon/', 'kernel/cli/', 'kernel/testing/', 'kernel/installer/', 'runtimes/', 'test/', 'tools/', 'bench/'].map((room) => [room, ALL]),
 ];
 

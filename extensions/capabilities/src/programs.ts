@@ -4,6 +4,7 @@
  * for which that cannot be told apart is worth as much as a shell.
  */
 import { gitRefusal } from './git-command.js';
+import { outsideWord } from './path-words.js';
 import { type Options, optionRefusal } from './program-options.js';
 
 /** The word that would start another program, or undefined. Words before `from` were spelled out by whoever gave the grant. */
@@ -43,12 +44,18 @@ const onlyIf =
     // A grant that spells out the inner program has said what may be run.
     words.slice(1, from).every((word) => harmless.test(word)) ? words.slice(Math.max(from, 1)).find((word) => !harmless.test(word)) : undefined;
 
-const AWK = byOption({ short: 'filEDpW', long: ['--file', '--include', '--load', '--exec', '--debug'], text: /system|getline|@|\|/, without: /\|\|/g });
-const FIND = byOption({ words: ['-exec', '-execdir', '-ok', '-okdir', '-delete', '-fprint', '-fprint0', '-fprintf', '-fls'] });
+const AWK = byOption({
+  short: 'filEDpW',
+  long: ['--file', '--include', '--load', '--exec', '--debug'],
+  // `print > x` writes, and a list of files that it makes itself is read.
+  text: /system|getline|@|\||printf?[\s\S]*>|ARGV|SYMTAB/,
+  without: /\|\|/g,
+});
+const FIND = byOption({ words: ['-exec', '-execdir', '-ok', '-okdir', '-delete', '-fprint', '-fprint0', '-fprintf', '-fls', '-files0-from'] });
 const TAR = byOption({
   // A list of files may hold options.
-  short: 'IFT',
-  long: ['--files-from', '--use-compress-program', '--to-command', '--checkpoint-action', '--info-script', '--new-volume-script', '--rsh-command', '--rmt-command'],
+  short: 'IFTP',
+  long: ['--absolute-names', '--files-from', '--use-compress-program', '--to-command', '--checkpoint-action', '--info-script', '--new-volume-script', '--rsh-command', '--rmt-command'],
   except: ['--file', '--checkpoint'],
   // An archive on another host is reached through a program.
   text: /^[\w.@-]+:/,
@@ -56,6 +63,9 @@ const TAR = byOption({
 });
 /** Its commands e and w run programs and write files; GNU sed forgoes both when told to. */
 const SED: Refusal = (words, from) => (from > 1 || words[1] === '--sandbox' ? undefined : `${words[1] ?? 'nothing'} (begin with --sandbox)`);
+
+/** Its rules come from a file or from a word, and a variable may name the shell. */
+const MAKE = byOption({ short: 'fIE', long: ['--eval', '--file', '--makefile', '--include-dir'], text: /^[\w.-]+\s*[:+?!]*=/ });
 
 const BY_OPTION: Readonly<Record<string, Refusal>> = {
   git: gitRefusal,
@@ -78,10 +88,17 @@ const BY_OPTION: Readonly<Record<string, Refusal>> = {
   ssh: byOption({ short: 'oFIEJ' }),
   scp: byOption({ short: 'oFSDJ' }),
   sftp: byOption({ short: 'oFSDbJ' }),
-  rsync: byOption({ short: 'eM', long: ['--rsh', '--rsync-path', '--remote-option', '--daemon', '--config'] }),
+  rsync: byOption({ short: 'eM', long: ['--rsh', '--rsync-path', '--remote-option', '--daemon', '--config', '--files-from'] }),
   wget: byOption({ short: 'e', long: ['--use-askpass', '--execute', '--config'] }),
   zip: byOption({ long: ['--unzip-command'], text: /^-\w*TT/ }),
-  sort: byOption({ long: ['--compress-program'] }),
+  // A list in the workspace may name files anywhere.
+  sort: byOption({ long: ['--compress-program', '--files0-from'] }),
+  wc: byOption({ long: ['--files0-from'] }),
+  du: byOption({ long: ['--files0-from'] }),
+  curl: byOption({ short: 'K', long: ['--config', '--proto-default', '--engine', '--unix-socket', '--abstract-unix-socket'] }),
+  make: MAKE,
+  gmake: MAKE,
+  jq: byOption({ words: ['-L'], text: /\b(import|include)\b/ }),
   split: byOption({ long: ['--filter'] }),
   man: byOption({ short: 'PHXC', long: ['--pager', '--html', '--gxditview', '--config-file'] }),
   rg: byOption({ long: ['--pre', '--hostname-bin'] }),
@@ -91,7 +108,7 @@ const BY_OPTION: Readonly<Record<string, Refusal>> = {
   nmap: byOption({ long: ['--script', '--interactive', '--datadir'] }),
   gpg: byOption({ long: ['--photo-viewer', '--exec-path', '--agent-program', '--dirmngr-program', '--pinentry-program', '--options', '--homedir'] }),
   openssl: byOption({ words: ['engine'], long: ['-engine', '--engine', '-provider', '--provider', '-provider-path', '--provider-path', '-config', '--config'] }),
-  sqlite: byOption({ words: ['-cmd', '-init', '-interactive', '--cmd', '--init', '--interactive'], text: /(^|\n)\s*\.|load_extension|edit\s*\(|writefile/i }),
+  sqlite: byOption({ words: ['-cmd', '-init', '-interactive', '--cmd', '--init', '--interactive'], text: /(^|\n)\s*\.|load_extension|edit\s*\(|writefile|readfile|\battach\b|\bvacuum\s+into\b/i }),
   psql: byOption({ short: 'fo', long: ['--file', '--output'], text: /\\|program/i }),
   mysql: byOption({ text: /\\|\bsystem\b|\bsource\b|^--(pager|plugin-dir)/i }),
   gh: byOption({ words: ['--', 'alias', 'browse', 'codespace', 'config', 'cs', 'ext', 'extension', 'extensions'] }),
@@ -111,7 +128,17 @@ export const programRefusal = (words: readonly string[], from: number): string |
     const part = refusedPart(words.slice(start), from - start);
     if (part !== undefined) return `${programName(words[start] ?? '')} may not be called with ${part.slice(0, 100)}, which would run another program or write where it likes`;
   }
-  return undefined;
+  const start = WRAPPERS.has(name) ? innerOf(words) : 0;
+  // Which program a wrapper starts is for the grant to say; of env and xargs the rules above know it.
+  if (start >= Math.max(from, 1) && start < words.length && !Object.hasOwn(BY_OPTION, name)) return `${name} may not be called with ${words[start]?.slice(0, 100)}, which would run another program`;
+  const outside = outsideWord(words, from, Math.min(start, words.length - 1), programName(words[start] ?? ''));
+  return outside === undefined ? undefined : `${name} may not be called with ${outside.slice(0, 100)}, which names something outside the workspace; name files by their path in the workspace`;
+};
+
+/** The place of the program that a wrapper starts; the number of words where there is none. */
+const innerOf = (words: readonly string[]): number => {
+  const inner = words.slice(1).findIndex((word) => !isWrapperOption(word));
+  return inner < 0 ? words.length : inner + 1;
 };
 
 const refusedPart = (words: readonly string[], from: number): string | undefined => {

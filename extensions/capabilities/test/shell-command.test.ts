@@ -264,8 +264,8 @@ describe('commands of an agent', () => {
       'nice -n 5 python3 *',
       'env bash *',
     ]);
-    worth('with options refused', ['git *', '/usr/bin/git log', 'find *', 'env *', 'xargs *', 'awk *', 'tar *', 'ssh *', 'timeout 5 git *', 'sqlite3 *']);
-    worth('a program', ['ls *', 'cat notes.txt', 'jq *', './run.sh *', 'timeout 5 ls *']);
+    worth('with options refused', ['git *', '/usr/bin/git log', 'find *', 'env *', 'xargs *', 'awk *', 'tar *', 'ssh *', 'timeout 5 git *', 'sqlite3 *', 'jq *']);
+    worth('a program', ['ls *', 'cat notes.txt', './run.sh *', 'timeout 5 ls *']);
   });
 });
 

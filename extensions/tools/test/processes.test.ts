@@ -10,7 +10,8 @@ import type { ToolsService } from '../src/contract.js';
 import { createOutputRing } from '../src/processes/output-ring.js';
 import { isNarrowed } from '../src/processes/processes.js';
 
-const CONFIG = `${OPEN_RATE}[tool_invoke]\nenabled = true\nallowlist = ["*"]\n`;
+/** Without the sandbox: a process inside knows itself by another number than the one that is looked for here. */
+const CONFIG = `${OPEN_RATE}[tools]\nsandbox = "off"\n[tool_invoke]\nenabled = true\nallowlist = ["*"]\n`;
 const until = async (ready: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 10));
 };

@@ -215,6 +215,11 @@ describe('tools of a workspace', () => {
       expect(await said({ exitCode: null })).to.deep.equal({ content: '[ended by signal unknown, 12 ms]', isError: true });
       expect(await said({ exitCode: 0, timedOut: true, durationMs: 5_900 })).to.deep.equal({ content: '[stopped after 5 s, 5900 ms]', isError: true });
       expect((await said({ timedOut: true, durationMs: 61_000 })).content).to.match(/^\[stopped after 60 s/);
+      expect(await said({ exitCode: 137, exceeded: 'more than 8 MB' })).to.deep.equal({ content: '[stopped: it used more than 8 MB, 12 ms]', isError: true });
+      expect((await said({ sandbox: { isOn: true } })).content).to.equal('[exit code 0, 12 ms]');
+      expect((await said({ sandbox: { isOn: false, cause: 'bubblewrap is not installed', fix: 'x' } })).content).to.match(
+        /^\[no sandbox: bubblewrap is not installed\. This command ran as the user of the daemon/m,
+      );
       expect((await said({ stdout: 'a', truncated: true })).content).to.match(/a\n\[the output was longer/);
     });
 
@@ -222,7 +227,7 @@ describe('tools of a workspace', () => {
       const { asked, tool: one } = shell();
       await run(one, { command: 'ls | wc' });
       expect(asked[0]).to.deep.include({ program: '/bin/sh', args: ['-c', 'ls | wc'] });
-      expect(asked[0]?.options).to.deep.equal({ cwd: join(home, AGENT), timeoutMs: 60_000, signal: context.signal, ownerKey: 'c1', maxOutputBytes: 48 * 1024 });
+      expect(asked[0]?.options).to.deep.equal({ cwd: join(home, AGENT), timeoutMs: 60_000, signal: context.signal, ownerKey: 'c1', maxOutputBytes: 48 * 1024, agent: { hosts: ['*'], mounts: [] } });
       await run(one, { command: 'ls', timeout_seconds: 600 });
       expect(asked[1]?.options.timeoutMs).to.equal(600_000);
       expect(one).to.include({ timeoutMs: 610_000, risk: 'exec', replay: 'never', parallel: false });

@@ -3,6 +3,7 @@ import type { Plain } from './declare/plain.js';
 import type { WorkerDecl } from './declare/work.js';
 import type { TSchema } from './schema/schema.js';
 import type { Disposable } from './disposable.js';
+import type { AgentReach, SandboxState } from './doors/child.js';
 
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void;
@@ -92,6 +93,8 @@ export interface ExecOptions {
   signal?: AbortSignal;
   /** Names the effect in the child register, so that a survivor of a crash is ended before its run goes on. */
   ownerKey?: string;
+  /** Set for what an agent starts: it runs in the sandbox of commands where `[tools] sandbox` says so and one works, and sees `cwd` and this. */
+  agent?: AgentReach;
 }
 
 export interface ExecResult {
@@ -102,6 +105,10 @@ export interface ExecResult {
   readonly truncated: boolean;
   readonly timedOut: boolean;
   readonly durationMs: number;
+  /** Which bound of the sandbox it went beyond, and was ended for. */
+  readonly exceeded?: string;
+  /** Of a command of an agent: what kept it apart. */
+  readonly sandbox?: SandboxState;
 }
 
 export interface DirEntry {

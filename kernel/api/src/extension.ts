@@ -1,6 +1,6 @@
 /** What an extension is, and all it can see. */
 import type { Disposable } from './disposable.js';
-import type { ChildHandle, SpawnOptions } from './doors/child.js';
+import type { ChildHandle, SandboxState, SpawnOptions } from './doors/child.js';
 import type { Tcp } from './doors/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
 import type { CapabilityDecl } from './declare/capability.js';
@@ -138,6 +138,8 @@ export interface ExtensionContext {
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
   /** A child that goes on while it is spoken to; the same grants, and the rules of [exec_policy] but its output limit, and its time limit only where `timeoutMs` is given. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
+  /** Whether commands of agents run in a sandbox here, and why not; the same grants. */
+  sandbox(): Promise<SandboxState>;
   readonly tcp: Tcp;
   /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. Needs the grant `survivors`, or `exec`. */
   endSurvivors(ownerKey: string): Promise<number>;

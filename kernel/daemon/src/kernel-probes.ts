@@ -1,5 +1,5 @@
 /** What the kernel itself reports: the database, the settings, the listen address. */
-import { DoctorCheck, type DoctorFinding, HealthProbe, KernelGreet, type KernelView } from '@svc/api';
+import { DoctorCheck, type DoctorFinding, HealthProbe, KernelGreet, type KernelView, type SandboxState } from '@svc/api';
 import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
 import { homeFindings } from '@svc/platform/config/checks/home-checks';
 import { configFileFinding, listenFinding, settingsFinding, variablesFinding } from '@svc/platform/config/checks/settings-checks';
@@ -14,7 +14,7 @@ const PRIVACY_FIX = 'svc doctor --fix';
 /** The kernel as an owner of taps. It is never unloaded. */
 export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel'), build: 'kernel' });
 
-type ProbeParts = Pick<ContextParts, 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges'>;
+type ProbeParts = Pick<ContextParts, 'execDoor' | 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges'>;
 
 export function tapProbes(owner: Owner, hooks: HookRegistry, parts: ProbeParts, view: () => KernelView, listen: () => { host: string; port: number; hasKey: boolean }): void {
   hooks.tap(owner, HealthProbe, async () => {
@@ -25,6 +25,7 @@ export function tapProbes(owner: Owner, hooks: HookRegistry, parts: ProbeParts, 
   hooks.tap(owner, DoctorCheck, async () => [
     ...settingsFindings(parts, listen()),
     ...(await homeFindings(parts.home)),
+    sandboxFinding(await parts.execDoor.sandbox()),
     environmentFinding(await shownByAncestors(parts.env)),
     ...(await databaseFindings(parts)),
     extensionsFinding(view()),
@@ -87,6 +88,17 @@ function erasureFinding(waiting: readonly Waiting[]): DoctorFinding {
     result: 'warn',
     message: `Somebody is still to be erased from areas that are off or failed at it: ${list}.`,
     fix: 'Switch them on: they erase before they serve anybody. "svc ext why ID" says what is wrong with one that failed.',
+  };
+}
+
+function sandboxFinding(sandbox: SandboxState): DoctorFinding {
+  const check = 'CommandSandboxCheck';
+  if (sandbox.isOn) return { check, result: 'pass', message: 'Commands of agents run in a sandbox: they see their workspace, and have no network but the hosts that are granted.' };
+  return {
+    check,
+    result: 'warn',
+    message: `Commands of agents run without a sandbox, as the user of the daemon: ${sandbox.cause}. Whoever may run a command can reach what that user can.`,
+    fix: sandbox.fix,
   };
 }
 

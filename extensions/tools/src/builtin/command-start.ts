@@ -1,5 +1,5 @@
 /** From a command that a model wrote to the program that is started, with or without a shell. */
-import { type Capabilities, type ExecOptions, mayUseShell, parseCommandLine } from '@svc/api';
+import { type AgentReach, type Capabilities, type ExecOptions, mayUseShell, parseCommandLine, type SandboxState } from '@svc/api';
 import { toolErrors } from '../errors.js';
 
 /** What a program run without a shell reads of how it was called: nobody sits at a terminal, and git starts nothing else on its own. */
@@ -29,6 +29,13 @@ export const startOf = (tool: string, command: string, capabilities: Capabilitie
 
 /** Of the variables that the operator lets through, those that the manifest names. */
 export const variablesOf = ({ exec }: Capabilities): Pick<ExecOptions, 'envNames'> => (exec?.env ? { envNames: exec.env } : {});
+
+/** What it reaches in the sandbox, beside its workspace. */
+export const reachOf = ({ network }: Capabilities): AgentReach => ({ hosts: network, mounts: [] });
+
+/** Undefined where it was kept apart. */
+export const sandboxNote = (sandbox: SandboxState | undefined): string | undefined =>
+  sandbox === undefined || sandbox.isOn ? undefined : `[no sandbox: ${sandbox.cause}. This command ran as the user of the daemon, and could reach what that user can.]`;
 
 /** One line that is read as just these words, by a shell and by `parseCommandLine`. */
 export const lineOf = (words: readonly string[]): string => words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');

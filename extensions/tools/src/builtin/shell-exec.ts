@@ -1,5 +1,5 @@
 import { type AnyTool, type Capabilities, defineTool, type ExecOptions, type ExecResult, type ExtensionContext, Type } from '@svc/api';
-import { startOf, variablesOf } from './command-start.js';
+import { reachOf, sandboxNote, startOf, variablesOf } from './command-start.js';
 import type { Workspaces } from './workspace.js';
 
 const DEFAULT_SECONDS = 60;
@@ -36,8 +36,9 @@ export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']
         signal: call.signal,
         // So that a child which outlived the daemon is found and ended before the run goes on.
         ownerKey: call.callId,
+        agent: reachOf(capabilities),
       });
-      return { content: describe(done, seconds), isError: done.timedOut || done.exitCode !== 0 };
+      return { content: describe(done, seconds), isError: done.timedOut || done.exceeded !== undefined || done.exitCode !== 0 };
     },
   });
 
@@ -47,14 +48,19 @@ const limitsOf = ({ exec }: Capabilities): Pick<ExecOptions, 'maxOutputBytes' | 
 });
 
 const describe = (done: ExecResult, seconds: number): string => {
-  const end = done.timedOut
-    ? `stopped after ${Math.min(seconds, Math.floor(done.durationMs / 1000))} s`
-    : done.exitCode === null
-      ? `ended by signal ${done.signal ?? 'unknown'}`
-      : `exit code ${done.exitCode}`;
+  const end =
+    done.exceeded !== undefined
+      ? `stopped: it used ${done.exceeded}`
+      : done.timedOut
+        ? `stopped after ${Math.min(seconds, Math.floor(done.durationMs / 1000))} s`
+        : done.exitCode === null
+          ? `ended by signal ${done.signal ?? 'unknown'}`
+          : `exit code ${done.exitCode}`;
   const parts = [`[${end}, ${Math.round(done.durationMs)} ms]`];
   if (done.stdout !== '') parts.push(done.stdout);
   if (done.stderr !== '') parts.push(`[stderr]\n${done.stderr}`);
+  const note = sandboxNote(done.sandbox);
+  if (note !== undefined) parts.push(note);
   if (done.truncated) parts.push('[the output was longer; only its beginning is shown]');
   return parts.join('\n');
 };

@@ -112,6 +112,11 @@ const createPace = (clock: Pick<Clock, 'mono' | 'sleep'>) => {
 export const endOf = (child: ChildEnd, why: string | undefined): ProcessEnd => {
   const { exitCode, signal } = child;
   if (child.why === 'exit') return { state: 'exited', exitCode, note: exitCode === null ? `signal ${signal ?? 'unknown'}` : null };
-  const reasons = { timeout: 'its time was over', idle: 'it wrote nothing for too long', ended: why ?? 'the daemon stopped, or its tools were reloaded' };
+  const reasons = {
+    timeout: 'its time was over',
+    idle: 'it wrote nothing for too long',
+    ended: why ?? 'the daemon stopped, or its tools were reloaded',
+    exceeded: `it used ${child.exceeded ?? 'more than its sandbox allows'}`,
+  };
   return { state: 'ended', exitCode, note: reasons[child.why] };
 };

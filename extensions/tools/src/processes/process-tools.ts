@@ -1,5 +1,5 @@
 import { type AnyTool, type Clock, defineTool, type ToolCall, type ToolOutput, Type } from '@svc/api';
-import { lineOf } from '../builtin/command-start.js';
+import { lineOf, sandboxNote } from '../builtin/command-start.js';
 import { toolErrors } from '../errors.js';
 import { isNarrowed, MAX_OF_AGENT, type Found, type Processes } from './processes.js';
 import type { LiveProcess } from './live-process.js';
@@ -43,7 +43,10 @@ const startTool = ({ processes, clock }: ProcessToolDeps): AnyTool =>
     parallel: false,
     run: async (args, call) => {
       const found = await processes.start(call, commandOf(args));
-      if ('live' in found) return `[process ${found.live.id}: ${stateOf(found.live, clock)}]`;
+      if ('live' in found) {
+        const note = sandboxNote(found.live.child?.sandbox);
+        return `[process ${found.live.id}: ${stateOf(found.live, clock)}]${note === undefined ? '' : `\n${note}`}`;
+      }
       return { content: `${describeRow(found.row)}\nIt was not started a second time. Start it again if it is still needed.`, isError: true };
     },
   });

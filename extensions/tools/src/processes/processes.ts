@@ -21,7 +21,7 @@ import {
   type Write,
 } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import { startOf, variablesOf } from '../builtin/command-start.js';
+import { reachOf, startOf, variablesOf } from '../builtin/command-start.js';
 import type { Workspaces } from '../builtin/workspace.js';
 import { callDigest } from '../call-digest.js';
 import { ProcessWork } from '../contract.js';
@@ -123,7 +123,7 @@ const startNew = async (state: State, call: ToolCall, command: string, key: stri
     if (opened.replayed) return await became(state, call, opened.run, command);
     if (!opened.leased) throw toolErrors.cancelled('process_start');
     const spawned = await beginChild(state, live, opened.leased, () =>
-      state.spawn(program, args, { ...options, ...variablesOf(capabilities), ...limitsOf(capabilities), cwd: dir.path, signal: live.signal, ownerKey: callId }),
+      state.spawn(program, args, { ...options, ...variablesOf(capabilities), ...limitsOf(capabilities), cwd: dir.path, signal: live.signal, ownerKey: callId, agent: reachOf(capabilities) }),
     );
     // Nobody would learn of it.
     if (call.signal.aborted) spawned.stop('its call was cancelled');

@@ -1,5 +1,21 @@
 /** A child process that lives as long as the work it serves: a server that is spoken to over its pipes. */
 
+/** What a command of an agent reaches beside its workspace. */
+export interface AgentReach {
+  /** As `[capabilities] network` grants them. */
+  readonly hosts: readonly string[];
+  readonly mounts: readonly SandboxMount[];
+}
+
+export interface SandboxMount {
+  /** Absolute. */
+  readonly path: string;
+  readonly isWritable: boolean;
+}
+
+/** Whether commands of agents are kept apart by the operating system. */
+export type SandboxState = { readonly isOn: true } | { readonly isOn: false; readonly cause: string; readonly fix: string };
+
 export interface SpawnOptions {
   cwd: string;
   /** Values added to a scrubbed environment. */
@@ -18,19 +34,25 @@ export interface SpawnOptions {
   signal?: AbortSignal;
   /** Names it in the child register; default the extension. */
   ownerKey?: string;
+  /** As `ExecOptions.agent`. */
+  agent?: AgentReach;
 }
 
 export interface ChildEnd {
   /** Null when a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** `exit`: by itself. `timeout`: its time was over. `idle`: it was silent too long. `ended`: by `kill`, the signal, or the end of the generation. */
-  readonly why: 'exit' | 'timeout' | 'idle' | 'ended';
+  /** `exit`: by itself. `timeout`: its time was over. `idle`: it was silent too long. `ended`: by `kill`, the signal, or the end of the generation. `exceeded`: it went beyond a bound of the sandbox. */
+  readonly why: 'exit' | 'timeout' | 'idle' | 'ended' | 'exceeded';
+  /** Which bound that was. */
+  readonly exceeded?: string;
 }
 
 /** Ends with its whole tree when the generation that started it stops. */
 export interface ChildHandle {
   readonly pid: number;
+  /** Of a command of an agent: what keeps it apart. */
+  readonly sandbox?: SandboxState;
   readonly stdin: {
     /** Resolves when the child has taken enough of it that more may be written. Rejects with `exec_stdin_closed`, or `exec_stdin_full` where 1 MiB waits already. */
     write(data: string | Uint8Array): Promise<void>;

@@ -115,6 +115,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     egress: childEgress(peer),
     exec: refused('exec'),
     spawn: refused('spawn'),
+    sandbox: refused('sandbox'),
     tcp: refusedMember('tcp'),
     endSurvivors: refused('endSurvivors'),
     files: childFiles(peer, init.folders),

@@ -5,12 +5,11 @@
  * W2  walled: the same inside bubblewrap, where the operating system takes away the network, the file system and the sight of other processes.
  * W3  Its environment is empty.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { promisify } from 'node:util';
+import { bubblewrapArguments, nodeBinds, probeSandbox, type SandboxFault, type SandboxPlan } from '@svc/sandbox';
 import { isolationErrors } from '../errors.js';
 
 export type Isolation = 'isolated' | 'walled';
@@ -35,16 +34,14 @@ export interface Launched {
 /** Less than everybody else's: what the daemon itself has to do comes first. */
 const NICENESS = 10;
 const PERMISSION = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
-/** Where the libraries are that Node itself needs. */
-const SYSTEM_FOLDERS = ['/usr', '/lib', '/lib64', '/lib32', '/bin', '/etc/ld.so.cache', '/nix/store'];
+const TMP_BYTES = 64 * 1024 * 1024;
 
 /** Rejects with `isolation_wall_missing`. */
 export const launch = async (options: LaunchOptions): Promise<Launched> => {
   const node = nodeArguments(options);
   const isWalled = options.isolation === 'walled';
-  if (isWalled) await needWall();
-  const [command, args] = isWalled ? ['bwrap', [...wallArguments(options), realpathSync(process.execPath), ...node]] : [process.execPath, node];
-  const child = spawn(command, args, { cwd: '/', env: isWalled ? { PATH: process.env.PATH } : {}, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], windowsHide: true });
+  const [command, args] = isWalled ? await walled(options, node) : [process.execPath, node];
+  const child = spawn(command, args, { cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], windowsHide: true });
   const channel = child.stdio[3];
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
@@ -69,17 +66,21 @@ const nodeArguments = ({ folder, heapMb, program }: LaunchOptions): string[] => 
   program,
 ];
 
-const wallArguments = ({ folder, program }: LaunchOptions): string[] => {
-  const seen = [...SYSTEM_FOLDERS, dirname(dirname(realpathSync(process.execPath)))].filter((path) => existsSync(path));
-  return [
-    ...['--unshare-all', '--die-with-parent', '--new-session', '--clearenv', '--cap-drop', 'ALL', '--hostname', 'extension'],
-    // First: what is bound afterwards may lie below it.
-    ...['--tmpfs', '/tmp'],
-    ...seen.flatMap((path) => ['--ro-bind', path, path]),
-    ...['--proc', '/proc', '--dev', '/dev'],
-    ...['--ro-bind', program, program, '--ro-bind', folder, folder, '--chdir', '/'],
-  ];
+const walled = async (options: LaunchOptions, node: readonly string[]): Promise<[command: string, args: string[]]> => {
+  const plan = planOf([options.program, options.folder]);
+  const probed = await probe();
+  if ('fault' in probed) throw isolationErrors.wall_missing(textOf(probed.fault));
+  const { program, features } = probed.bubblewrap;
+  return [program, [...bubblewrapArguments(plan, features), '--', realpathSync(process.execPath), ...node]];
 };
+
+const planOf = (read: readonly string[]): SandboxPlan => ({
+  hostname: 'extension',
+  binds: [...nodeBinds(process.execPath), ...read.map((path) => ({ path }))],
+  chdir: '/',
+  tmpBytes: TMP_BYTES,
+  isEnvironmentCleared: true,
+});
 
 const lower = (pid: number): void => {
   try {
@@ -91,19 +92,18 @@ const lower = (pid: number): void => {
   }
 };
 
-const run = promisify(execFile);
-let wall: Promise<string | undefined> | undefined;
+let probed: ReturnType<typeof probeSandbox> | undefined;
 
-/** Why there is no wall; undefined where there is. Looked at once. */
-export const wallFault = (): Promise<string | undefined> => {
-  wall ??= run('bwrap', ['--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', 'true'], { timeout: 5_000 }).then(
-    () => undefined,
-    (error: NodeJS.ErrnoException & { stderr?: string }) => (error.code === 'ENOENT' ? 'bwrap is not installed' : (error.stderr?.trim().split('\n')[0] ?? error.message)),
-  );
-  return wall;
+/** Looked at once. */
+const probe = (): ReturnType<typeof probeSandbox> => {
+  probed ??= probeSandbox(planOf([]));
+  return probed;
 };
 
-const needWall = async (): Promise<void> => {
-  const fault = await wallFault();
-  if (fault !== undefined) throw isolationErrors.wall_missing(fault);
+const textOf = ({ cause, fix }: SandboxFault): string => `${cause}. ${fix}`;
+
+/** Why there is no wall; undefined where there is. */
+export const wallFault = async (): Promise<string | undefined> => {
+  const found = await probe();
+  return 'fault' in found ? textOf(found.fault) : undefined;
 };

@@ -1,5 +1,6 @@
 /** The settings of the platform itself. Areas claim their own in extension.json. */
 import { type JsonSchema, OneOf, type Plain, type TSchema, Type } from '@svc/api';
+import { ToolsSection } from './tools-section.js';
 
 export interface SectionClaim {
   /** With its defaults. `x-security: true` closes the doors when the section is bad and was never good. */
@@ -136,6 +137,7 @@ const sections = {
   security: Security,
   web: Web,
   exec_policy: ExecPolicy,
+  tools: ToolsSection,
   journal: Journal,
   storage: Storage,
 };

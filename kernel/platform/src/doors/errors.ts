@@ -53,6 +53,24 @@ export const execErrors = defineErrors('exec', {
     hint: 'Stay within the workspace.',
   },
   bad_cwd: { status: 400, retry: false, message: () => 'The working directory does not exist or is not a directory.' },
+  no_sandbox: {
+    status: 503,
+    retry: false,
+    message: (cause: string, fix: string) => `Commands of agents run in a sandbox here, and there is none: ${cause}. ${fix}`,
+    hint: 'svc doctor tries it again. [tools] sandbox = "auto" would run commands without one.',
+  },
+  bad_mount: {
+    status: 400,
+    retry: false,
+    message: (path: string, why: string) => `"${path}" cannot be mounted into the sandbox: ${why}.`,
+    hint: 'Correct [capabilities] mounts in the manifest.',
+  },
+  not_seen: {
+    status: 400,
+    retry: false,
+    message: (program: string) => `The program ${program} lies outside of what the sandbox shows.`,
+    hint: 'Install it below /usr, or mount its folder: [capabilities] mounts in the manifest.',
+  },
   busy: { status: 503, retry: true, message: (limit: number) => `${limit} processes are running already.`, hint: 'Try again when one has ended.' },
   stdin_closed: { status: 409, retry: false, message: (command: string) => `${command} takes no more input: it has ended, or its input was closed.`, hint: 'Start it again.' },
   stdin_full: {

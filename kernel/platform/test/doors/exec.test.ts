@@ -115,6 +115,7 @@ describe('doors: exec', function () {
       `--file=${home}/vault.key`,
       '--file=../../vault.key',
       `-f${home}/vault.key`,
+      '-qF../../vault.key',
       '@../../vault.key',
       `-d=@${home}/vault.key`,
       `file://${home}/vault.key`,

@@ -1,8 +1,8 @@
-/** `exec`, `spawn` and `endSurvivors`: which programs, and whose children they are. */
+/** `exec`, `spawn`, `sandbox` and `endSurvivors`: which programs, and whose children they are. */
 import type { ExtensionContext } from '@svc/api';
 import type { Member } from '../member.js';
 
-export const childMembers = ({ parts, owner, grants, alive }: Member): Pick<ExtensionContext, 'exec' | 'spawn' | 'endSurvivors'> => {
+export const childMembers = ({ parts, owner, grants, alive }: Member): Pick<ExtensionContext, 'exec' | 'spawn' | 'sandbox' | 'endSurvivors'> => {
   const admit = (command: string, env: Readonly<Record<string, string>> = {}): void => {
     alive();
     grants.need('exec', command);
@@ -21,6 +21,11 @@ export const childMembers = ({ parts, owner, grants, alive }: Member): Pick<Exte
       const owned = owner.lifetime.add(`child ${child.pid} (${command})`, async () => void (await child.kill()));
       void child.exit.then(() => owned.dispose());
       return child;
+    },
+    sandbox: async () => {
+      alive();
+      if (!grants.has('exec') && grants.of('exec').length === 0) grants.need('exec');
+      return parts.execDoor.sandbox();
     },
     endSurvivors: async (key) => {
       alive();

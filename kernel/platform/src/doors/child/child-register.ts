@@ -102,6 +102,16 @@ const endOne = async (file: string, record: ChildRecord, graceMs: number, clock:
   return isAlive || strays > 0;
 };
 
+/** False when it is gone. */
+export const signalOne = (pid: number, signal: NodeJS.Signals): boolean => {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if (errnoOf(error) === 'ESRCH' || errnoOf(error) === 'EPERM') return false;
+    throw error;
+  }
+};
+
 /** Signals the whole process group of a child that was started as its leader. False when nobody is left in it. */
 export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => {
   try {

@@ -2,16 +2,20 @@
 import type { Readable } from 'node:stream';
 import type { TimerClock } from '../../clock/clock.js';
 import { GRACE_MS } from './child-host.js';
-import { signalGroup } from './child-register.js';
+import { signalGroup, signalOne } from './child-register.js';
 import { endTree, type TreeIdentity } from './child-tree.js';
 import type { Running } from './launch.js';
+import { ownProcesses } from './sandbox/processes-inside.js';
+import { watchBounds } from './sandbox/sandbox-watch.js';
 
 export const DRAIN_MS = 500;
 
 export interface End {
   readonly code: number | null;
   readonly signal: string | null;
-  readonly why: 'exit' | 'timeout' | 'cancelled';
+  readonly why: 'exit' | 'timeout' | 'cancelled' | 'exceeded';
+  /** Which bound of the sandbox, where that was why. */
+  readonly exceeded?: string;
 }
 
 export interface EndLimits {
@@ -21,15 +25,17 @@ export interface EndLimits {
 }
 
 /** Waits for the exit, ends the group when time is up or the caller is gone, and leaves no timer and no member behind. */
-export const untilEnded = async ({ child, exited }: Running, tree: TreeIdentity, clock: TimerClock, limits: EndLimits, signal: AbortSignal): Promise<End> => {
+export const untilEnded = async ({ child, exited, inside }: Running, tree: TreeIdentity, clock: TimerClock, limits: EndLimits, signal: AbortSignal): Promise<End> => {
   const pid = child.pid ?? 0;
   let why: End['why'] = 'exit';
+  let exceeded: string | undefined;
   let killAtMs = 0;
   const cancels: Array<() => void> = [];
   const end = (reason: End['why']): void => {
     if (why !== 'exit') return;
     why = reason;
-    signalGroup(pid, 'SIGTERM');
+    if (inside) tellInside(pid, inside.bounds.processes);
+    else signalGroup(pid, 'SIGTERM');
     killAtMs = clock.mono() + GRACE_MS;
     cancels.push(clock.schedule(GRACE_MS, () => signalGroup(pid, 'SIGKILL')));
   };
@@ -37,13 +43,23 @@ export const untilEnded = async ({ child, exited }: Running, tree: TreeIdentity,
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   if (limits.timeoutMs !== undefined) cancels.push(clock.schedule(limits.timeoutMs, () => end('timeout')));
+  if (inside)
+    cancels.push(
+      watchBounds({ pid, workspace: inside.workspace, bounds: inside.bounds }, clock, (what) => {
+        if (why !== 'exit') return;
+        [why, exceeded] = ['exceeded', what];
+        // No time to clean up: what forks or takes memory so fast uses it for more.
+        signalGroup(pid, 'SIGKILL');
+      }),
+    );
   if (limits.watchSilence) cancels.push(limits.watchSilence(() => end('timeout')));
   try {
     const { code, signal: ended } = await exited;
     // The leader is gone. Members that were told to end get the rest of their grace, others nothing.
     await endRest(pid, killAtMs, clock);
-    await endTree(tree, clock);
-    return { code, signal: ended, why };
+    // Bubblewrap takes all along (Z3): no process is looked for.
+    await endTree(inside ? { ...tree, mark: '' } : tree, clock);
+    return { code, signal: ended, why, ...(exceeded === undefined ? {} : { exceeded }) };
   } finally {
     for (const cancel of cancels) cancel();
     signal.removeEventListener('abort', onAbort);
@@ -89,4 +105,12 @@ const hasGroup = (pid: number): boolean => {
     // ESRCH: nobody is left.
     return false;
   }
+};
+
+/** Bubblewrap would end at once, and all with it: the command's own processes are told instead. */
+const tellInside = (outer: number, most: number): void => {
+  const own = ownProcesses(outer, most);
+  // None yet: it has not begun.
+  if (own.length === 0) signalGroup(outer, 'SIGTERM');
+  for (const pid of own) signalOne(pid, 'SIGTERM');
 };

@@ -11,7 +11,7 @@
  * Whether an agent may run this command is the tool's judgement; this door knows only whether anybody may.
  */
 import { basename } from 'node:path';
-import type { ChildHandle, ExecOptions, ExecResult, SpawnOptions } from '@svc/api';
+import type { ChildHandle, ExecOptions, ExecResult, SandboxState, SpawnOptions } from '@svc/api';
 import { execErrors } from '../errors.js';
 import { type ChildHost, type ChildHostDeps, createChildHost } from './child-host.js';
 import { type ChildPolicy, policyOf } from './child-policy.js';
@@ -32,6 +32,8 @@ export interface ExecDoor {
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
   /** `owner` is the extension: each has a number of children that live at one time. */
   spawn(owner: string, command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
+  /** Whether commands of agents are kept apart now, and why not. */
+  sandbox(): Promise<SandboxState>;
   /** Ends children of earlier lives of the daemon. Resolves with their number when they are gone. */
   endSurvivors(ownerKey?: string): Promise<number>;
   /** Ends all children of this life. */
@@ -51,6 +53,7 @@ export const createExecDoor = (deps: ExecDoorDeps): ExecDoor => {
   return {
     exec: (command, args, options) => admit(state, command, args, options),
     spawn: async (owner, command, args, options) => state.spawner.spawn(policyOf(deps.config, state.closed), owner, { command, args, options }),
+    sandbox: () => host.sandbox.state(),
     endSurvivors: (ownerKey) => host.register.endSurvivors(ownerKey),
     close: async () => {
       state.closed = true;
@@ -92,7 +95,7 @@ const run = async (host: ChildHost, policy: ChildPolicy, command: string, args: 
     const end = await untilEnded(launched, tree, clock, { timeoutMs, watchSilence }, signal);
     await drainedSoon(launched, clock);
     if (end.why === 'cancelled') throw execErrors.cancelled(basename(command)).with({ cause: signal.reason });
-    return resultOf(end, output, clock.mono() - startMs);
+    return { ...resultOf(end, output, clock.mono() - startMs), ...(launched.sandbox ? { sandbox: launched.sandbox } : {}) };
   } finally {
     for (const stream of child.stdio) stream?.destroy();
     await launched.forget();
@@ -107,4 +110,5 @@ const resultOf = (end: End, output: OutputCap, durationMs: number): ExecResult =
   truncated: output.isTruncated(),
   timedOut: end.why === 'timeout',
   durationMs,
+  ...(end.exceeded === undefined ? {} : { exceeded: end.exceeded }),
 });

@@ -1,8 +1,8 @@
 /** Starts a child that is recorded, and begins only when its starter says so (X1 to X3 of exec-door.ts). */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type ExecOptions, isSvcError } from '@svc/api';
+import { type ExecOptions, isSvcError, type SandboxState } from '@svc/api';
 import { execErrors } from '../errors.js';
 import { childEnvironment } from './child-environment.js';
 import type { ChildHost } from './child-host.js';
@@ -11,18 +11,22 @@ import { type ChildTree, createChildTree, outerMark } from './child-tree.js';
 import { findProgram } from './find-program.js';
 import { ownFileNamed } from './own-files.js';
 import { bootId, startTimeOf } from './process-identity.js';
+import { boundOutside } from './sandbox/bounds.js';
+import type { Inside } from './sandbox/command-sandbox.js';
 
-const GATE = 'IFS= read -r go <&3 || exit 125; exec 3<&-; exec "$@"';
+const gate = (limits: string): string => `IFS= read -r go <&3 || exit 125; exec 3<&-; ${limits} exec "$@"`;
 const GATE_FD = 3;
 
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
-  readonly options: Pick<ExecOptions, 'cwd' | 'env' | 'envNames' | 'guardsOwnFiles' | 'ownerKey'>;
+  readonly options: Pick<ExecOptions, 'agent' | 'cwd' | 'env' | 'envNames' | 'guardsOwnFiles' | 'ownerKey'>;
 }
 
 export interface Launched extends Running {
   readonly tree: ChildTree;
+  /** Of a command of an agent. */
+  readonly sandbox?: SandboxState;
   /** Takes its record away. */
   forget(): Promise<void>;
 }
@@ -37,14 +41,20 @@ export const launch = async (host: ChildHost, policy: ChildPolicy, { command, ar
   if (!cwd?.isDirectory()) throw execErrors.bad_cwd();
   const own = options.guardsOwnFiles && deps.home !== undefined ? await ownFileNamed([command, ...args], options.cwd, deps.home) : undefined;
   if (own !== undefined) throw execErrors.own_files(own);
-  const program = await findProgram(command, options.cwd, env.PATH ?? '');
+  const entered = options.agent ? await host.sandbox.enter(basename(command), options.cwd, env, options.agent) : undefined;
+  const inside = entered?.inside;
+  const program = await findProgram(command, options.cwd, (inside?.env ?? env).PATH ?? '');
+  // A link may lead to where nothing is seen.
+  if (inside && !(inside.isSeen(program) && inside.isSeen(await realpath(program)))) throw execErrors.not_seen(program);
   if (signal.aborted) throw execErrors.cancelled(basename(command)).with({ cause: signal.reason });
-  const running = start(program, args, options.cwd, env);
+  const running = start({ program, args, cwd: options.cwd, env: inside?.env ?? env, inside });
   const forget = await record(host, running.child, tree, basename(command), options.ownerKey ?? '').catch((error: unknown) => {
     // Unrecorded, it must not begin: the gate closes unread.
     running.openGate(false);
     throw isSvcError(error) ? error : execErrors.failed(basename(command)).with({ cause: error });
   });
+  if (inside) await boundOutside(running.child.pid ?? 0, tree.cgroup, inside.bounds);
+  if (entered) return { ...running, tree, forget: async () => forget().finally(() => inside?.left()), sandbox: entered.state };
   return { ...running, tree, forget };
 };
 
@@ -52,13 +62,24 @@ export interface Running {
   readonly child: ChildProcess;
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
   readonly drained: Promise<void>;
+  /** Set where the sandbox takes all that was started along when it ends. */
+  readonly inside?: Inside | undefined;
   openGate(go: boolean): void;
 }
 
-const start = (program: string, args: readonly string[], cwd: string, env: Record<string, string>): Running => {
+interface Start {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  readonly inside: Inside | undefined;
+}
+
+const start = ({ program, args, cwd, env, inside }: Start): Running => {
   const isGated = process.platform !== 'win32';
+  const words = inside ? inside.wrapped(program, args) : [program, ...args];
   const child = isGated
-    ? spawn('/bin/sh', ['-c', GATE, 'sh', program, ...args], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] })
+    ? spawn('/bin/sh', ['-c', gate(inside?.limits ?? ''), 'sh', ...words], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] })
     : spawn(program, [...args], { cwd, env, windowsHide: true, stdio: ['pipe', 'pipe', 'pipe'] });
   const exited = new Promise<{ code: number | null; signal: string | null }>((done, fail) => {
     child.once('exit', (code, signal) => done({ code, signal }));
@@ -68,15 +89,16 @@ const start = (program: string, args: readonly string[], cwd: string, env: Recor
   exited.catch(() => undefined);
   const drained = new Promise<void>((done) => child.once('close', () => done()));
   // The two ends that we write to may close before we do; the exit says all there is to say.
-  const gate = isGated ? child.stdio[GATE_FD] : undefined;
-  gate?.on('error', () => undefined);
+  const pipe = isGated ? child.stdio[GATE_FD] : undefined;
+  pipe?.on('error', () => undefined);
   child.stdin?.on('error', () => undefined);
   return {
     child,
     exited,
     drained,
+    inside,
     openGate: (go) => {
-      if (gate && 'end' in gate) gate.end(go ? 'go\n' : '');
+      if (pipe && 'end' in pipe) pipe.end(go ? 'go\n' : '');
       if (!go) child.kill('SIGKILL');
     },
   };

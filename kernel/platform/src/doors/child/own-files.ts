@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Longer ones name no file on any system we run on. */
 const MAX_PATH_LENGTH = 4_096;
+const MAX_BUNDLE = 32;
 const PROCESS = /^\/proc\/(\d+|self|thread-self)(\/|$)/;
 
 /** The first word that does, or undefined. `cwd` is the agent's own folder, and free. */
@@ -27,10 +28,13 @@ export const ownFileNamed = async (words: readonly string[], cwd: string, home: 
   return undefined;
 };
 
-/** `x`, `--file=x`, `-fx`, `@x`, `--data=@x` and `file:///x` all name x. */
+/** `x`, `--file=x`, `-fx`, `-qfx`, `@x`, `--data=@x` and `file:///x` all name x. */
 const pathsIn = (word: string): string[] => {
   const value = word.slice(word.indexOf('=') + 1);
-  const found = new Set([word, value, word.slice(2), ...[word, value].filter((text) => text.startsWith('@')).map((text) => text.slice(1))]);
+  // Any letter of a bundle may be the option that takes the rest.
+  const letters = /^-([A-Za-z0-9]*)/.exec(word)?.[1]?.length ?? 0;
+  const tails = Array.from({ length: Math.min(letters, MAX_BUNDLE) }, (_, at) => word.slice(at + 2));
+  const found = new Set([word, value, ...tails, ...[word, value].filter((text) => text.startsWith('@')).map((text) => text.slice(1))]);
   for (const text of [word, value]) if (text.startsWith('file:') && URL.canParse(text)) found.add(fileOf(text));
   return [...found].filter((path) => path !== '' && path.length <= MAX_PATH_LENGTH);
 };

@@ -77,6 +77,7 @@ const begin = async (host: ChildHost, policy: ChildPolicy, owner: string, { comm
   launched.openGate(true);
   return {
     pid: child.pid ?? 0,
+    ...(launched.sandbox ? { sandbox: launched.sandbox } : {}),
     stdin: childInput(child.stdin, command),
     stdout: childOutput(child.stdout, exit, host.deps.clock),
     stderr: childOutput(isDropped ? null : child.stderr, exit, host.deps.clock),
@@ -116,5 +117,6 @@ const untilGone = async (host: ChildHost, launched: Launched, { idleTimeoutMs, t
   child.stdin?.destroy();
   child.stdio[3]?.destroy();
   await launched.forget().catch((cause: unknown) => log.warn('the record of a child that is gone could not be removed', { pid: child.pid, cause }));
+  if (end.exceeded !== undefined) return { exitCode: end.code, signal: end.signal, why: 'exceeded', exceeded: end.exceeded };
   return { exitCode: end.code, signal: end.signal, why: end.why === 'cancelled' ? 'ended' : end.why === 'exit' ? 'exit' : isSilent ? 'idle' : 'timeout' };
 };

@@ -1,31 +1,42 @@
 /**
  * Folders by handle: the one way to read and write files.
  *
- * D1  Nothing outside the folder is read, written or removed, by `..`, by an absolute path or through a link.
+ * D1  Nothing outside the folder is read, written or removed, by `..`, by an absolute path or through a link; on Linux also not through one that is put there meanwhile (held-folder.ts).
  * D2  A file is written whole or not at all, and keeps its mode.
  * D3  Reads and lists are bounded, streams hold one piece of 64 KiB; what is missing is an error, never an empty answer (but the folder itself, which is made on first write).
  */
 import { errnoOf } from '../../config/errno.js';
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, opendir, readlink, realpath, rm, stat, unlink } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { type FileHandle, lstat, opendir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Dir, DirEntry } from '@svc/api';
 import { atomicWrite } from './atomic-write.js';
 import { filesErrors } from '../errors.js';
 import { countedPieces, piecesOf } from './file-pieces.js';
+import { type HeldFolder, holdFolder, openFile, removeHeld } from './held-folder.js';
 
 const MAX_READ_BYTES = 10 * 1024 * 1024;
 const LIST_LIMIT = 1_000;
 /** Of one name, on every file system in use; and of a path below its folder. */
 const MAX_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 2_048;
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Opens nothing: the folder need not exist until something is written to it. */
-export const openDir = (absoluteRoot: string): Dir => makeDir(absoluteRoot, () => realOfExisting(absoluteRoot));
+export const openDir = (absoluteRoot: string): Dir =>
+  makeDir(absoluteRoot, async () => {
+    const real = await realOfExisting(absoluteRoot);
+    return { top: real, real };
+  });
 
-/** `boundary` gives the folder's real path, judged again at each use: a link may have been put in its place meanwhile. */
-const makeDir = (path: string, boundary: () => Promise<string>): Dir => {
+interface Boundary {
+  /** Real path of the folder that was opened first: handles are held from there on. */
+  readonly top: string;
+  /** The folder's own real path, at or below it. */
+  readonly real: string;
+}
+
+/** `boundary` is looked up again at each use: a link may have been put in its place meanwhile. */
+const makeDir = (path: string, boundary: () => Promise<Boundary>): Dir => {
   const place = async (asked: string): Promise<Place> => locate(await boundary(), asked);
   return {
     path,
@@ -43,13 +54,17 @@ const makeDir = (path: string, boundary: () => Promise<string>): Dir => {
     remove: async (asked) => remove(await place(asked)),
     dir: (asked) => {
       const parts = partsOf(asked);
-      return makeDir(join(path, ...parts), async () => (await place(asked)).real);
+      return makeDir(join(path, ...parts), async () => {
+        const { top, real } = await place(asked);
+        return { top, real };
+      });
     },
   };
 };
 
 interface Place {
   readonly asked: string;
+  readonly top: string;
   /** Real path of the folder by handle. */
   readonly root: string;
   /** Where the path leads, links followed; what does not exist yet is appended to its deepest existing ancestor. */
@@ -71,16 +86,16 @@ const partsOf = (asked: string): string[] => {
   return parts;
 };
 
-const locate = async (root: string, asked: string): Promise<Place> => {
+const locate = async ({ top, real: root }: Boundary, asked: string): Promise<Place> => {
   const parts = partsOf(asked);
   const leaf = parts.at(-1);
-  if (leaf === undefined) return { asked, root, real: root, own: root, isRoot: true };
+  if (leaf === undefined) return { asked, top, root, real: root, own: root, isRoot: true };
   const parent = await realOfExisting(join(root, ...parts.slice(0, -1)));
   if (!isWithin(root, parent)) throw filesErrors.outside(asked);
   const own = join(parent, leaf);
   const real = await realOfExisting(own);
   if (!isWithin(root, real)) throw filesErrors.outside(asked);
-  return { asked, root, real, own, isRoot: false };
+  return { asked, top, root, real, own, isRoot: false };
 };
 
 /** Component-wise: `/a/bc` is not within `/a/b`. */
@@ -104,20 +119,22 @@ const realOfExisting = async (path: string): Promise<string> => {
   }
 };
 
-const openToRead = async (place: Place): Promise<{ handle: FileHandle; sizeBytes: number }> => {
-  const handle = await open(place.real, READ_FLAGS).catch((error: unknown) => {
-    throw asFilesError(error, place.asked);
-  });
+/** The folder of what the path leads to, for as long as `use` runs. */
+const inFolder = async <T>(place: Place, way: string, use: (folder: HeldFolder) => Promise<T>, makes = false): Promise<T> => {
+  const folder = await holdFolder(place.top, way, makes);
   try {
-    await refuseMoved(handle, place);
-    const info = await handle.stat();
-    if (!info.isFile()) throw filesErrors.wrong_kind(place.asked, 'file');
-    return { handle, sizeBytes: info.size };
-  } catch (error) {
-    await handle.close();
-    throw error;
+    return await use(folder);
+  } finally {
+    await folder.close();
   }
 };
+
+const openToRead = (place: Place): Promise<{ handle: FileHandle; sizeBytes: number }> =>
+  place.isRoot
+    ? Promise.reject(filesErrors.wrong_kind(place.asked, 'file'))
+    : inFolder(place, dirname(place.real), (folder) => openFile(folder, basename(place.real))).catch((error: unknown) => {
+        throw asFilesError(error, place.asked);
+      });
 
 const read = async (place: Place, maxBytes: number): Promise<Buffer> => {
   const { handle, sizeBytes } = await openToRead(place);
@@ -143,63 +160,69 @@ const readUpTo = async (handle: FileHandle, place: Place, expectedBytes: number,
   }
 };
 
-/** A folder on the way may have become a link between the check and the opening; Linux tells where a handle really is. */
-const refuseMoved = async (handle: FileHandle, place: Place): Promise<void> => {
-  if (process.platform !== 'linux') return;
-  if (!isWithin(place.root, await readlink(`/proc/self/fd/${handle.fd}`))) throw filesErrors.outside(place.asked);
-};
-
 const write = async (place: Place, data: string | Uint8Array | AsyncIterable<Uint8Array>, mode: number | undefined): Promise<void> => {
   if (place.isRoot) throw filesErrors.wrong_kind(place.asked, 'file');
-  const present = await lstat(place.own).catch(() => undefined);
-  // Replacing a link by a file would quietly part what the link joined.
-  if (present?.isSymbolicLink()) throw filesErrors.link_denied(place.asked);
-  if (present && !present.isFile()) throw filesErrors.wrong_kind(place.asked, 'file');
-  try {
-    await atomicWrite(place.own, data, { inspect: (handle) => refuseMoved(handle, place), ...(mode === undefined ? {} : { mode }) });
-  } catch (error) {
+  const replace = async (folder: HeldFolder): Promise<void> => {
+    const path = folder.at(basename(place.own));
+    const present = await lstat(path).catch(() => undefined);
+    // Replacing a link by a file would quietly part what the link joined.
+    if (present?.isSymbolicLink()) throw filesErrors.link_denied(place.asked);
+    if (present && !present.isFile()) throw filesErrors.wrong_kind(place.asked, 'file');
+    const refuseMoved = async (): Promise<void> => {
+      if (!isWithin(place.root, await folder.now())) throw filesErrors.outside(place.asked);
+    };
+    await atomicWrite(path, data, { inspect: refuseMoved, beforeRename: refuseMoved, ...(mode === undefined ? {} : { mode }) });
+  };
+  await inFolder(place, dirname(place.own), replace, true).catch((error: unknown) => {
     throw asFilesError(error, place.asked);
-  }
+  });
 };
 
 const list = async (place: Place, { recursive = false, limit = LIST_LIMIT }: { recursive?: boolean; limit?: number }): Promise<DirEntry[]> => {
   const found: DirEntry[] = [];
   const folders = [''];
   for (let folder = folders.shift(); folder !== undefined && found.length < limit; folder = folders.shift()) {
-    const handle = await opendir(join(place.real, folder)).catch((error: unknown) => {
-      if (place.isRoot && folder === '' && errnoOf(error) === 'ENOENT') return undefined;
-      throw asFilesError(error, join(place.asked, folder ?? ''));
+    const name = folder;
+    const below = await inFolder(place, join(place.real, name), (held) => listOne(held, name, found, limit)).catch((error: unknown) => {
+      // Nobody has written to it yet; or it went, or became something else, since it was named.
+      if (name === '' ? place.isRoot && errnoOf(error) === 'ENOENT' : ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) return [];
+      throw asFilesError(error, join(place.asked, name));
     });
-    if (!handle) return [];
-    // Leaving the loop closes the handle.
-    for await (const entry of handle) {
-      if (found.length >= limit) break;
-      const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      const info = await lstat(join(place.real, name)).catch(() => undefined);
-      // Removed since it was named.
-      if (!info) continue;
-      found.push(entryOf(name, info));
-      if (recursive && info.isDirectory()) folders.push(name);
-    }
+    if (recursive) folders.push(...below);
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
+/** Adds to `found`; gives the folders among them. */
+const listOne = async (held: HeldFolder, folder: string, found: DirEntry[], limit: number): Promise<string[]> => {
+  const folders: string[] = [];
+  // Leaving the loop closes the handle.
+  for await (const entry of await opendir(held.at(''))) {
+    if (found.length >= limit) break;
+    const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    const info = await lstat(held.at(entry.name)).catch(() => undefined);
+    // Removed since it was named.
+    if (!info) continue;
+    found.push(entryOf(name, info));
+    if (info.isDirectory()) folders.push(name);
+  }
+  return folders;
+};
+
 const describe = async (place: Place): Promise<DirEntry | undefined> => {
   try {
-    return entryOf(basename(place.own), await stat(place.real));
+    const info = place.isRoot ? lstat(place.real) : inFolder(place, dirname(place.real), (folder) => lstat(folder.at(basename(place.real))));
+    return entryOf(basename(place.own), await info);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
-    throw error;
+    throw asFilesError(error, place.asked);
   }
 };
 
 const remove = async (place: Place): Promise<boolean> => {
   if (place.isRoot) throw filesErrors.bad_path(place.asked, 'is the folder itself');
   try {
-    // A link goes, what it points to stays.
-    if ((await lstat(place.own)).isDirectory()) await rm(place.own, { recursive: true });
-    else await unlink(place.own);
+    await inFolder(place, dirname(place.own), (folder) => removeHeld(folder, basename(place.own)));
     return true;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return false;

@@ -1,0 +1,265 @@
+/** Commands of agents try to get out of their sandbox: none gets what is planted around it, and the same texts get it where there is none. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExecResult } from '@svc/api';
+import { systemClock } from '@svc/platform/clock/clock';
+import { createExecDoor, type ExecDoor } from '@svc/platform/doors/child/exec-door';
+import { expect } from 'chai';
+import { escapes } from '../../fixtures/escapes/index.js';
+
+const FEWEST = 60;
+const CANARY = `CANARY-${process.pid}-${Math.random().toString(36).slice(2)}`;
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const MB = 1024 * 1024;
+
+describe('a command of an agent', function () {
+  this.timeout(60_000);
+  let root: string;
+  let home: string;
+  let run: string;
+  let daemon: ChildProcess;
+  const servers: Server[] = [];
+  let marks: Readonly<Record<string, string>>;
+  let settings: Record<string, unknown> = { sandbox: 'required' };
+  let door: ExecDoor;
+  let asked = 0;
+
+  before(async function () {
+    root = await realpath(await mkdtemp(join(tmpdir(), 'svc-escapes-')));
+    home = join(root, 'home');
+    run = existsSync('/run') && process.getuid?.() === 0 ? await mkdtemp('/run/svc-escapes-') : await mkdtemp(join(root, 'run-'));
+    for (const folder of ['data/workspaces/own', 'data/workspaces/other', 'workspaces/other']) await mkdir(join(home, folder), { recursive: true });
+    for (const file of [join(home, 'config.toml'), join(home, 'data/config.toml'), join(home, 'vault.enc'), join(home, 'data/workspaces/other/secret.txt'), join(run, 'canary')])
+      await writeFile(file, CANARY);
+    await writeFile(join(home, 'NAMED-CANARY'), '');
+    const env = { PATH: process.env.PATH, SECRET: CANARY };
+    daemon = spawn('/bin/bash', ['-c', `exec 9<config.toml; exec -a ${CANARY} sleep 600`], { cwd: home, env, detached: true, stdio: 'ignore' });
+    const say = createServer((socket) => {
+      asked += 1;
+      socket.on('error', () => undefined).end(`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${CANARY.length}\r\n\r\n${CANARY}`);
+    });
+    const plain = createServer((socket) => void socket.on('error', () => undefined).end(CANARY));
+    const other = createServer((socket) => void socket.on('error', () => undefined).end(`HTTP/1.1 200 OK\r\nContent-Length: ${CANARY.length}\r\n\r\n${CANARY}`));
+    servers.push(say, plain, other);
+    await new Promise<void>((done) => say.listen(0, '::', done));
+    await new Promise<void>((done) => plain.listen(`\0${CANARY}`, done));
+    await new Promise<void>((done) => other.listen(join(home, 's'), done));
+    const lan = Object.values(networkInterfaces())
+      .flatMap((all) => all ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+    marks = {
+      HOME: home,
+      OTHER: join(home, 'data/workspaces/other'),
+      PID: String(daemon.pid),
+      PORT: String((say.address() as AddressInfo).port), // listening, so it has one
+      LAN: lan ?? '127.0.0.1',
+      SOCKET: join(home, 's'),
+      ABSTRACT: CANARY,
+      RUN: run,
+      WS: join(home, 'data/workspaces/own'),
+    };
+    door = createExecDoor({
+      config: { get: (section) => (section === 'tools' ? settings : { mode: 'allowlist' }) },
+      registerDir: join(home, 'data/children'),
+      env: process.env,
+      clock: systemClock(),
+      log: { ...silent, child: () => silent } as never,
+      home,
+    });
+    const sandbox = await door.sandbox();
+    // Elsewhere `svc doctor` says why there is none, and kernel/sandbox tests that.
+    if (!sandbox.isOn) this.skip();
+  });
+  after(async () => {
+    await door?.close();
+    for (const server of servers) server.close();
+    daemon?.kill('SIGKILL');
+    await Promise.all([root, run].map((folder) => folder && rm(folder, { recursive: true, force: true })));
+  });
+  beforeEach(() => {
+    settings = { sandbox: 'required' };
+  });
+
+  const workspace = async (name = 'own'): Promise<string> => {
+    const folder = join(home, 'data/workspaces', name);
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+    return folder;
+  };
+  const sh = (text: string, cwd: string, timeoutMs = 10_000): Promise<ExecResult> =>
+    door.exec('/bin/sh', ['-c', text.replaceAll(/@([A-Z]+)/g, (all, name: string) => marks[name] ?? all)], { cwd, timeoutMs, agent: { hosts: [], mounts: [] } });
+  /** What came of it: its output, and what it left in its workspace. */
+  const gotten = async (text: string, cwd: string): Promise<string> => {
+    const { stdout, stderr } = await sh(text, cwd);
+    const left = await Promise.all((await readdir(cwd, { withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => readFile(join(cwd, entry.name), 'latin1')));
+    // What the shell says of the words it was given is no loot.
+    return [stdout, ...left].join('\n').slice(0, 100_000) + (stderr.includes(CANARY) && !text.includes('@ABSTRACT') ? stderr : '');
+  };
+
+  it(`tries at least ${FEWEST} ways out`, () => expect(Object.keys(escapes).length).to.be.at.least(FEWEST));
+
+  for (const [name, { text }] of Object.entries(escapes)) {
+    it(`gets nothing: ${name}`, async () => {
+      const before = asked;
+      expect(await gotten(text, await workspace())).to.not.match(/CANARY/);
+      expect(asked).to.equal(before);
+      expect([await readFile(join(home, 'config.toml'), 'utf8'), await readdir(join(home, 'data/workspaces/other'))]).to.deep.equal([CANARY, ['secret.txt']]);
+      expect(daemon.exitCode ?? daemon.signalCode).to.equal(null);
+    });
+  }
+
+  describe('without the sandbox', () => {
+    const looted = Object.entries(escapes).filter(([, { bare }]) => bare === 'loot');
+    it('gets what it looks for: the same texts, so that they prove something', async function () {
+      this.timeout(120_000);
+      if (process.getuid?.() !== 0 && !existsSync('/proc')) this.skip();
+      settings = { sandbox: 'off' };
+      const without: string[] = [];
+      for (const [name, { text }] of looted) if (!/CANARY/.test(await gotten(text, await workspace()))) without.push(name);
+      expect(looted.length).to.be.at.least(25);
+      expect(without).to.deep.equal([]);
+    });
+  });
+
+  describe('in the sandbox', () => {
+    it('works as usual: its files, git, node, python, its temporary folder, pipes, its exit code', async () => {
+      const cwd = await workspace();
+      const text =
+        'set -e; echo a > f; git init -q; git add f; git -c user.name=x -c user.email=x@x commit -qm m; git log --oneline | wc -l; node -p 1+1; python3 -c "print(6*7)"; mktemp; whoami; echo $HOME; touch $HOME/x /tmp/y; pwd; exit 3';
+      const done = await sh(text, cwd);
+      expect(done.stderr).to.equal('');
+      expect(done.stdout).to.match(new RegExp(`^1\n2\n42\n/tmp/\\S+\nagent\n/tmp/home\n${cwd}\n$`));
+      expect(done).to.include({ exitCode: 3, timedOut: false });
+      expect(done.sandbox).to.deep.equal({ isOn: true });
+      expect(await readFile(join(cwd, 'f'), 'utf8')).to.equal('a\n');
+    });
+
+    it('is told to end, may clean up, and takes all along', async () => {
+      const cwd = await workspace();
+      const done = await sh(`trap 'echo cleaned; exit 7' TERM; setsid sleep 987 & while :; do sleep 0.05; done`, cwd, 600);
+      expect([done.timedOut, done.stdout, done.exitCode]).to.deep.equal([true, 'cleaned\n', 7]);
+      expect(await sleepers('987')).to.equal(0);
+    });
+
+    it('leaves nothing running behind: what detached from it ends with it', async () => {
+      const done = await sh('setsid nohup sh -c "exec sleep 986" >/dev/null 2>&1 & (env -i setsid sleep 986 &) ; sleep 0.1', await workspace());
+      expect(done.exitCode).to.equal(0);
+      expect(await sleepers('986')).to.equal(0);
+    });
+
+    it('is ended when it starts more processes than it may', async () => {
+      settings = { sandbox: 'required', sandbox_processes: 40 };
+      const done = await sh('b() { b | b & }; b; sleep 8', await workspace());
+      // Where the kernel refuses the processes, it ends by itself.
+      expect(done.exceeded ?? done.stderr).to.match(/more than 40 processes|[Cc]annot fork|fork|Resource temporarily/);
+      expect(done.durationMs).to.be.lessThan(9_000);
+    });
+
+    it('is ended when all of it takes more memory than it may, and one process gets no more', async () => {
+      settings = { sandbox: 'required', sandbox_memory_mb: 128 };
+      const cwd = await workspace();
+      const one = await sh('python3 -c "x=bytearray(300*1024*1024); print(len(x))"', cwd);
+      expect(one.stdout + one.stderr).to.match(/MemoryError/);
+      const all = await sh('for i in 1 2 3; do python3 -c "import time; x=bytearray(80*1024*1024); time.sleep(6)" & done; wait; echo through', cwd);
+      expect([all.exceeded, all.stdout]).to.deep.equal(['more than 128 MB of memory ([tools] sandbox_memory_mb)', '']);
+      const shared = await sh('python3 -c "import mmap,time; m=mmap.mmap(-1,300*1024*1024); [m.__setitem__(i,1) for i in range(0,len(m),4096)]; time.sleep(6)"', cwd);
+      expect(shared.exceeded).to.match(/memory/);
+    });
+
+    it('fills neither the disk nor memory by files', async () => {
+      settings = { sandbox: 'required', sandbox_disk_mb: 8, sandbox_tmp_mb: 4 };
+      const cwd = await workspace('full');
+      await sh('head -c 20000000 /dev/zero > one', cwd);
+      expect((await readFile(join(cwd, 'one'))).length).to.be.at.most(8 * MB);
+      for (const place of ['/tmp', '/dev/shm', '/tmp/home']) {
+        const { stdout } = await sh(`head -c 9000000 /dev/zero > ${place}/x; wc -c < ${place}/x`, cwd);
+        expect(Number(stdout), place).to.be.at.most(4 * MB);
+      }
+      for (const place of ['/', '/dev', '/etc', '/usr', '/proc']) expect((await sh(`echo x > ${place}/x && echo written`, cwd)).stdout, place).to.equal('');
+      const many = await sh('i=0; while [ $i -lt 40 ]; do head -c 4000000 /dev/zero > n$i || exit 1; i=$((i+1)); sleep 0.05; done; echo through', cwd);
+      expect(many.exceeded).to.equal('more than 8 MB in the workspace ([tools] sandbox_disk_mb)');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      // Full: files can be removed, and not written, until there is room again.
+      expect((await sh('echo x > small && echo written; rm n* one && echo removed', cwd)).stdout).to.equal('removed\n');
+    });
+
+    it('has its output cut, however much it says', async () => {
+      const { stdout, truncated } = await sh('yes | head -c 50000000', await workspace());
+      expect([truncated, stdout.length <= 102_400]).to.deep.equal([true, true]);
+    });
+
+    it('whose folder was swapped for a link is not started', async () => {
+      const cwd = await workspace('swapped');
+      await rm(cwd, { recursive: true });
+      await symlink(home, cwd);
+      expect(
+        await sh('cat config.toml', cwd).then(
+          () => 'started',
+          (error) => error.code,
+        ),
+      ).to.equal('exec_bad_cwd');
+      await rm(cwd);
+    });
+  });
+
+  /** Seen by the machine, not by the sandbox. */
+  const sleepers = async (seconds: string): Promise<number> => {
+    for (let tries = 0; tries < 50; tries++) {
+      const found = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+      const lines = await Promise.all(found.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+      const left = lines.filter((line) => line === `sleep\0${seconds}\0`).length;
+      if (left === 0) return 0;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return 1;
+  };
+});
+
+describe('where there is no sandbox', function () {
+  this.timeout(20_000);
+  it('a command is refused, or runs with a warning once the daemon agreed', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'svc-bare-'));
+    let sandbox = 'required';
+    const told: string[] = [];
+    const door = createExecDoor({
+      config: { get: (section) => (section === 'tools' ? { sandbox } : { mode: 'allowlist' }) },
+      registerDir: join(cwd, 'data/children'),
+      env: process.env,
+      clock: systemClock(),
+      log: { ...silent, child: () => silent } as never,
+      findBubblewrap: async () => undefined,
+      beforeUnsandboxed: async (what) => {
+        told.push(what);
+        if (told.length > 1) throw new Error('not now');
+      },
+    });
+    const start = () => door.exec('true', [], { cwd, agent: { hosts: [], mounts: [] } });
+    const refused = await start().catch((error: unknown) => error);
+    expect([(refused as { code: string }).code, String(refused)]).to.satisfy(
+      ([code, text]: string[]) => code === 'exec_no_sandbox' && /bubblewrap is not installed|no sandbox of commands/.test(text ?? ''),
+    );
+    expect(told).to.deep.equal([]);
+    sandbox = 'auto';
+    const bare = await start();
+    expect(bare.exitCode).to.equal(0);
+    expect(bare.sandbox).to.include({ isOn: false });
+    expect(told).to.deep.equal(['true']);
+    // What refuses is heard: nothing is started.
+    expect(
+      await start().then(
+        () => 'started',
+        (error) => error.message,
+      ),
+    ).to.equal('not now');
+    // A process that no agent starts asks nobody.
+    expect((await door.exec('true', [], { cwd })).exitCode).to.equal(0);
+    expect(told).to.have.lengthOf(2);
+    await door.close();
+    await rm(cwd, { recursive: true, force: true });
+  });
+});
