@@ -21,6 +21,7 @@ import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { StreamsAdmin, Topics } from '@svc/platform/streams/streams';
 import { createWorkers, type WorkerPools } from '@svc/platform/workers/workers';
+import type { OwnerKey } from './owner-key/owner-key.js';
 
 /** The doors and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
 export interface PartFactories {
@@ -61,6 +62,8 @@ export interface PlatformParts {
   readonly fetchDoor: FetchDoor;
   readonly modelOrigins: ModelOrigins;
   readonly execDoor: ExecDoor;
+  /** Makes callers need a key, before something runs that could reach the port by itself. */
+  readonly ownerKey: Pick<OwnerKey, 'need'>;
   readonly tcpDoor: TcpDoor;
   readonly openDir: (root: string) => Dir;
   readonly workers: WorkerPools;

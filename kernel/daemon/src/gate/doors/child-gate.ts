@@ -2,6 +2,9 @@
 import type { ExtensionContext } from '@svc/api';
 import type { Member } from '../member.js';
 
+/** Nothing keeps it from the port of this daemon. */
+const UNSANDBOXED = 'a program that an agent runs without a sandbox';
+
 export const childMembers = ({ parts, owner, grants, alive }: Member): Pick<ExtensionContext, 'exec' | 'spawn' | 'endSurvivors'> => {
   const admit = (command: string, env: Readonly<Record<string, string>> = {}): void => {
     alive();
@@ -12,10 +15,12 @@ export const childMembers = ({ parts, owner, grants, alive }: Member): Pick<Exte
   return {
     exec: async (command, args, options) => {
       admit(command, options.env);
+      await parts.ownerKey.need(UNSANDBOXED);
       return parts.execDoor.exec(command, args, options);
     },
     spawn: async (command, args, options) => {
       admit(command, options.env);
+      await parts.ownerKey.need(UNSANDBOXED);
       const { signal } = owner.lifetime;
       const child = await parts.execDoor.spawn(owner.id, command, args, { ...options, signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal });
       const owned = owner.lifetime.add(`child ${child.pid} (${command})`, async () => void (await child.kill()));
