@@ -20,7 +20,7 @@ describe('installing over HTTP', function () {
   });
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'svc-install-http-'));
-    kernel = await bootTestKernel({ config: OPEN_RATE });
+    kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nisolation = "isolated"\n` });
   });
   afterEach(async () => {
     await stopTestKernels();

@@ -8,7 +8,7 @@ import { bootTestKernel, describeOnEngines, OPEN_RATE, removeStrangers, stopTest
 import { expect } from 'chai';
 
 const ID = 'acme-notes';
-const CONFIG = `${OPEN_RATE}[extensions]\nthird_party = "any"\n`;
+const CONFIG = `${OPEN_RATE}[extensions]\nthird_party = "any"\nisolation = "isolated"\n`;
 
 const TABLE = `const Notes = api.defineTable('notes', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, owner_id: { kind: 'text', notNull: true }, text: { kind: 'text', notNull: true } }, owner: 'owner_id' });`;
 
@@ -62,7 +62,7 @@ describe('an extension that is installed while the daemon runs', function () {
     const first = await bootTestKernel({ home: at, config: CONFIG });
     const status = await installation(first).install({ source: await packaged(notes('1.0.0')), enable: true });
     expect(status).to.deep.include({ id: ID, version: '1.0.0', state: 'active', bundled: false });
-    expect(status.origin).to.deep.include({ trust: 'unsigned', isolation: 'isolated', publisher: null });
+    expect(status.origin).to.deep.include({ trust: 'unsigned', isolation: 'isolated', isolationWhy: 'the setting isolation of [extensions] says so', publisher: null });
     await first.http.expect(200, 'POST', '/api/acme/notes');
     expect(await list(first)).to.deep.equal({ version: '1.0.0', texts: ['1.0.0'] });
     await first.stop();

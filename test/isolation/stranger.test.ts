@@ -37,7 +37,7 @@ describe('an extension in a process of its own', function () {
   });
 
   it('answers with bytes and with streams, and takes the body of a request as it comes', async () => {
-    const { url } = await boot({
+    const { http } = await boot({
       id: 'acme-bytes',
       activate:
         route(
@@ -47,10 +47,10 @@ describe('an extension in a process of its own', function () {
         ).replace(/body: api[^\n]*?, responses/, 'responses') +
         route('count', "return api.stream(200, 'text/plain', (async function* () { for (let i = 0; i < 3; i++) yield Buffer.from(String(i)); })());"),
     });
-    const upper = await fetch(`${url}/api/acme/upper`, { method: 'POST', body: 'abc' });
-    expect([upper.status, await upper.text()]).to.deep.equal([200, 'ABC']);
-    const count = await fetch(`${url}/api/acme/count`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
-    expect([count.status, await count.text()]).to.deep.equal([200, '012']);
+    const upper = await http.post('/api/acme/upper', 'abc');
+    expect([upper.status, upper.text]).to.deep.equal([200, 'ABC']);
+    const count = await http.post('/api/acme/count', {});
+    expect([count.status, count.text]).to.deep.equal([200, '012']);
   });
 
   it('fails with its own errors, and shows nothing of those that it did not mean to show', async () => {
@@ -68,7 +68,7 @@ describe('an extension in a process of its own', function () {
 
   describeOnEngines('keeps rows', () => {
     it('of its own tables, with an event in the same commit and the answer kept under the key of the caller', async () => {
-      const { http, url } = await boot({
+      const { http } = await boot({
         id: 'acme-notes',
         manifest: { tables: ['notes'], events: { publishes: ['acme.noted'], listens: ['acme.noted'] } },
         before: `${NOTES}\nconst heard = [];`,
@@ -78,7 +78,7 @@ describe('an extension in a process of its own', function () {
           ${route('note', 'const row = { id: ctx.ids.uuid(), owner_id: req.actor.ownerId, text: req.body.text }; const answer = api.reply(200, row); await ctx.db.commit([notes.insert(row), ctx.events.event(Noted, { id: row.id }), ...req.receipt(answer)]); return answer;', 'idempotent: true,').replace('400: api.ErrorBody', '400: api.ErrorBody, 409: api.ErrorBody')}
           ${route('list', 'const { rows } = await notes.page(req.actor, { limit: 10 }); return api.reply(200, { rows, heard });')}`,
       });
-      const once = async () => (await fetch(`${url}/api/acme/note`, { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': 'k1' }, body: '{"text":"water"}' })).json();
+      const once = async () => (await http.post('/api/acme/note', { text: 'water' }, { 'idempotency-key': 'k1' })).body;
       const [first, again] = [await once(), await once()];
       expect(again).to.deep.equal(first);
       const { rows, heard } = (await http.expect(200, 'POST', '/api/acme/list', {})).body;

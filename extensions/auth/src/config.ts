@@ -17,6 +17,16 @@ export const ApiKeyHash = Type.String({
   'x-caller-key': true,
   'x-security': true,
 });
+export const OwnerKeyHash = Type.String({
+  default: '',
+  pattern: '^$|^sha256:[0-9a-f]{64}$',
+  description:
+    'Set by the daemon itself, never in the file: sha256:<hex> of the key in owner.key, which it makes before it starts a program that no sandbox keeps from its port. Holds while no other key is set',
+  'x-caller-key': true,
+  'x-owner-key': true,
+  'x-security': true,
+  'x-by-hand': 'the daemon sets it by itself',
+});
 export const Users = Type.Array(
   Type.Object(
     {
@@ -37,4 +47,5 @@ export const Users = Type.Array(
 
 export const ApiKeySetting = defineConfig('/api_key', ApiKey);
 export const ApiKeyHashSetting = defineConfig('/api_key_hash', ApiKeyHash);
+export const OwnerKeyHashSetting = defineConfig('/owner_key_hash', OwnerKeyHash);
 export const UsersSetting = defineConfig('/users', Users);

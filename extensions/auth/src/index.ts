@@ -1,11 +1,12 @@
 import { Auth } from './contract.js';
 import * as contract from './contract.js';
-import { type Admission, AuthChanged, DoctorCheck, type DoctorFinding, HttpAuthenticate, HttpAuthorize, KernelGreet, KernelReady, defineExtension, textThatIsSet } from '@svc/api';
-import { ApiKeyHashSetting, ApiKeySetting, UsersSetting } from './config.js';
+import { type Admission, AuthChanged, DoctorCheck, type DoctorFinding, type GreetingLine, HttpAuthenticate, HttpAuthorize, KernelGreet, KernelReady, defineExtension, textThatIsSet } from '@svc/api';
+import { ApiKeyHashSetting, ApiKeySetting, OwnerKeyHashSetting, UsersSetting } from './config.js';
 import { authErrors, WWW_AUTHENTICATE } from './errors.js';
 import { type Keyring, OWNER, createKeyring } from './keyring.js';
 import { createAttempts } from './logins/attempts.js';
 import { callerByLogin } from './logins/caller-by-login.js';
+import { createLoginLinks } from './logins/login-links.js';
 import { loginRoutes } from './logins/login-routes.js';
 import { createLoginStore, Logins } from './logins/login-store.js';
 import { createLogins } from './logins/logins.js';
@@ -20,24 +21,37 @@ export default defineExtension({
   contract,
   tables: [Logins],
   migrations: [loginTables],
-  config: [ApiKeySetting, ApiKeyHashSetting, UsersSetting],
+  config: [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting],
   activate(ctx) {
     const build = (): Keyring =>
-      createKeyring({ environment: ctx.env('SVC_API_KEY'), apiKey: ctx.config.get(ApiKeySetting), apiKeyHash: ctx.config.get(ApiKeyHashSetting), users: ctx.config.get(UsersSetting) });
+      createKeyring({
+        environment: ctx.env('SVC_API_KEY'),
+        apiKey: ctx.config.get(ApiKeySetting),
+        apiKeyHash: ctx.config.get(ApiKeyHashSetting),
+        ownerKeyHash: ctx.config.get(OwnerKeyHashSetting),
+        users: ctx.config.get(UsersSetting),
+      });
     let keyring = build();
     let sawPlainLogin = false;
+    /** The headers of calls that came while there was no key: of one that stays they are the same object for as long as it lives. */
+    const welcomed = new WeakSet<object>();
     const logins = createLogins({ store: createLoginStore(ctx.db), keyring: () => keyring, clock: ctx.clock, ids: ctx.ids, events: ctx.events, log: ctx.log });
     const rebuild = () => {
       keyring = build();
       logins.forget();
       ctx.events.publish(AuthChanged, {});
     };
-    for (const setting of [ApiKeySetting, ApiKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, rebuild);
+    for (const setting of [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, rebuild);
 
     ctx.services.provide(Auth, { roleOf: async (ownerId) => keyring.roleOf(ownerId) });
     ctx.hooks.tap(HttpAuthenticate, (request) => {
-      if (keyring.isOpen) return OWNER;
+      if (keyring.isOpen) {
+        welcomed.add(request.headers);
+        return OWNER;
+      }
       const key = presentedKey(request);
+      // A stream or socket of before: it stays when the daemon makes a key by itself (U3).
+      if (key === undefined && keyring.isOwnerKeyUsed && welcomed.has(request.headers)) return OWNER;
       if (key === undefined) return callerByLogin(logins, request);
       const actor = keyring.find(key);
       if (!actor) throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
@@ -49,8 +63,10 @@ export default defineExtension({
       ...loginRoutes({
         keyring: () => keyring,
         logins,
+        links: createLoginLinks(ctx),
         attempts: createAttempts(ctx.clock),
         clock: ctx.clock,
+        log: ctx.log,
         presentedKey,
         sawPlainLogin: () => {
           sawPlainLogin = true;
@@ -64,17 +80,31 @@ export default defineExtension({
     ctx.hooks.tap(KernelReady, () => {
       if (keyring.isPlainInFile) ctx.log.warn(PLAIN_KEY, { fix: HASH_COMMAND });
     });
-    ctx.hooks.tap(KernelGreet, () => (keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: `npx ${HASH_COMMAND}` }] : []));
+    ctx.hooks.tap(KernelGreet, () => greetingOf(keyring));
     ctx.hooks.tap(DoctorCheck, () => [...findingsOf(keyring), plainLoginFinding(sawPlainLogin)]);
   },
   /** This generation may know other keys than the one before it. */
   start: (ctx) => ctx.events.publish(AuthChanged, {}),
 });
 
+const MADE_KEY = 'The daemon made the key itself (owner.key in the home), because programs run here that could reach its port.';
+
+const greetingOf = (keyring: Keyring): readonly GreetingLine[] => {
+  if (keyring.isOwnerKeyUsed) return [{ label: 'key', value: 'needed; svc sends it by itself', note: 'npx svc open opens the page; npx svc key show prints the key' }];
+  return keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: `npx ${HASH_COMMAND}` }] : [];
+};
+
 const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {
   if (keyring.isOpen)
-    return [{ check: 'ApiKeyCheck', result: 'warn', message: 'No API key is set: whoever reaches the port is the owner.', fix: 'Set api_key in config.toml, or SVC_API_KEY; svc key new makes one.' }];
-  const isAsked: DoctorFinding = { check: 'ApiKeyCheck', result: 'pass', message: 'An API key is required.' };
+    return [
+      {
+        check: 'ApiKeyCheck',
+        result: 'warn',
+        message: 'No API key is set: whoever reaches the port is the owner. The daemon makes a key before it starts a program that no sandbox keeps from the port.',
+        fix: 'Set api_key in config.toml, or SVC_API_KEY; svc key new makes one.',
+      },
+    ];
+  const isAsked: DoctorFinding = { check: 'ApiKeyCheck', result: 'pass', message: keyring.isOwnerKeyUsed ? `An API key is required. ${MADE_KEY}` : 'An API key is required.' };
   return keyring.isPlainInFile ? [isAsked, { check: 'ApiKeyStorageCheck', result: 'warn', message: PLAIN_KEY, fix: HASH_COMMAND }] : [isAsked];
 };
 

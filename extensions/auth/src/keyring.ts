@@ -3,6 +3,8 @@
  *
  * U1  Keys are compared as SHA-256 digests in constant time, every known key each time.
  * U2  With no key and no user configured the API is open, and whoever calls is the owner.
+ * U3  A page that was open then stays the owner's when the daemon makes a key by itself: no process that could have asked in
+ *     its place had started by then (kernel/daemon/src/owner-key). A key that a person sets ends that.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Actor, Role } from '@svc/api';
@@ -12,9 +14,13 @@ export interface Keyring {
   readonly isOpen: boolean;
   /** The owner's key stands in config.toml as it is, where its hash would do. */
   readonly isPlainInFile: boolean;
+  /** The key that the daemon made is the one that holds. */
+  readonly isOwnerKeyUsed: boolean;
   find(key: string): Actor | undefined;
   /** Ties a secret to this key. Whoever reads the binding without the secret can neither use it nor try keys by it. Undefined for a key that nobody has. */
   bind(key: string, secret: string): { readonly actor: Actor; readonly binding: string } | undefined;
+  /** Ties a secret to the open daemon. Undefined where it is not open. */
+  bindOpen(secret: string): { readonly actor: Actor; readonly binding: string } | undefined;
   /** Who this is now, if a key of theirs is the one that the secret was tied to. */
   findBound(actorId: string, binding: string, secret: string): Actor | undefined;
   /** The role of whoever owns these rows now; of several keys with different roles the least. Undefined for nobody we know. */
@@ -32,6 +38,9 @@ export const OWNER: Actor = Object.freeze({ id: 'owner', role: 'owner', ownerId:
 export const createKeyring = (settings: KeySettings): Keyring => {
   const keys = keysOf(settings);
   const known: Known[] = keys.map((key) => ({ digest: key.isHash ? fromHex(key.text) : sha256(key.text), actor: actorOf(key) }));
+  const isOpen = !hasKey(settings);
+  const isOwnerKeyUsed = keys.some(({ source }) => source === 'owner.key');
+  const bindable = isOpen || isOwnerKeyUsed ? [...known, OPEN] : known;
   const knownBy = (key: string): Known | undefined => {
     const digest = sha256(key);
     let found: Known | undefined;
@@ -39,17 +48,22 @@ export const createKeyring = (settings: KeySettings): Keyring => {
     return found;
   };
   return {
-    isOpen: !hasKey(settings),
+    isOpen,
+    isOwnerKeyUsed,
     isPlainInFile: keys.some((key) => key.source === 'api_key' && !key.isHash),
     find: (key) => knownBy(key)?.actor,
     bind: (key, secret) => {
       const found = knownBy(key);
       return found && { actor: found.actor, binding: bindingOf(found, secret) };
     },
-    findBound: (actorId, binding, secret) => known.find((one) => one.actor.id === actorId && bindingOf(one, secret) === binding)?.actor,
+    bindOpen: (secret) => (isOpen ? { actor: OWNER, binding: bindingOf(OPEN, secret) } : undefined),
+    findBound: (actorId, binding, secret) => bindable.find((one) => one.actor.id === actorId && bindingOf(one, secret) === binding)?.actor,
     roleOf: (ownerId) => RANKS.find((role) => (role === 'owner' ? ownerId === OWNER.ownerId : known.some(({ actor }) => actor.ownerId === ownerId && actor.role === role))),
   };
 };
+
+/** Whoever asks while there is no key. No key has this digest: that of a key is one of its text. */
+const OPEN: Known = { digest: Buffer.from('an open daemon'), actor: OWNER };
 
 /** From the least. */
 const RANKS: readonly Role[] = ['viewer', 'user', 'admin', 'owner'];

@@ -1,12 +1,14 @@
 /** Which keys open this daemon, and to whom. */
 import { isKeyHash, type JsonSchema, holdsCallerKey, type Role, textThatIsSet } from '@svc/api';
-import { ApiKey, ApiKeyHash, Users } from './config.js';
+import { ApiKey, ApiKeyHash, OwnerKeyHash, Users } from './config.js';
 
 export interface KeySettings {
   /** SVC_API_KEY: stands above `api_key`. */
   readonly environment?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly apiKeyHash?: string | undefined;
+  /** Of the key that the daemon made itself. */
+  readonly ownerKeyHash?: string | undefined;
   readonly users: ReadonlyArray<{ readonly name: string; readonly role: Role; readonly api_key_hash: string }>;
 }
 
@@ -14,7 +16,7 @@ export interface KnownKey {
   /** `owner`, or the name of a person in `[[users]]`. */
   readonly holder: string;
   readonly role: Role;
-  readonly source: 'SVC_API_KEY' | 'api_key' | 'api_key_hash' | 'users';
+  readonly source: 'SVC_API_KEY' | 'api_key' | 'api_key_hash' | 'owner.key' | 'users';
   /** The key itself, or `sha256:<hex>` of it in small letters. */
   readonly text: string;
   readonly isHash: boolean;
@@ -23,11 +25,12 @@ export interface KnownKey {
 const OWNER = { holder: 'owner', role: 'owner' } as const;
 
 /** What the platform asks as well: with no key at all the daemon is open. */
-export const hasKey = ({ environment, apiKey, apiKeyHash, users }: KeySettings): boolean => {
+export const hasKey = ({ environment, apiKey, apiKeyHash, ownerKeyHash, users }: KeySettings): boolean => {
   const env = { SVC_API_KEY: environment };
   const marked: ReadonlyArray<readonly [JsonSchema, unknown]> = [
     [ApiKey, apiKey],
     [ApiKeyHash, apiKeyHash],
+    [OwnerKeyHash, ownerKeyHash],
     [Users, users],
   ];
   return marked.some(([schema, value]) => holdsCallerKey(schema, value, env));
@@ -40,6 +43,8 @@ export const keysOf = (settings: KeySettings): readonly KnownKey[] => {
   const ownHash = textThatIsSet(settings.apiKeyHash);
   if (own !== undefined) keys.push({ ...OWNER, source: environment === undefined ? 'api_key' : 'SVC_API_KEY', ...formOf(own) });
   if (ownHash !== undefined) keys.push({ ...OWNER, source: 'api_key_hash', ...formOf(ownHash) });
+  const made = textThatIsSet(settings.ownerKeyHash);
+  if (made !== undefined) keys.push({ ...OWNER, source: 'owner.key', ...formOf(made) });
   for (const { name, role, api_key_hash: hash } of settings.users) keys.push({ holder: name, role, source: 'users', ...formOf(hash) });
   return keys;
 };

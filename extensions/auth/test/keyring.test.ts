@@ -23,6 +23,17 @@ describe('the keyring', () => {
     expect(ring.isOpen).to.equal(false);
   });
 
+  it('U3 knows a page of before where the daemon made the key itself, and nowhere else', () => {
+    const none = { apiKey: '', apiKeyHash: '', users: [] };
+    const { binding = '' } = createKeyring(none).bindOpen('secret') ?? {};
+    const made = createKeyring({ ...none, ownerKeyHash: hash('made') });
+    expect([made.isOpen, made.isOwnerKeyUsed, made.find('made')?.role]).to.deep.equal([false, true, 'owner']);
+    expect(made.findBound('owner', binding, 'secret')?.role).to.equal('owner');
+    expect(made.findBound('owner', binding, 'another secret')).to.equal(undefined);
+    expect(made.bindOpen('secret')).to.equal(undefined);
+    expect(ring.findBound('owner', binding, 'secret')).to.equal(undefined);
+  });
+
   it('knows the role of an owner of rows: the least of several keys, and none for nobody', () => {
     const user = (name: string, role: 'admin' | 'user' | 'viewer' | 'owner', key: string) => ({ name, role, api_key_hash: hash(key) });
     const { roleOf } = createKeyring({ apiKey: 'k', apiKeyHash: '', users: [user('ann', 'admin', 'a'), user('bob', 'admin', 'b'), user('bob', 'user', 'c'), user('cy', 'owner', 'd')] });

@@ -67,6 +67,7 @@ export const Offer = Type.Object(
       }),
     ),
     isolation: OneOf(['isolated', 'walled', 'in-process']),
+    isolation_why: Type.String({ description: 'Who or what decided that' }),
     not_kept: Type.Array(Type.String(), { description: 'What this isolation does not keep' }),
     grants: Type.Array(
       Type.Object({

@@ -44,6 +44,7 @@ const Extension = Type.Object(
         publisher: Nullable(Type.Object({ keyId: Type.String({ description: 'The first 16 hex digits of the SHA-256 of the key that signed it' }), name: Nullable(Type.String()) })),
         trust: OneOf(['signed', 'unsigned', 'linked']),
         isolation: OneOf(['isolated', 'walled', 'in-process']),
+        isolationWhy: Type.Optional(Type.String({ description: 'Who or what decided that' })),
         installedAt: Type.String(),
       }),
       { description: 'Of an extension that was installed beside those of the daemon' },

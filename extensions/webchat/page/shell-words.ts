@@ -25,7 +25,8 @@ export const t = words({
     connecting: 'Connecting …',
     offline: 'No connection to the daemon. It is tried again; what you typed stays.',
     login_title: 'This daemon asks for a key',
-    login_text: 'It is the API key from config.toml or SVC_API_KEY; "svc key new" makes one. It is sent once, and this browser then holds a cookie that scripts cannot read.',
+    login_text:
+      '"svc open" opens this page without asking. The key is the API key from config.toml or SVC_API_KEY, or the one that "svc key show" prints. It is sent once, and this browser then holds a cookie that scripts cannot read.',
     key: 'API key',
     remember: 'Stay logged in on this device',
     log_in: 'Log in',
@@ -67,7 +68,7 @@ export const t = words({
     connecting: '正在连接……',
     offline: '与守护进程的连接已断开，正在重试；您输入的内容会保留。',
     login_title: '此守护进程需要密钥',
-    login_text: '即 config.toml 或 SVC_API_KEY 中的 API 密钥；可用 “svc key new” 生成。密钥只发送一次，之后浏览器保存脚本无法读取的 Cookie。',
+    login_text: '“svc open” 可直接打开此页面而无需输入。密钥即 config.toml 或 SVC_API_KEY 中的 API 密钥，或 “svc key show” 所显示的密钥。密钥只发送一次，之后浏览器保存脚本无法读取的 Cookie。',
     key: 'API 密钥',
     remember: '在此设备上保持登录',
     log_in: '登录',

@@ -22,6 +22,7 @@ import {
   useState,
 } from '@svc/kit';
 import { Login } from './login.js';
+import { followLoginLink } from './login-link.js';
 import { Navigation } from './navigation.js';
 import { shownPanel, Outlet } from './outlet.js';
 import { Palette } from './palette.js';
@@ -143,7 +144,8 @@ const drawAtLatest = setTimeout(draw, DRAWN_BY_MS);
 /** A page that was opened while the daemon starts waits for it. */
 const begin = (): void => {
   askForPanels();
-  loadCaller()
+  followLoginLink()
+    .then(loadCaller)
     .then(listPanels)
     .then(draw, (error: unknown) => {
       failed(error);

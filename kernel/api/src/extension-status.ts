@@ -9,6 +9,8 @@ export interface ExtensionOrigin {
   readonly trust: 'signed' | 'unsigned' | 'linked';
   /** `in-process`: its code runs beside the daemon's own. */
   readonly isolation: 'isolated' | 'walled' | 'in-process';
+  /** Who or what decided that, as a sentence without its full stop. */
+  readonly isolationWhy?: string;
   readonly installedAt: string;
 }
 

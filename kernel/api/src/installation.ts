@@ -48,6 +48,8 @@ export interface PackageOffer {
   readonly trust: 'signed' | 'unsigned' | 'linked';
   readonly key: { readonly id: string; readonly public: string; readonly name: string; readonly standing: 'known' | 'handed-on' | 'unknown' } | null;
   readonly isolation: 'isolated' | 'walled' | 'in-process';
+  /** Who or what decided that, as a sentence without its full stop. */
+  readonly isolation_why: string;
   /** What this isolation does not keep, one sentence each. */
   readonly not_kept: readonly string[];
   readonly grants: ReadonlyArray<{ readonly grant: string; readonly what: string; readonly why: string; readonly optional: boolean; readonly new: boolean }>;

@@ -27,14 +27,15 @@ export const createCli = (flags: GlobalFlags, distDir: string): Cli => {
     json: flags.json === true,
     yes: flags.yes === true,
     distDir,
-    daemon: async () => createDaemonClient({ url: await settings.url(), apiKey: once(settings.apiKey) }),
+    daemon: async () => createDaemonClient({ url: await settings.url(), apiKey: onceThere(settings.apiKey) }),
   };
 };
 
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
+/** A daemon without a key may make one meanwhile: what is not there yet is looked for again. */
+const onceThere = <T>(make: () => Promise<T | undefined>): (() => Promise<T | undefined>) => {
+  let made: T | undefined;
+  return async () => {
+    made ??= await make();
     return made;
   };
 };

@@ -74,7 +74,7 @@ const RUNS = { isolated: 'isolated, in a process of its own', walled: 'walled, i
 /** Of what came from elsewhere: from where, who vouches for it, and how it runs. */
 const originPairs = ({ origin, process }: ExtensionStatus): Array<[string, string]> => {
   if (origin === null) return [];
-  const { isolation, publisher, source, trust } = origin;
+  const { isolation, isolationWhy, publisher, source, trust } = origin;
   const signed = publisher === null ? (trust === 'linked' ? 'no: a folder in development' : 'no') : `with ${publisher.keyId}${publisher.name === null ? '' : ` (${publisher.name})`}`;
   const memory = process?.memoryBytes === null || process === null ? '' : `, ${bytesText(process.memoryBytes)}`;
   const crashes = process === null || process.crashes === 0 ? '' : `, ended ${process.crashes} times by itself within ten minutes`;
@@ -83,6 +83,7 @@ const originPairs = ({ origin, process }: ExtensionStatus): Array<[string, strin
     ['from', oneLine(source, 400)],
     ['signed', signed],
     ['runs', `${RUNS[isolation]}${where}${crashes}`],
+    ...(isolationWhy === undefined ? [] : ([['why so', oneLine(isolationWhy, 400)]] satisfies Array<[string, string]>)),
   ];
 };
 

@@ -64,7 +64,7 @@ export const createSettings = (flags: GlobalFlags, env: NodeJS.ProcessEnv = proc
       if (flagPort !== undefined) return `http://127.0.0.1:${flagPort}`;
       return settings.daemonFile()?.url ?? expectedUrl(where);
     },
-    apiKey: () => sendableKey(env, where.configFile),
+    apiKey: async () => (await sendableKey(env, where.configFile)) ?? (isOurs(settings.daemonFile(), flagPort) ? madeKey(where.home) : undefined),
   };
   return settings;
 };
@@ -127,6 +127,16 @@ const expectedUrl = async ({ configFile, port, listen }: Home): Promise<string> 
 const sendableKey = async (env: NodeJS.ProcessEnv, configFile: string): Promise<string | undefined> => {
   const key = textThatIsSet(env.SVC_API_KEY) ?? textThatIsSet(env.SVC__API_KEY) ?? textThatIsSet(await configText(configFile, /^\s*"?api_key"?\s*=/m, ['api_key'], false));
   return key === undefined || isKeyHash(key) ? undefined : key;
+};
+
+/** Whether the daemon of this home runs, and at the port that is meant: whatever else listens there must not be sent its key. */
+const isOurs = (daemon: DaemonFile | undefined, port: number | undefined): boolean => daemon !== undefined && (port === undefined || new URL(daemon.url).port === String(port));
+
+/** The key that the daemon made for the owner of this home. */
+const madeKey = async (home: string): Promise<string | undefined> => {
+  const { ownerKeyFile, readOwnerKey } = await import('@svc/platform/config/file/owner-key-file');
+  const found = await readOwnerKey(ownerKeyFile(home));
+  return found.kind === 'key' ? found.key : undefined;
 };
 
 /** A text at the top level or in [api]. The TOML parser is loaded only when the file seems to have the key. */

@@ -15,6 +15,7 @@ import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
 import { type Config, createConfig } from '@svc/platform/config/config';
 import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
+import { ownerKeyFile } from '@svc/platform/config/file/owner-key-file';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
@@ -43,6 +44,7 @@ import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, startRefusal, watchKeys } from './settings/open-network.js';
 import { succeed } from './process/predecessor.js';
 import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
+import { type OwnerKey, openOwnerKey } from './owner-key/owner-key.js';
 import { createPurgeBook } from './purge/purge-book.js';
 import { createPurges } from './purge/purges.js';
 import { createRelayLease } from './relay/relay-lease.js';
@@ -138,6 +140,7 @@ interface Ground {
   readonly installation: InstallationParts;
   readonly config: Config;
   readonly keys: KeyWatch;
+  readonly ownerKey: OwnerKey;
   readonly claims: () => SectionClaims;
   readonly preset: { readonly name: string; readonly preset: Preset };
   readonly listen: { readonly host: string; readonly port: number };
@@ -203,6 +206,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const installed = createInstalledStore([...release.extensions, ...(options.extra ?? [])]);
   const claims = claimsOf(installed);
   const life: Ground['life'] = { now: { phase: 'starting', address: undefined }, parts: undefined };
+  const ownerKey = await openOwnerKey({ file: ownerKeyFile(home.home), ids: options.ids, log: log.logger('kernel'), redact: log.redact });
   const guard = networkGuard(env, claims, home, () => life.now.address?.host);
   const config = createConfig({
     file: home.configFile,
@@ -213,6 +217,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     guard,
     refusesStart: startRefusal(env, claims, home),
     revisionKey: options.ids.hex(32),
+    ownerKeyHash: ownerKey.hash,
   });
   await makeDataFolder(home);
   await config.load();
@@ -221,6 +226,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const databaseUrl = takeUrl(config, log);
   const isDatabaseGuessed = databaseUrl === undefined && config.closed().includes('storage');
   const keys = watchKeys(env, claims, config);
+  ownerKey.attach({ hasKey: keys.hasKey, apply: config.applyOwnerKey });
   refuseOpenNetwork(listen.host, keys.hasKey());
   const strays = createStrayHandler(log.logger('kernel'));
   const factories = { ...standardFactories, ...options.factories };
@@ -228,7 +234,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const wiring: Wiring = createWiring(clock, strays, bus, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
   if (options.checkReplies) await wiring.judge.load();
   const { strangers, installation } = await openStrangers({
-    ...{ clock, config, home, installed, log, strays, wiring },
+    ...{ clock, config, home, installed, log, ownerKey, strays, wiring },
     releaseFile: options.releaseFile,
     given: options.strangers ?? [],
     isUp: () => life.now.phase === 'ready',
@@ -251,6 +257,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     claims,
     config,
     keys,
+    ownerKey,
     preset: presetOf(release, config),
     listen,
     databaseUrl,
@@ -343,10 +350,10 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     log: log.logger('kernel'),
     apiVersion: API_VERSION,
   });
-  const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
+  const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks, ownerKey: ground.ownerKey });
   return {
     choices,
-    footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ...doors, ...wiring, purges, stray: ground.strays.report },
+    footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ownerKey: ground.ownerKey, ...doors, ...wiring, purges, stray: ground.strays.report },
   };
 }
 

@@ -93,6 +93,12 @@ export const daemonErrors = defineErrors('daemon', {
   },
   socket_not_own: { status: 403, retry: false, message: (id: string, socket: string) => `The socket "${socket}" is not ${id}'s: its connections are seen by its owner alone.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that is gone.` },
+  owner_key: {
+    status: 503,
+    retry: true,
+    message: (what: string, why: string) => `${what[0]?.toUpperCase() ?? ''}${what.slice(1)} was not started: it could reach the API of this daemon, which has no key, and none could be set: ${why}.`,
+    hint: 'Set a key yourself: "svc key new --write". Or let it run walled, with bubblewrap.',
+  },
   not_ready: { status: 503, retry: true, message: () => 'The daemon is starting.', hint: 'Try again in a moment.' },
   upgrade_failed: {
     status: 409,

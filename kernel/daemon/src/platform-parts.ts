@@ -21,6 +21,7 @@ import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { StreamsAdmin, Topics } from '@svc/platform/streams/streams';
 import { createWorkers, type WorkerPools } from '@svc/platform/workers/workers';
+import type { OwnerKey } from './owner-key/owner-key.js';
 
 /** The doors and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
 export interface PartFactories {
@@ -61,6 +62,8 @@ export interface PlatformParts {
   readonly fetchDoor: FetchDoor;
   readonly modelOrigins: ModelOrigins;
   readonly execDoor: ExecDoor;
+  /** Makes callers need a key, before something runs that could reach the port by itself. */
+  readonly ownerKey: Pick<OwnerKey, 'need'>;
   readonly tcpDoor: TcpDoor;
   readonly openDir: (root: string) => Dir;
   readonly workers: WorkerPools;
@@ -74,11 +77,12 @@ export interface DoorInputs {
   readonly log: Log;
   readonly config: Config;
   readonly hooks: HookRegistry;
+  readonly ownerKey: Pick<OwnerKey, 'need'>;
 }
 
 /** The doors. Nothing heavy is loaded before a door is first used. */
 export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'modelOrigins' | 'execDoor' | 'tcpDoor' | 'openDir' | 'workers' | 'schemas'> {
-  const { home, env, clock, log, config, hooks } = inputs;
+  const { home, env, clock, log, config, hooks, ownerKey } = inputs;
   const resolve = hooks.handle(SecretResolve);
   const change = hooks.handle(SecretChange);
   const secrets = createSecrets({
@@ -93,7 +97,13 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
     modelOrigins,
     fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers }),
     tcpDoor: factories.createTcpDoor({ config, clock, log: log.logger('tcp') }),
-    execDoor: factories.createExecDoor({ config, registerDir: join(home.dataDir, 'children'), env, clock, log: log.logger('exec'), home: home.home }),
+    execDoor: factories.createExecDoor({
+      ...{ config, env, clock },
+      registerDir: join(home.dataDir, 'children'),
+      log: log.logger('exec'),
+      home: home.home,
+      beforeUnsandboxed: (command) => ownerKey.need(`the program ${command}, which an agent runs without a sandbox,`),
+    }),
     openDir: factories.openDir,
     workers: createWorkers({ clock }),
     schemas: createValueChecks(),

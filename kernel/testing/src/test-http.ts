@@ -19,9 +19,10 @@ export interface SseEvent {
 
 export class TestHttp {
   readonly url: string;
-  readonly #key: string | undefined;
+  readonly #key: string | (() => string | undefined) | undefined;
 
-  constructor(url: string, key?: string) {
+  /** A function is asked for each request. */
+  constructor(url: string, key?: string | (() => string | undefined)) {
     this.url = url;
     this.#key = key;
   }
@@ -40,9 +41,10 @@ export class TestHttp {
   /** The response before its body was read. */
   raw(method: string, path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
     const hasBody = body !== undefined;
+    const key = typeof this.#key === 'function' ? this.#key() : this.#key;
     return fetch(this.url + path, {
       method,
-      headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...(this.#key ? { authorization: `Bearer ${this.#key}` } : {}), ...headers },
+      headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...(key ? { authorization: `Bearer ${key}` } : {}), ...headers },
       ...(hasBody ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
       ...(signal ? { signal } : {}),
     });

@@ -3,6 +3,7 @@
  * on a free port, the extensions as they ship. It stops itself after the test that
  * booted it, and fails that test when something is left open.
  */
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -67,7 +68,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
     daemon,
     url: daemon.url,
     home,
-    http: new TestHttp(daemon.url, options.key),
+    http: new TestHttp(daemon.url, options.key ?? (() => ownerKeyOf(home))),
     as: (key) => new TestHttp(daemon.url, key),
     stop: async () => {
       if (!running.delete(kernel)) return;
@@ -78,6 +79,15 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
   running.add(kernel);
   return kernel;
 }
+
+/** The key that the daemon made, as the owner's command line reads it; undefined in a home where it made none. */
+export const ownerKeyOf = (home: string): string | undefined => {
+  try {
+    return readFileSync(join(home, 'owner.key'), 'utf8').trim();
+  } catch {
+    return undefined; // none was made
+  }
+};
 
 /** For a root hook: whatever a test booted and did not stop is stopped. Throws the leaks that this shows. */
 export async function stopTestKernels(): Promise<void> {

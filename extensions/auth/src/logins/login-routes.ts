@@ -1,17 +1,20 @@
 /** `/auth/session`, `/auth/logout`: in by a key, who is it, and out again. */
-import { type Actor, type Admission, type Clock, OneOf, type Reply, type Req, Role, type RouteDecl, Type, reply, routeGroup, textThatIsSet } from '@svc/api';
+import { type Actor, type Admission, type Clock, type Logger, OneOf, type Reply, type Req, Role, type RouteDecl, Type, reply, routeGroup, textThatIsSet } from '@svc/api';
 import { authErrors, WWW_AUTHENTICATE } from '../errors.js';
 import { type Keyring, OWNER } from '../keyring.js';
 import type { Attempts } from './attempts.js';
 import { assertOwnPage } from './caller-by-login.js';
 import { givenCookie, sentLogin, takenCookie } from './cookie.js';
+import type { LoginLinks } from './login-links.js';
 import type { Login, Logins } from './logins.js';
 
 export interface LoginRouteDeps {
   readonly keyring: () => Keyring;
   readonly logins: Logins;
+  readonly links: LoginLinks;
   readonly attempts: Attempts;
   readonly clock: Pick<Clock, 'now'>;
+  readonly log: Pick<Logger, 'warn'>;
   readonly presentedKey: (request: Pick<Admission, 'headers'>) => string | undefined;
   /** Somebody logged in from another machine without https. */
   readonly sawPlainLogin: () => void;
@@ -22,10 +25,11 @@ const ExpiresAt = Type.String({ description: 'When the login is over, where noth
 
 const LoginBody = Type.Object(
   {
-    key: Type.String({ minLength: 1, maxLength: 1_024, description: 'The API key of the daemon, or of a person' }),
+    key: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024, description: 'The API key of the daemon, or of a person' })),
+    code: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'In place of the key: the code of a link that a program made with it (POST /auth/links)' })),
     remember: Type.Optional(Type.Boolean({ description: 'For 30 days since it was last used, instead of 12 hours' })),
   },
-  { 'x-name': 'LoginRequest' },
+  { 'x-name': 'LoginRequest', description: 'One of `key` and `code`' },
 );
 const LoginAnswer = Type.Object({ role: Role, name: Name, expires_at: ExpiresAt }, { 'x-name': 'LoginAnswer' });
 const Caller = Type.Object(
@@ -42,7 +46,7 @@ const Caller = Type.Object(
 
 const LOOPBACK = /^(127\.|::1$)/;
 
-/** All three are public: they judge by themselves what the caller brings. */
+/** All are public: they judge by themselves what the caller brings. */
 export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
   const defineRoute = routeGroup({ area: 'auth' });
   return [
@@ -64,7 +68,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
         'Until the evening, said in full': { key: 'the-key-of-alice', remember: false },
       },
       responses: { 200: LoginAnswer },
-      handler: async (req) => logIn(deps, req, req.body.key, req.body.remember === true),
+      handler: async (req) => logIn(deps, req, req.body),
     }),
     defineRoute({
       id: 'getCaller',
@@ -76,6 +80,19 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       auth: 'public',
       responses: { 200: Caller },
       handler: async (req) => whoIs(deps, req),
+    }),
+    defineRoute({
+      id: 'createLoginLink',
+      method: 'POST',
+      path: '/auth/links',
+      summary: 'Make a code that logs a browser in',
+      description:
+        'For a program that has a key and opens a browser: the code serves once, for two minutes, in POST /auth/session. In an address it belongs behind the #, which no server and no log sees: `/#/?login=CODE`. Needs the key in a header; a login is not enough. The process that made it takes it back: behind a proxy that spreads calls over several daemons it may be unknown.',
+      auth: 'public',
+      audit: 'login_link_created',
+      errors: [401, 409, 429],
+      responses: { 200: Type.Object({ code: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }, { 'x-name': 'LoginLink' }) },
+      handler: async (req) => makeLink(deps, req),
     }),
     defineRoute({
       id: 'endLogin',
@@ -100,29 +117,68 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
   ];
 };
 
-async function logIn(deps: LoginRouteDeps, req: Req, text: string, isRemembered: boolean): Promise<Reply> {
-  const { keyring, attempts, logins, clock } = deps;
+interface LoginRequest {
+  readonly key?: string;
+  readonly code?: string;
+  readonly remember?: boolean;
+}
+
+function assertNotTooMany(attempts: Attempts, network: string): void {
+  const waitMs = attempts.waitMs(network);
+  if (waitMs > 0) throw authErrors.too_many_attempts().with({ headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } });
+}
+
+async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest): Promise<Reply> {
+  const { keyring, attempts, links, logins, clock } = deps;
   // A page from elsewhere could make a browser somebody else's than its person believes.
   if (req.page === 'other') throw authErrors.foreign_page();
   if (keyring().isOpen) throw authErrors.login_not_needed();
-  const waitMs = attempts.waitMs(req.network);
-  if (waitMs > 0) throw authErrors.too_many_attempts().with({ headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } });
-  const key = textThatIsSet(text) ?? '';
+  assertNotTooMany(attempts, req.network);
+  const key = (body.code === undefined ? textThatIsSet(body.key) : links.use(body.code)) ?? '';
   // Counted before anything is waited for: attempts side by side are attempts.
-  const made = keyring().find(key) && (await logins.create(key, { isRemembered, instead: sentLogin(req) }));
+  const made = keyring().find(key) && (await logins.create(key, { isRemembered: body.remember === true, instead: sentLogin(req) }));
   if (!made) {
     attempts.failed(req.network);
-    throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
+    throw (body.code === undefined ? authErrors.key_invalid() : authErrors.link_over()).with({ headers: WWW_AUTHENTICATE });
   }
   if (!req.isSecure && !LOOPBACK.test(req.ip)) deps.sawPlainLogin();
   const { id, login } = made;
   return reply(200, { role: login.actor.role, ...shownOf(login.actor, login) }, givenCookie(req, id, login.expiresAt - clock.now()));
 }
 
+async function makeLink({ attempts, keyring, links, presentedKey }: LoginRouteDeps, req: Req): Promise<Reply> {
+  if (keyring().isOpen) throw authErrors.login_not_needed();
+  assertNotTooMany(attempts, req.network);
+  const key = presentedKey(req);
+  if (key === undefined) throw authErrors.key_missing().with({ headers: WWW_AUTHENTICATE });
+  if (!keyring().find(key)) {
+    attempts.failed(req.network);
+    throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
+  }
+  const { code, forMs } = links.make(key);
+  return reply(200, { code, expires_in: forMs / 1_000 }, { 'cache-control': 'no-store' });
+}
+
+/** A page of this daemon is given a login while nobody needs one, so that it goes on when the daemon makes a key. */
+async function openCaller({ logins, clock, log }: LoginRouteDeps, req: Req, caller: Record<string, unknown>): Promise<Reply> {
+  if (req.page !== 'own') return reply(200, caller);
+  const instead = sentLogin(req);
+  try {
+    const login = instead === undefined ? undefined : await logins.find(instead);
+    if (instead !== undefined && login) return reply(200, caller, givenCookie(req, instead, login.expiresAt - clock.now()));
+    const made = await logins.createOpen({ instead });
+    return reply(200, caller, made ? givenCookie(req, made.id, made.login.expiresAt - clock.now()) : {});
+  } catch (cause) {
+    // It has to log in later; it is not turned away now.
+    log.warn('a page could not be given a login in advance', { cause });
+    return reply(200, caller);
+  }
+}
+
 async function whoIs(deps: LoginRouteDeps, req: Req): Promise<Reply> {
   const { keyring, logins, clock } = deps;
   const known = (via: 'key' | 'cookie' | 'open', actor: Actor, login?: Login) => ({ authenticated: true, login_required: false, via, role: actor.role, ...shownOf(actor, login) });
-  if (keyring().isOpen) return reply(200, known('open', OWNER));
+  if (keyring().isOpen) return openCaller(deps, req, known('open', OWNER));
   const key = deps.presentedKey(req);
   const actor = key === undefined ? undefined : keyring().find(key);
   if (actor) return reply(200, known('key', actor));

@@ -31,6 +31,8 @@ export interface Login {
 export interface Logins {
   /** Undefined for a key that nobody has. `instead` is the login of the same browser that goes for it. */
   create(key: string, options: { readonly isRemembered: boolean; readonly instead?: string | undefined }): Promise<{ readonly id: string; readonly login: Login } | undefined>;
+  /** Of a page that is open while the daemon has no key (U3). Undefined where it has one. */
+  createOpen(options: { readonly instead?: string | undefined }): Promise<{ readonly id: string; readonly login: Login } | undefined>;
   /** Answers at once for one that was read a moment ago. */
   find(id: string): Login | undefined | Promise<Login | undefined>;
   /** Does nothing where there is none. */
@@ -68,28 +70,8 @@ export const createLogins = (deps: LoginDeps): Logins => {
     return now - login.seenAt < SEEN_EVERY_MS ? login : noteSeen(deps, login, now).finally(() => kept.changed(login.idHash));
   };
   return {
-    create: async (key, { isRemembered, instead }) => {
-      const id = Buffer.from(deps.ids.bytes(ID_BYTES)).toString('base64url');
-      const bound = deps.keyring().bind(key, id);
-      if (!bound) return undefined;
-      const { actor, binding } = bound;
-      const expiresAt = clock.now() + (isRemembered ? REMEMBERED_MS : UNREMEMBERED_MS);
-      const now = clock.iso();
-      const row: LoginRow = {
-        id_hash: hashOf(id),
-        owner_id: actor.ownerId,
-        actor_id: actor.id,
-        binding,
-        remembered: isRemembered ? 1 : 0,
-        created_at: now,
-        seen_at: now,
-        expires_at: new Date(expiresAt).toISOString(),
-      };
-      const old = await store.beyond(actor.id, MAX_PER_PERSON - 1);
-      if (instead !== undefined && (await store.get(hashOf(instead)))) old.push(hashOf(instead));
-      await store.commit([store.insert(row), ...(old.length === 0 ? [] : [store.remove(old), events.event(AuthChanged, {})])]);
-      return { id, login: { actor, expiresAt, isRemembered } };
-    },
+    create: (key, { isRemembered, instead }) => make(deps, (id) => deps.keyring().bind(key, id), isRemembered, instead),
+    createOpen: ({ instead }) => make(deps, (id) => deps.keyring().bindOpen(id), true, instead),
     find: (id) => {
       const idHash = hashOf(id);
       const found = kept.get(idHash);
@@ -106,6 +88,31 @@ export const createLogins = (deps: LoginDeps): Logins => {
     forget: () => kept.clear(),
   };
 };
+
+type Bind = (id: string) => ReturnType<Keyring['bindOpen']>;
+
+async function make({ clock, events, ids, store }: LoginDeps, bind: Bind, isRemembered: boolean, instead: string | undefined): ReturnType<Logins['create']> {
+  const id = Buffer.from(ids.bytes(ID_BYTES)).toString('base64url');
+  const bound = bind(id);
+  if (!bound) return undefined;
+  const { actor, binding } = bound;
+  const expiresAt = clock.now() + (isRemembered ? REMEMBERED_MS : UNREMEMBERED_MS);
+  const now = clock.iso();
+  const row: LoginRow = {
+    id_hash: hashOf(id),
+    owner_id: actor.ownerId,
+    actor_id: actor.id,
+    binding,
+    remembered: isRemembered ? 1 : 0,
+    created_at: now,
+    seen_at: now,
+    expires_at: new Date(expiresAt).toISOString(),
+  };
+  const old = await store.beyond(actor.id, MAX_PER_PERSON - 1);
+  if (instead !== undefined && (await store.get(hashOf(instead)))) old.push(hashOf(instead));
+  await store.commit([store.insert(row), ...(old.length === 0 ? [] : [store.remove(old), events.event(AuthChanged, {})])]);
+  return { id, login: { actor, expiresAt, isRemembered } };
+}
 
 /** Undefined too where the key that it rests on opens nothing any more (L2). */
 async function read({ store, keyring }: LoginDeps, id: string, idHash: string): Promise<Kept | undefined> {

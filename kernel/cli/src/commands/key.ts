@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { isSvcError } from '@svc/api';
 import { hashStoredKey, storeKeyHash } from '@svc/platform/config/file/stored-key';
+import { ownerKeyFile, readOwnerKey } from '@svc/platform/config/file/owner-key-file';
 import { hashOfKey } from '@svc/platform/config/file/stored-secrets';
 import type { Command } from 'commander';
 import { askSecret, confirm, pipedSecret } from '../terminal/asking.js';
@@ -25,6 +26,21 @@ export const define = (program: Command, action: Action): void => {
     .description('Make a key; it is shown once')
     .option('--write', 'put its hash into config.toml, in place of the key before')
     .action(action((cli, flags: { write?: boolean }) => newKey(cli, flags.write === true)));
+  key.command('show').description('Print the key that the daemon made for you (owner.key)').action(action(showKey));
+};
+
+const showKey = async (cli: Cli): Outcome => {
+  const file = ownerKeyFile(cli.settings.home);
+  const found = await readOwnerKey(file);
+  if (found.kind === 'none')
+    throw new Failure('The daemon has made no key in this home.', { code: 'cli_no_owner_key', mend: 'It makes one before it starts a program that could reach its port; svc key new makes one now.' });
+  if (found.kind === 'unusable') throw new Failure(`${file} cannot be used: ${found.why}.`, { code: 'cli_owner_key_unusable', mend: 'Start the daemon again: it makes another key.' });
+  if (cli.json) cli.out.json({ key: found.key, file });
+  else {
+    cli.out.line(found.key);
+    cli.out.note('It holds while no other key is set. The svc command sends it by itself; svc open opens the page with it.');
+  }
+  return EXIT.ok;
 };
 
 const printHash = async (cli: Cli): Outcome => {

@@ -29,12 +29,13 @@ const RUNS = {
 } as const;
 
 export const offerLines = (offer: PackageOffer, out: Terminal): string[] => {
-  const { description, id, isolation, not_kept, replaces, source, version } = offer;
+  const { description, id, isolation, isolation_why, not_kept, replaces, source, version } = offer;
   const pairs: Array<[string, string]> = [
     ['from', oneLine(source, MAX_WORDS)],
     ...(replaces ? ([['replaces', replaces.version]] satisfies Array<[string, string]>) : []),
     ['signed', signedBy(offer)],
     ['runs', RUNS[isolation]],
+    ['why so', oneLine(isolation_why, MAX_WORDS)],
     ...not_kept.map((one): [string, string] => ['not kept', one]),
   ];
   const loud = new Set(['not kept', ...(offer.key?.standing === 'known' ? [] : ['signed'])]);

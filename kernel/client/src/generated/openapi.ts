@@ -2350,6 +2350,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a code that logs a browser in
+         * @description For a program that has a key and opens a browser: the code serves once, for two minutes, in POST /auth/session. In an address it belongs behind the #, which no server and no log sees: `/#/?login=CODE`. Needs the key in a header; a login is not enough. The process that made it takes it back: behind a proxy that spreads calls over several daemons it may be unknown.
+         */
+        post: operations["createLoginLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/logout": {
         parameters: {
             query?: never;
@@ -3564,6 +3584,8 @@ export interface components {
                 trust: "signed" | "unsigned" | "linked";
                 /** @enum {string} */
                 isolation: "isolated" | "walled" | "in-process";
+                /** @description Who or what decided that */
+                isolationWhy?: string;
                 installedAt: string;
             } | null;
             /** @description Of an extension that runs in a process of its own; without a pid while nobody needs it */
@@ -3707,6 +3729,8 @@ export interface components {
             } | null;
             /** @enum {string} */
             isolation: "isolated" | "walled" | "in-process";
+            /** @description Who or what decided that */
+            isolation_why: string;
             /** @description What this isolation does not keep */
             not_kept: string[];
             grants: {
@@ -4500,6 +4524,11 @@ export interface components {
                 url_prefix: string;
             }[];
         };
+        LoginLink: {
+            code: string;
+            /** @description Seconds */
+            expires_in: number;
+        };
         Caller: {
             /** @description Whether calls of this caller are taken */
             authenticated: boolean;
@@ -4520,9 +4549,12 @@ export interface components {
             /** @description When the login is over, where nothing happens before */
             expires_at?: string;
         };
+        /** @description One of `key` and `code` */
         LoginRequest: {
             /** @description The API key of the daemon, or of a person */
-            key: string;
+            key?: string;
+            /** @description In place of the key: the code of a link that a program made with it (POST /auth/links) */
+            code?: string;
             /** @description For 30 days since it was last used, instead of 12 hours */
             remember?: boolean;
         };
@@ -4915,6 +4947,7 @@ export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
 export type Version = components['schemas']['Version'];
 export type ApiVersions = components['schemas']['ApiVersions'];
+export type LoginLink = components['schemas']['LoginLink'];
 export type Caller = components['schemas']['Caller'];
 export type LoginRequest = components['schemas']['LoginRequest'];
 export type LoginAnswer = components['schemas']['LoginAnswer'];
@@ -10464,6 +10497,34 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createLoginLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginLink"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -11,6 +11,7 @@ export const OPERATIONS = {
   createConfig: ['POST', '/api/init'],
   createCustomModel: ['POST', '/api/models/custom', 'key'],
   createLogin: ['POST', '/auth/session'],
+  createLoginLink: ['POST', '/auth/links'],
   createModelAlias: ['POST', '/api/models/aliases', 'key'],
   createSession: ['POST', '/api/agents/{id}/sessions'],
   deleteAgentFile: ['DELETE', '/api/agents/{id}/files/{filename}'],

@@ -11,7 +11,7 @@ import type { ExtensionStatus, InstallRequest, Installation, RefusedExtension } 
 import { isSvcError } from '@svc/api';
 import type { Lifecycle } from '@svc/core';
 import type { GivenConsent, Installer, InstallerOptions, Policy, StoredPackage } from '@svc/installer/install';
-import { isolationFaults, proveIsolation } from '@svc/isolation';
+import { isolationFaults, proveIsolation, wallFault } from '@svc/isolation';
 import type { ScopedLogger } from '@svc/platform/log/log';
 import { daemonErrors } from '../errors.js';
 import type { InstalledFiles } from '../process/release.js';
@@ -159,11 +159,12 @@ const revokedAmong = async (dir: string, installer: Installer): Promise<Readonly
 
 const openInstaller = async ({ apiVersion, clock, dir, installed, policy }: InstallationDeps): Promise<Installer> => {
   const { createInstaller } = await import('@svc/installer/install');
+  const fault = await wallFault();
   return createInstaller({
     dir,
     apiVersion,
     installed,
-    policy,
+    policy: () => ({ ...policy(), wallFault: fault }),
     clock,
     isolationFaults,
   });
@@ -194,7 +195,7 @@ const replaced = async (installer: Installer, before: Parameters<Installer['rest
   }
 };
 
-const toStranger = ({ record, dir, manifest, contributions, package: { description } }: StoredPackage, installer: Installer | undefined): Stranger => ({
+const toStranger = ({ record, isolationWhy, dir, manifest, contributions, package: { description } }: StoredPackage, installer: Installer | undefined): Stranger => ({
   id: record.id,
   version: record.version,
   description,
@@ -207,6 +208,7 @@ const toStranger = ({ record, dir, manifest, contributions, package: { descripti
     publisher: record.keyId === null ? null : { keyId: record.keyId, name: (installer?.keys() ?? []).find((key) => key.id === record.keyId)?.name || null },
     trust: record.trust,
     isolation: record.isolation,
+    isolationWhy,
     installedAt: record.installedAt,
   },
 });

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { namesOf } from '@svc/installer/contributions';
 import { createInstaller, type Installer, type InstallerOptions } from '@svc/installer/install';
-import { isolationFaults } from '@svc/isolation';
+import { isolationFaults, wallFault } from '@svc/isolation';
 import { systemClock } from '@svc/platform/clock/clock';
 import { resolveHome } from '@svc/platform/config/home';
 import { settingsOf } from '../choices/local-choices.js';
@@ -27,12 +27,13 @@ export async function withLocalInstaller<T>({ env, releaseFile }: LocalPlace, wo
   const lock = await lockHome(home.home);
   try {
     const config = await settingsOf(home, env);
+    const fault = await wallFault();
     let strangers: ReturnType<InstallerOptions['installed']> = [];
     const installer = await createInstaller({
       dir: join(home.dataDir, 'extensions'),
       apiVersion: API_VERSION,
       installed: () => [...release.extensions, ...strangers],
-      policy: () => installPolicy(config),
+      policy: () => ({ ...installPolicy(config), wallFault: fault }),
       clock: systemClock(),
       isolationFaults,
     });

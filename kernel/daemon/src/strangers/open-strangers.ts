@@ -7,6 +7,7 @@ import type { Config } from '@svc/platform/config/config';
 import type { Home } from '@svc/platform/config/home';
 import type { Log } from '@svc/platform/log/log';
 import { daemonErrors } from '../errors.js';
+import type { OwnerKey } from '../owner-key/owner-key.js';
 import type { InstalledFiles } from '../process/release.js';
 import type { StrayHandler } from '../process/stray-errors.js';
 import { installPolicy, processLimits } from '../settings/daemon-settings.js';
@@ -23,6 +24,7 @@ export interface StrangersInputs {
   readonly log: Log;
   readonly strays: StrayHandler;
   readonly wiring: Wiring;
+  readonly ownerKey: Pick<OwnerKey, 'need'>;
   readonly releaseFile: string;
   /** Beside those that the home holds. */
   readonly given: readonly Stranger[];
@@ -41,6 +43,7 @@ export const openStrangers = async ({
   isUp,
   lifecycle,
   log,
+  ownerKey,
   parts,
   releaseFile,
   strays,
@@ -55,6 +58,7 @@ export const openStrangers = async ({
     now: clock.now,
     isUp,
     lifecycle,
+    beforeUnwalled: ownerKey.need,
     stray: strays.report,
   });
   const installation = createInstallation({

@@ -37,6 +37,8 @@ export interface StrangersDeps {
   /** Whether somebody waits for the outcome of a start: the daemon is up, and a person changes something. */
   isUp(): boolean;
   lifecycle(): Pick<Lifecycle, 'degrade' | 'recover' | 'quarantine'> | undefined;
+  /** Before a process starts that could reach the port of this daemon by itself. A rejection keeps it from starting. */
+  beforeUnwalled(what: string): Promise<void>;
   stray(owner: Pick<Owner, 'id' | 'generation'>, place: string, error: unknown): void;
 }
 
@@ -104,6 +106,7 @@ const hostOf = (stranger: Stranger, isolation: 'isolated' | 'walled', deps: Stra
     crashes,
     isActor: (value) => deps.actors.isHanded(value),
     isTried: deps.isUp,
+    ...(isolation === 'isolated' ? { beforeLaunch: () => deps.beforeUnwalled(`the extension ${id}, which runs without bubblewrap,`) } : {}),
     stray: (place, error) => deps.stray({ id, generation: 0 }, place, error),
     recovered: () => deps.lifecycle()?.recover(id),
     crashed: (why, isTooMany) => {

@@ -51,7 +51,7 @@ export const agreedGrants = (asked: readonly AskedGrant[], consent: readonly str
 };
 
 const NETWORK =
-  'the network: Node.js does not stop it from opening connections of its own, to sockets of this machine too (Docker, the session bus). What it fetches through the daemon is held to its grants; the rest only isolation = "walled" cuts, with bubblewrap on Linux.';
+  'the network: without bubblewrap this extension can open network connections of its own, to other programs on this machine too (Docker, the session bus). The daemon asks for a key from the moment it starts, so it cannot act as you there. What it fetches through the daemon is held to its grants. isolation = "walled" in [extensions] takes the network away; it needs bubblewrap on Linux.';
 
 /** What this isolation does not keep, as sentences for whoever agrees. */
 export const notKept = (isolation: Isolation): readonly string[] => {

@@ -13,6 +13,7 @@ import { judgeId, type Neighbour } from './judge-place.js';
 export interface StoredPackage {
   /** With the isolation that holds now. */
   readonly record: InstalledRecord;
+  readonly isolationWhy: string;
   readonly dir: string;
   readonly manifest: PackageContent['manifest'];
   readonly contributions: AllContributions;
@@ -52,7 +53,8 @@ export const storedPackage = async (record: InstalledRecord, context: BootContex
   judgeId(record.id, context.installed);
   const dir = context.store.dirOf(record);
   const content = await judgeStored(record.id, record, dir, context);
-  return { record: { ...record, isolation: isolationFor(record.keyId, context.keys(), context.policy) }, dir, ...content };
+  const { isolation, why } = isolationFor(record.keyId, context.keys(), context.policy);
+  return { record: { ...record, isolation }, isolationWhy: why, dir, ...content };
 };
 
 /** A package of the store, this one or an earlier one. Rejects with `install_modified`, `install_revoked`, `install_unknown_key`, `install_unsigned` and the like. */

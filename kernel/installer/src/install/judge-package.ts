@@ -12,7 +12,9 @@ import type { StagedKey } from './staged.js';
 export interface Policy {
   /** `signed`: by a key that somebody trusts; `any`: unsigned ones too; `none`: nobody's. */
   readonly thirdParty: 'signed' | 'any' | 'none';
-  readonly isolation: 'isolated' | 'walled';
+  readonly isolation: 'auto' | 'isolated' | 'walled';
+  /** Why there are no walls on this machine; undefined where they work. */
+  readonly wallFault?: string | undefined;
   readonly registry: string | undefined;
   readonly index: string | undefined;
 }
@@ -53,9 +55,23 @@ const judgeTrust = async (dir: string, id: string, signature: Signature | undefi
   return { keyId: signature.keyId, publicKey: signature.publicKey, standing, name: keys.find((key) => key.public === signature.publicKey)?.name ?? '' };
 };
 
+export interface IsolationChoice {
+  readonly isolation: Isolation;
+  /** Who or what decided that, as a sentence without its full stop. */
+  readonly why: string;
+}
+
 /** How it runs: as its key says, else as the settings say. Settings that ask for walls have them for all but code that runs in the daemon. */
-export const isolationFor = (keyId: string | null, keys: readonly TrustedKey[], policy: Pick<Policy, 'isolation'>): Isolation => {
+export const isolationFor = (keyId: string | null, keys: readonly TrustedKey[], policy: Pick<Policy, 'isolation' | 'wallFault'>): IsolationChoice => {
   const asked = keys.find((key) => key.id === keyId && key.revoked === undefined)?.isolation;
-  if (asked === 'in-process') return asked;
-  return policy.isolation === 'walled' ? 'walled' : (asked ?? policy.isolation);
+  const byKey = (isolation: Isolation): IsolationChoice => ({ isolation, why: `trust.toml says so for the key ${keyId}` });
+  if (asked === 'in-process') return byKey(asked);
+  if (policy.isolation === 'walled') return { isolation: 'walled', why: SETTING };
+  if (asked !== undefined) return byKey(asked);
+  if (policy.isolation === 'isolated') return { isolation: 'isolated', why: SETTING };
+  return policy.wallFault === undefined
+    ? { isolation: 'walled', why: 'bubblewrap works on this machine' }
+    : { isolation: 'isolated', why: `bubblewrap does not work on this machine: ${policy.wallFault}` };
 };
+
+const SETTING = 'the setting isolation of [extensions] says so';

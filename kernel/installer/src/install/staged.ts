@@ -32,6 +32,7 @@ export interface Staged {
   /** Undefined for what is not signed. */
   readonly key: StagedKey | undefined;
   readonly isolation: Isolation;
+  readonly isolationWhy: string;
   readonly grants: readonly AskedGrant[];
   /** The version that it takes the place of. */
   readonly replaces: InstalledRecord | undefined;
@@ -47,6 +48,7 @@ export const consentFor = (staged: Staged) => ({
   trust: staged.trust,
   key: staged.key ? { id: staged.key.keyId, public: staged.key.publicKey, name: staged.key.name, standing: staged.key.standing } : null,
   isolation: staged.isolation,
+  isolation_why: staged.isolationWhy,
   not_kept: notKept(staged.isolation),
   grants: staged.grants.map(({ isNew, ...grant }) => ({ ...grant, new: isNew })),
   replaces: staged.replaces ? { version: staged.replaces.version, digest: staged.replaces.digest } : null,

@@ -30,12 +30,22 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
     const replaces = store.find(id);
     if (expect === 'new' && replaces) throw installErrors.installed(id, replaces.version);
     if (typeof expect === 'object' && expect.id !== id) throw installErrors.other_id(expect.id, id);
-    const isolation = isolationFor(found.key?.keyId ?? null, found.key ? store.keys() : [], options.policy());
+    const { isolation, why } = isolationFor(found.key?.keyId ?? null, found.key ? store.keys() : [], options.policy());
     const faults = isolation === 'in-process' ? [] : (options.isolationFaults?.(found, isolation) ?? []);
     if (faults.length > 0) throw installErrors.cannot_isolate(id, faults);
     judgeNeighbours(found, installed, options.apiVersion);
     const trust = isLinked ? 'linked' : found.key ? 'signed' : 'unsigned';
-    return { ...of, ...found, id, version: found.package.version, trust, isolation, grants: askedGrants(found.manifest, found.contributions.routes, replaces?.grants ?? []), replaces };
+    return {
+      ...of,
+      ...found,
+      id,
+      version: found.package.version,
+      trust,
+      isolation,
+      isolationWhy: why,
+      grants: askedGrants(found.manifest, found.contributions.routes, replaces?.grants ?? []),
+      replaces,
+    };
   };
 
   const stageLink = async (source: Source, text: string, expect: StageOptions['expect']): Promise<Staged> => {

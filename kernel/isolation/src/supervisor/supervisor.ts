@@ -24,6 +24,8 @@ export interface SupervisorDeps {
   readonly limits: ProcessLimits;
   readonly crashes: CrashBook;
   readonly ctx: Pick<ExtensionContext, 'log'>;
+  /** What has to be so before a process starts; a rejection keeps it from starting. */
+  beforeLaunch?(): Promise<void>;
   /** The daemon's side of the questions that a process asks; made for each process. */
   connect(busy: (number: number, isBusy: boolean) => void): {
     serve(to: string, args: readonly unknown[], control: Control): Promise<unknown>;
@@ -137,6 +139,7 @@ export class Supervisor {
 
   async #start(): Promise<Live> {
     const { folder, isolation, limits, program } = this.#deps;
+    await this.#deps.beforeLaunch?.();
     const launched = await launch({ isolation, program, folder, heapMb: Math.floor(limits.memoryMb * HEAP_SHARE) });
     const busy = new Set<number>();
     const doors = this.#deps.connect((number, isBusy) => void (isBusy ? busy.size < MAX_BUSY && busy.add(number) : busy.delete(number)));

@@ -17,6 +17,7 @@ import { type ConfigGuard, heldBack, withHeld } from './config-guard.js';
 import { readEnvLayer } from './environment/env-layer.js';
 import { configErrors } from './errors.js';
 import { type ConfigProblem, type EvaluateInput, type Evaluation, evaluate } from './evaluate.js';
+import { ownerKeySetting } from './caller-keys.js';
 import { aliasesOf, allClaims } from './claims.js';
 import type { SectionClaims } from './kernel-sections.js';
 import { digestOf, type LastGood, lastGoodText, NOTHING_GOOD, readLastGood, type StoredLastGood, writeLastGood } from './file/last-good.js';
@@ -42,6 +43,8 @@ export interface ConfigOptions {
   guard?: ConfigGuard;
   /** Why the daemon would not start with these values; a change that brings that about is not written. */
   refusesStart?: (get: (section: string) => unknown) => string | undefined;
+  /** `sha256:<hex>` of the key that the daemon made for its owner, if it did: holds where nobody set another. */
+  ownerKeyHash?: () => string | undefined;
   /** A random text, so that a revision tells nothing of what the file holds. */
   revisionKey?: string;
 }
@@ -76,6 +79,8 @@ export interface Config {
   closed(): readonly string[];
   onChange(section: string, fn: () => void): Disposable;
   reload(): Promise<ConfigReload>;
+  /** Brings the key that the daemon made into force, at once and without looking at the file. */
+  applyOwnerKey(): void;
   /** One JSON Schema of the whole file, for editors and forms. */
   schema(): Record<string, unknown>;
   /** Every setting as a reader may see it: with where it comes from, and without secrets. */
@@ -118,6 +123,9 @@ export const createConfig = (options: ConfigOptions): Config => {
     closed: () => [...(state.current?.closed ?? [])],
     onChange: (name, fn) => listen(state, name.split('.')[0] ?? '', fn),
     reload: () => inOrder(() => refresh(options, state, claims())),
+    applyOwnerKey: () => {
+      if (state.current) install(options, state, claims(), withOwnerKey(options, claims(), state.current));
+    },
     schema: () => configSchema(claims()),
     shown: () => inOrder(() => shown(options, state, claims())),
     revision: () => revisionOf(options, state.text),
@@ -152,7 +160,7 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   state.good ??= path === null ? NOTHING_GOOD : await readLastGood(path, onTrouble);
   const good = state.good;
   const digest = source.text === null ? '' : digestOf(source.text, JSON.stringify(claims));
-  const judged = await evaluate(inputOf(options, claims, source, good, digest));
+  const judged = withOwnerKey(options, claims, await evaluate(inputOf(options, claims, source, good, digest)));
   const held = await heldBack(options.guard, judged, state.current ? { values: Object.fromEntries(state.current.values), isStored: false } : { values: good.values, isStored: true }, claims);
   const evaluation = held && options.guard ? withHeld(options.guard, judged, held, options.file) : judged;
   for (const [name, value] of evaluation.values) redactSecrets(claims[name]?.schema, value, options.log.redact);
@@ -166,6 +174,12 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   }
   return install(options, state, claims, evaluation);
 };
+
+/** Part of each evaluation, so that no moment is without a key when the operator takes theirs away. */
+const withOwnerKey = ({ env, ownerKeyHash }: ConfigOptions, claims: SectionClaims, evaluation: Evaluation): Evaluation => ({
+  ...evaluation,
+  values: new Map([...evaluation.values, ...Object.entries(ownerKeySetting(claims, (section) => evaluation.values.get(section), env, ownerKeyHash?.()))]),
+});
 
 interface Loaded {
   readonly claims: SectionClaims;

@@ -49,10 +49,11 @@ const Extensions = Type.Object(
       'x-by-hand': TRUSTED,
       description: 'Which extensions of others may be installed and run: those signed by a key that is trusted, any, or none',
     }),
-    isolation: OneOf(['isolated', 'walled'], {
-      default: 'isolated',
+    isolation: OneOf(['auto', 'isolated', 'walled'], {
+      default: 'auto',
       'x-by-hand': TRUSTED,
-      description: 'How extensions of others are kept apart: by Node alone, or behind a wall of the operating system as well (bubblewrap), which also takes the network from them',
+      description:
+        'How extensions of others are kept apart. isolated: by Node.js alone, which does not stop them from opening network connections. walled: by the operating system as well (bubblewrap), without a network. auto: walled where bubblewrap works, otherwise isolated',
     }),
     memory_mb: Type.Integer({ default: 256, minimum: 64, maximum: 65_536, description: 'What the process of one extension may use; more ends it' }),
     rest_secs: Type.Integer({ default: 300, minimum: 1, maximum: 86_400, description: 'After how long without a call the process of an extension is ended until the next one' }),

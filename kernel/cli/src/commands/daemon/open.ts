@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { textThatIsSet } from '@svc/api';
 import type { Command } from 'commander';
+import type { DaemonClient } from '../../daemon/daemon-client.js';
+import { Failure } from '../../failure.js';
 import type { Cli, Outcome } from '../../cli.js';
 import type { Action } from '../../command.js';
 import { EXIT } from '../../exit-codes.js';
@@ -20,13 +22,27 @@ const open = async (cli: Cli): Outcome => {
   const daemon = await cli.daemon();
   await daemon.call('getReadiness');
   const url = `${daemon.url}/`;
-  const isOpened = await opened(cli.settings.env, url);
-  if (cli.json) cli.out.json({ url, opened: isOpened });
+  const link = await loginLink(daemon);
+  const isOpened = await opened(cli.settings.env, link ?? url);
+  if (cli.json) cli.out.json({ url, opened: isOpened, ...(link === undefined || isOpened ? {} : { login_url: link }) });
   else {
-    cli.out.line(url);
+    cli.out.line(isOpened ? url : (link ?? url));
+    if (!isOpened && link !== undefined) cli.out.note('The address logs one browser in, once, within two minutes.');
     if (!isOpened) cli.out.note('No browser could be opened from here; open the address yourself.');
   }
   return EXIT.ok;
+};
+
+/** Logged in already: the code stands behind the #, which no server and no log sees. Undefined where the daemon has no key, or this command none to show. */
+const loginLink = async (daemon: DaemonClient): Promise<string | undefined> => {
+  if ((await daemon.client.key()) === undefined) return undefined;
+  try {
+    const { code } = await daemon.call('createLoginLink');
+    return `${daemon.url}/#/?login=${code}`;
+  } catch (error) {
+    if (error instanceof Failure && (error.code === 'auth_login_not_needed' || error.code === 'auth_key_invalid')) return undefined;
+    throw error;
+  }
 };
 
 /** Without a screen the opener of Linux may begin a browser in the terminal. */
