@@ -5,6 +5,7 @@
  * G2  Conflicts with what is visible are judged in the same step as the swap. The swap of routes, taps, tools, services and timers is one synchronous step; a start that fails swaps back.
  * G3  A candidate that may be seen has erased what was to be erased while its area was off.
  * G4  A retired generation leaves no row and no label; what remains is reported as a leak.
+ * G5  Each phase has a time, and nobody waits for it longer. What takes the place of another version is seen when it counts.
  */
 import { type ExtensionContext, type ExtensionDefinition, type StopReason, declaredAs } from '@svc/api';
 import type { AnyRegistry } from './contribution-registry.js';
@@ -43,13 +44,30 @@ export class PhaseError extends Error {
   }
 }
 
+export const phaseOf = (error: unknown): Phase | null => (error instanceof PhaseError ? error.phase : null);
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const LOAD_BUDGET_MS = 15_000;
+/** Code that came with the daemon may have years of rows to go through. */
+const OWN_MIGRATE_BUDGET_MS = 600_000;
+const MIGRATE_BUDGET_MS = 60_000;
 const ACTIVATE_BUDGET_MS = 2_000;
+const ERASE_BUDGET_MS = 60_000;
 const START_BUDGET_MS = 15_000;
 /** What came in while a candidate that failed was visible may finish. */
 const FAILED_DRAIN_MS = 5_000;
 
-/** Loads, migrates and activates a candidate that nobody sees yet. On failure nothing of it is left. */
-export async function prepare(deps: GenerationDeps, installed: Installed, number: number, onPhase: (phase: Phase) => void): Promise<Generation> {
+/** How a start is followed from outside. */
+export interface Starting {
+  onPhase(phase: Phase): void;
+  /** Aborted when nobody wants it any more: what it waits for is not waited for. */
+  readonly signal?: AbortSignal;
+  /** Makes it count. Then it is started first, and seen when this has resolved: nobody was answered by one whose tables are put back. */
+  confirm?(): Promise<void>;
+}
+
+/** Loads, migrates and activates a candidate that nobody sees yet, each within its time. On failure nothing of it is left. */
+export async function prepare(deps: GenerationDeps, installed: Installed, number: number, { onPhase, signal }: Starting): Promise<Generation> {
   const owner: Owner = {
     id: installed.id,
     generation: number,
@@ -64,16 +82,17 @@ export async function prepare(deps: GenerationDeps, installed: Installed, number
   };
   try {
     enter('load');
-    const definition = await runAs(owner, () => installed.load());
+    const definition = await within({ budgetMs: LOAD_BUDGET_MS, what: 'load', signal }, () => runAs(owner, () => installed.load()));
     enter('migrate');
-    await deps.migrate(installed, definition);
+    const migrateMs = installed.build === undefined ? MIGRATE_BUDGET_MS : OWN_MIGRATE_BUDGET_MS;
+    await within({ budgetMs: migrateMs, what: 'its migration', signal }, () => deps.migrate(installed, definition));
     enter('activate');
     const context = deps.createContext(owner, installed);
-    await within(ACTIVATE_BUDGET_MS, 'activate', () => runAs(owner, () => definition.activate(context)));
+    await within({ budgetMs: ACTIVATE_BUDGET_MS, what: 'activate', signal }, () => runAs(owner, () => definition.activate(context)));
     deps.declare?.(owner, definition);
     compareWithManifest(deps.registries, owner, installed);
     enter('erase');
-    await deps.erase?.(owner);
+    await within({ budgetMs: ERASE_BUDGET_MS, what: 'the erasure of who was to be erased', signal }, () => deps.erase?.(owner));
     return { owner, installed, definition, context };
   } catch (error) {
     await discard(deps, owner);
@@ -87,7 +106,7 @@ async function discard(deps: GenerationDeps, owner: Owner): Promise<void> {
 }
 
 /** Makes the candidate visible in place of `previous` and starts it; a start that fails swaps back. */
-export async function publish(deps: GenerationDeps, next: Generation, previous: Generation | undefined, onPhase: (phase: Phase) => void): Promise<void> {
+export async function publish(deps: GenerationDeps, next: Generation, previous: Generation | undefined, { confirm, onPhase, signal }: Starting): Promise<void> {
   const { definition, context, owner } = next;
   try {
     // Judged now and not before: of two candidates that start side by side the second sees the first.
@@ -96,12 +115,17 @@ export async function publish(deps: GenerationDeps, next: Generation, previous: 
     await discard(deps, owner);
     throw new PhaseError('activate', error);
   }
-  for (const registry of deps.registries) registry.swap(previous?.owner, owner);
+  const show = (): void => {
+    for (const registry of deps.registries) registry.swap(previous?.owner, owner);
+  };
+  if (!confirm) show();
   onPhase('start');
   try {
-    if (definition.start) await within(START_BUDGET_MS, 'start', () => runAs(owner, () => definition.start?.(context)));
+    if (definition.start) await within({ budgetMs: START_BUDGET_MS, what: 'start', signal }, () => runAs(owner, () => definition.start?.(context)));
+    await confirm?.();
+    if (confirm) show();
   } catch (error) {
-    for (const registry of deps.registries) registry.swap(owner, previous?.owner);
+    if (!confirm) for (const registry of deps.registries) registry.swap(owner, previous?.owner);
     await retire(deps, next, 'failed', FAILED_DRAIN_MS);
     throw error instanceof Error && error.name === 'NotReady' ? error : new PhaseError('start', error);
   }
@@ -119,7 +143,7 @@ export async function retire(deps: GenerationDeps, generation: Generation, why: 
   const drained = await owner.lifetime.drain(drainMs);
   if (!drained && drainMs > 0) leaks.push(...owner.lifetime.holds().map((label) => `still held after ${drainMs} ms: ${label}`));
   try {
-    await within(START_BUDGET_MS, 'stop', () => runAs(owner, () => definition.stop?.(why)));
+    await within({ budgetMs: START_BUDGET_MS, what: 'stop' }, () => runAs(owner, () => definition.stop?.(why)));
   } catch (error) {
     leaks.push(`stop failed: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -167,14 +191,19 @@ function capabilityRows(installed: Installed): string[] {
   return (installed.manifest.capabilities ?? []).map((name) => own.get(name) ?? name);
 }
 
-async function within(budgetMs: number, what: string, fn: () => unknown): Promise<void> {
+async function within<T>({ budgetMs, signal, what }: { readonly budgetMs: number; readonly what: string; readonly signal?: AbortSignal | undefined }, fn: () => T): Promise<Awaited<T>> {
+  signal?.throwIfAborted();
   let timer: NodeJS.Timeout | undefined;
+  let stop = (): void => undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} did not finish within ${budgetMs} ms: it may be waiting on a service, a network or a lock`)), budgetMs);
+    stop = () => reject(signal?.reason instanceof Error ? signal.reason : new Error(`${what} was given up`));
+    signal?.addEventListener('abort', stop, { once: true });
   });
   try {
-    await Promise.race([Promise.resolve(fn()), late]);
+    return await Promise.race([Promise.resolve(fn()), late]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
   }
 }

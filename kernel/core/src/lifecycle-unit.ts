@@ -1,5 +1,5 @@
 /** One extension as the lifecycle keeps it, and what it shows of it. */
-import type { ExtensionProcess, ExtensionStatus } from '@svc/api';
+import type { ExtensionProcess, ExtensionStatus, Manifest } from '@svc/api';
 import type { AnyRegistry } from './contribution-registry.js';
 import type { Generation, Phase } from './generation.js';
 import type { StrikeBook } from './hooks/strike-book.js';
@@ -9,6 +9,11 @@ import type { Intent, IntentSources } from './installed/intent.js';
 export type State = ExtensionStatus['state'];
 
 export const FIRST_RETRY_MS = 1_000;
+const DRAIN_MS = 60_000;
+
+export class UnknownExtension extends Error {
+  override readonly name = 'UnknownExtension';
+}
 
 export interface Unit {
   /** What its next generation is made from. */
@@ -25,6 +30,14 @@ export interface Unit {
   startedAt: string | null;
   startMs: number | null;
   leaks: string[];
+  /** Of the start that goes on. */
+  starting: AbortController | undefined;
+  /** A person wants it on; that is kept when it has started. */
+  isAttempted: boolean;
+  /** What a person should know of it although it runs. */
+  note: string | null;
+  /** Why its last start failed. */
+  failure: unknown;
 }
 
 export const newUnit = (installed: Installed): Unit => ({
@@ -41,6 +54,10 @@ export const newUnit = (installed: Installed): Unit => ({
   startedAt: null,
   startMs: null,
   leaks: [],
+  starting: undefined,
+  isAttempted: false,
+  note: null,
+  failure: undefined,
 });
 
 interface StatusSources {
@@ -63,7 +80,7 @@ export const statusOf = (unit: Unit, { intents, processOf, registries, strikes }
     state: unit.state,
     degraded: unit.degraded,
     phase: unit.phase,
-    reason: unit.reason,
+    reason: unit.reason ?? unit.note,
     recoverable: unit.recoverable,
     generation: generation?.owner.generation ?? 0,
     essential: intents().preset.essential.includes(id),
@@ -80,3 +97,6 @@ export const statusOf = (unit: Unit, { intents, processOf, registries, strikes }
     startMs: unit.startMs,
   };
 };
+
+export const manifestOf = (unit: Unit): Manifest => unit.installed.manifest;
+export const drainMsOf = (unit: Unit): number => unit.installed.manifest.drainMs ?? DRAIN_MS;

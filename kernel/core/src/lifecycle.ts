@@ -5,50 +5,23 @@
  * X2  One change of the graph at a time; each ends with everything converged on intent.
  * X3  A reload overlaps: the next generation serves before the last one drains, and a failed one never replaces a good one.
  * X4  What needs a service that left goes to `pending` before the provider stops, and comes back by itself.
+ * X5  That a person wants it on is kept when it has started once. A version that takes the place of another counts from then on, too: before, files and tables are put back.
+ * X6  Nothing waits longer for a start than its phases have; who stops the daemon or switches it off does not wait at all.
  */
-import type { KernelNames } from './installed/claims.js';
-import type { ExtensionPlan, ExtensionProcess, ExtensionStatus, Manifest, StopReason } from '@svc/api';
-import { type Generation, type GenerationDeps, type Phase, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
+import type { ExtensionPlan, ExtensionStatus, StopReason } from '@svc/api';
+import { planStop } from './extension-plan.js';
+import { type Generation, messageOf, type Phase, phaseOf, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
 import type { Installed } from './installed/installed.js';
 import type { InstalledStore } from './installed/installed-store.js';
-import { type IntentSources, intentOf } from './installed/intent.js';
-import { FIRST_RETRY_MS, newUnit, type State, statusOf, type Unit } from './lifecycle-unit.js';
+import { type Intent, intentOf } from './installed/intent.js';
+import { drainMsOf, FIRST_RETRY_MS, manifestOf, newUnit, UnknownExtension, type State, statusOf, type Unit } from './lifecycle-unit.js';
 import { currentOwner } from './owner.js';
-import { dependentsOf, resolve, usersOf } from './installed/resolver.js';
-import type { StrikeBook } from './hooks/strike-book.js';
+import { dependentsOf, resolve } from './installed/resolver.js';
+import type { LifecycleDeps } from './lifecycle-deps.js';
+import { tried } from './installed/trials.js';
 
-export interface LifecycleDeps extends GenerationDeps {
-  readonly apiVersion: string;
-  /** What the kernel keeps for itself. */
-  readonly names?: KernelNames;
-  readonly strikes: StrikeBook;
-  intents(): IntentSources;
-  /** Stores a person's choice; undefined drops it. */
-  choose(id: string, enabled: boolean | undefined): Promise<void>;
-  /** False while the config value the manifest's `when` points at is falsy. */
-  wanted(installed: Installed): boolean;
-  /** What lies on disk now for this extension; undefined when it is what runs. A reload asks. */
-  latest?(id: string): Promise<Installed | undefined>;
-  /** The store holds another one for this id: whoever derived settings from it looks again. Before its code runs. */
-  adopted?(id: string): Promise<void>;
-  /** The process in which its code runs; undefined for code of this one. */
-  processOf?(id: string): ExtensionProcess | undefined;
-  /** A person wants it tried anew: what went wrong before counts no more. */
-  forgiven?(id: string): void;
-  clock: { now(): number; iso(): string };
-  log: { info(message: string, fields?: Record<string, unknown>): void; warn(message: string, fields?: Record<string, unknown>): void; error(message: string, fields?: Record<string, unknown>): void };
-  changed(id: string, state: State): void;
-  /** Runs `fn` once after `ms`; the returned function cancels it. */
-  later(ms: number, fn: () => void): () => void;
-}
-
-const DRAIN_MS = 60_000;
 const LAST_DRAIN_MS = 500;
 const LAST_RETRY_MS = 60_000;
-
-export class UnknownExtension extends Error {
-  override readonly name = 'UnknownExtension';
-}
 
 export class Lifecycle {
   readonly #deps: LifecycleDeps;
@@ -73,15 +46,25 @@ export class Lifecycle {
 
   enable(id: string): Promise<ExtensionStatus> {
     return this.#change(id, async (unit) => {
-      await this.#deps.choose(id, true);
       this.#forgive(unit);
-      await this.#converge();
+      const over = await this.#deps.attempt?.(id);
+      unit.isAttempted = true;
+      try {
+        await this.#converge();
+        // What failed stays off at the next start, unless somebody wanted it on before.
+        if (unit.state !== 'failed') await this.#deps.choose(id, true);
+      } finally {
+        unit.isAttempted = unit.state === 'failed';
+        await over?.();
+      }
     });
   }
 
   disable(id: string, options: { force?: boolean } = {}): Promise<ExtensionStatus> {
-    return this.#change(id, async () => {
+    this.giveUp(id, 'it was switched off while it started');
+    return this.#change(id, async (unit) => {
       await this.#deps.choose(id, false);
+      this.#forgive(unit);
       await this.#stopWithDependents(id, 'disable', options.force === true ? 0 : undefined);
       await this.#converge();
     });
@@ -103,6 +86,17 @@ export class Lifecycle {
   /** Runs `candidate` from now on: what an upgrade does. Whatever fails, what ran before serves on, and is what is installed. */
   replace(id: string, candidate: Installed): Promise<ExtensionStatus> {
     return this.#change(id, (unit) => this.#renew(unit, candidate));
+  }
+
+  /** Shown of it until a person switches or reloads it. */
+  note(id: string, note: string): void {
+    const unit = this.#units.get(id);
+    if (unit) unit.note = note;
+  }
+
+  /** A start of it that goes on fails now. */
+  giveUp(id: string, why: string): void {
+    this.#units.get(id)?.starting?.abort(new Error(why));
   }
 
   /** Config or another outside fact changed: bring state in line with intent. */
@@ -182,6 +176,7 @@ export class Lifecycle {
   /** All waves together have `drainMs`, and the last of them at least a moment. */
   async stopAll(reason: StopReason, drainMs: number): Promise<void> {
     this.#stopping = true;
+    for (const unit of this.#units.values()) unit.starting?.abort(new Error('the daemon stops'));
     const endMs = this.#deps.clock.now() + drainMs;
     const leftMs = (): number => Math.min(drainMs, Math.max(LAST_DRAIN_MS, endMs - this.#deps.clock.now()));
     // What an earlier change still waits for gets no longer than what is stopped now.
@@ -254,7 +249,7 @@ export class Lifecycle {
 
   async #settleOff(unit: Unit, should: boolean, reason: string | undefined): Promise<void> {
     if (should && reason === undefined) return;
-    if (unit.state === 'failed' && this.#intent(unit.installed.id).enabled) return;
+    if (unit.state === 'failed' && (unit.isAttempted || this.#intent(unit.installed.id).enabled)) return;
     if (unit.generation) await this.#stopWithDependents(unit.installed.id, 'disable', undefined);
     if (reason !== undefined) this.#set(unit, 'pending', { reason, recoverable: true });
     else if (unit.state !== 'quarantined')
@@ -276,13 +271,46 @@ export class Lifecycle {
     const started = this.#deps.clock.now();
     unit.cancelRetry?.();
     this.#set(unit, 'starting', { reason: null, recoverable: true });
+    const candidate = unit.installed;
     try {
-      const generation = await prepare(this.#deps, unit.installed, ++unit.generations, (phase) => this.#phase(unit, phase));
-      await publish(this.#deps, generation, undefined, (phase) => this.#phase(unit, phase));
-      this.#begun(unit, generation, started);
+      this.#begun(unit, await this.#tried(unit, undefined), started);
     } catch (error) {
       this.#failed(unit, error);
+      if (unit.installed !== candidate) await this.#startEarlier(unit, candidate);
     }
+  }
+
+  /** X5. What takes the place of another version starts, or that one is what is installed again. */
+  async #tried(unit: Unit, previous: Generation | undefined): Promise<Generation> {
+    const { before, made } = await tried(this.#deps, unit.installed, (confirm) => this.#make(unit, previous, confirm));
+    if (before) await this.#adopt(unit, before);
+    return made();
+  }
+
+  async #make(unit: Unit, previous: Generation | undefined, confirm?: () => Promise<void>): Promise<Generation> {
+    const abort = new AbortController();
+    unit.starting = abort;
+    if (this.#stopping) abort.abort(new Error('the daemon stops'));
+    // A replaced generation serves on meanwhile: then its state says what it is.
+    const onPhase = previous ? () => undefined : (phase: Phase) => this.#phase(unit, phase);
+    const starting = { onPhase, signal: abort.signal, ...(confirm ? { confirm } : {}) };
+    try {
+      const generation = await prepare(this.#deps, unit.installed, ++unit.generations, starting);
+      await publish(this.#deps, generation, previous, starting);
+      return generation;
+    } finally {
+      unit.starting = undefined;
+    }
+  }
+
+  async #startEarlier(unit: Unit, candidate: Installed): Promise<void> {
+    const { failure } = unit;
+    const why = `${candidate.version} did not start (${phaseOf(failure) ?? 'start'}: ${messageOf(failure)})`;
+    this.#set(unit, 'inactive', { reason: null, recoverable: true });
+    await this.#startIfAble(unit);
+    unit.failure = failure;
+    unit.note = `${why}; ${unit.installed.version} ${unit.state === 'active' ? 'serves on' : 'is put back'}`;
+    this.#deps.changed(unit.installed.id, unit.state);
   }
 
   async #renew(unit: Unit, candidate: Installed): Promise<void> {
@@ -291,18 +319,30 @@ export class Lifecycle {
     this.#forgive(unit);
     await this.#adopt(unit, candidate);
     try {
-      if (unit.state !== 'active' || !unit.generation) return await this.#converge();
-      if (candidate.manifest.replace === 'stop-first') {
-        await this.#stopOne(unit, 'reload', undefined);
-        return await this.#converge();
-      }
-      await this.#replace(unit, unit.generation);
+      const isOverlapped = candidate.manifest.replace !== 'stop-first' && this.#deps.trials?.changesTables(candidate) !== true;
+      if (unit.generation && unit.state === 'active' && isOverlapped) await this.#replace(unit, unit.generation);
+      else await this.#restart(unit, candidate, before);
     } catch (error) {
       await this.#adopt(unit, before);
       throw error;
     }
     // What it provides or needs may be another now.
     if (candidate !== before) await this.#converge();
+  }
+
+  /** Where two generations cannot run beside each other, or none runs. Rejects when another one than the candidate runs in the end. */
+  async #restart(unit: Unit, candidate: Installed, before: Installed): Promise<void> {
+    unit.failure = undefined;
+    if (unit.generation) await this.#stopOne(unit, 'reload', undefined);
+    await this.#converge();
+    if (candidate === before || unit.failure === undefined) return;
+    const { failure } = unit;
+    if (unit.installed === candidate) {
+      await this.#adopt(unit, before);
+      this.#forgive(unit);
+      await this.#converge();
+    }
+    throw failure;
   }
 
   /** What a build made starts before what came from elsewhere: a stranger takes no name, route or tool from it by being first. */
@@ -333,8 +373,7 @@ export class Lifecycle {
   async #replace(unit: Unit, previous: Generation): Promise<void> {
     const started = this.#deps.clock.now();
     try {
-      const next = await prepare(this.#deps, unit.installed, ++unit.generations, () => undefined);
-      await publish(this.#deps, next, previous, () => undefined);
+      const next = await this.#tried(unit, previous);
       this.#begun(unit, next, started);
       void this.#retire(unit, previous, 'reload', drainMsOf(unit));
     } catch (error) {
@@ -388,6 +427,7 @@ export class Lifecycle {
   }
 
   #failed(unit: Unit, error: unknown): void {
+    unit.failure = error;
     if (error instanceof Error && error.name === 'NotReady') {
       const waitMs = unit.retryMs;
       unit.retryMs = Math.min(unit.retryMs * 2, LAST_RETRY_MS);
@@ -410,6 +450,8 @@ export class Lifecycle {
     this.#deps.strikes.forget(unit.installed.id);
     this.#deps.forgiven?.(unit.installed.id);
     unit.degraded = false;
+    unit.isAttempted = false;
+    unit.note = null;
     unit.retryMs = FIRST_RETRY_MS;
     if (unit.state === 'failed' || unit.state === 'quarantined') this.#set(unit, 'inactive', { reason: null, recoverable: true });
   }
@@ -431,7 +473,9 @@ export class Lifecycle {
     return [...this.#units.values()].some((unit) => unit.state === 'active' && unit.installed.manifest.provides?.[service] !== undefined);
   }
 
-  #intent(id: string) {
+  #intent(id: string): Intent {
+    const unit = this.#units.get(id);
+    if (unit?.isAttempted && unit.state !== 'failed') return { enabled: true, decidedBy: 'choice' };
     return intentOf(id, this.#deps.intents());
   }
 
@@ -452,15 +496,3 @@ export class Lifecycle {
     return statusOf(unit, this.#deps, this.#intent(unit.installed.id));
   }
 }
-
-/** What stops when `id` does, of what is `active`. */
-export function planStop(action: ExtensionPlan['action'], id: string, active: readonly Manifest[], essential: boolean): ExtensionPlan {
-  const on = active.some((manifest) => manifest.id === id);
-  const warning = essential ? `${id} is essential: without it the daemon refuses most work and answers 503.` : null;
-  return { id, action, starts: [], stops: on ? [id, ...dependentsOf(id, active)] : [], degrades: on ? usersOf(id, active) : [], warning, back: `svc ext enable ${id}` };
-}
-
-const manifestOf = (unit: Unit): Manifest => unit.installed.manifest;
-const drainMsOf = (unit: Unit): number => unit.installed.manifest.drainMs ?? DRAIN_MS;
-const phaseOf = (error: unknown): Phase | null => (error instanceof PhaseError ? error.phase : null);
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -183,6 +183,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
   try {
     const { footing, choices } = await openParts(ground, http, streams);
     const kernel = startKernel(ground, footing, choices, address);
+    for (const [id, why] of await ground.installation.trials.settle()) kernel.lifecycle.note(id, why);
     const stop = onceOnly(async (reason: string) => {
       ground.life.now = { phase: 'stopping', address, lifecycle: kernel.lifecycle };
       await stopDaemon(reason, { ...kernel, lock, drainMs: options.stopDrainMs ?? STOP_DRAIN_MS });
@@ -383,6 +384,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
       ground.bus.publish('choices', { extension: id });
     },
     latest: async (id) => (await ground.installation.linked(id)) ?? newest(id),
+    trials: ground.installation.trials,
     processOf: ground.strangers.processOf,
     forgiven: ground.strangers.forgive,
     // A new build may bring settings of its own.

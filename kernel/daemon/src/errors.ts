@@ -106,6 +106,13 @@ export const daemonErrors = defineErrors('daemon', {
     message: (id: string, version: string, why: string) => `${id} ${version} serves on: the other version does not run here. ${why}`,
     hint: 'Tell its publisher; svc logs has the cause.',
   },
+  restore_later: {
+    status: 503,
+    retry: false,
+    message: (id: string, version: string, why: string) =>
+      `The other version of ${id} does not run here (${why}), and the database did not answer when ${version} was to be put back with its tables. ${id} is off.`,
+    hint: 'The next start puts it back: svc stop, then svc start.',
+  },
   restore_failed: {
     status: 500,
     retry: false,

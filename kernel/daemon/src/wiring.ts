@@ -89,7 +89,7 @@ export function createLifecycle(
   parts: ContextParts,
   wiring: Wiring,
   installed: InstalledStore<InstalledFiles>,
-  rest: Pick<LifecycleDeps, 'choose' | 'intents' | 'latest' | 'adopted' | 'processOf' | 'forgiven'> & { clock: TimerClock; log: Log; settled(): void },
+  rest: Pick<LifecycleDeps, 'choose' | 'attempt' | 'trials' | 'intents' | 'latest' | 'adopted' | 'processOf' | 'forgiven'> & { clock: TimerClock; log: Log; settled(): void },
 ): Lifecycle {
   const generations: GenerationDeps = {
     // Services last: whoever is called through one finds its routes, tools and timers in place.
@@ -126,6 +126,8 @@ export function createLifecycle(
       names: { sections: Object.keys(kernelSections), events: KERNEL_EVENTS, kinds: KERNEL_KINDS },
       strikes: wiring.strikes,
       choose: rest.choose,
+      ...(rest.attempt ? { attempt: rest.attempt } : {}),
+      ...(rest.trials ? { trials: rest.trials } : {}),
       intents: rest.intents,
       ...(rest.latest ? { latest: rest.latest } : {}),
       ...(rest.adopted ? { adopted: rest.adopted } : {}),

@@ -157,6 +157,18 @@ export const installErrors = defineErrors('install', {
     hint: 'Look at it again, and agree to what it is now.',
   },
   busy: { status: 409, retry: true, message: (id: string) => `${id} was changed by somebody else meanwhile.`, hint: 'Look at it again, then repeat.' },
+  trial_open: {
+    status: 409,
+    retry: true,
+    message: (id: string, version: string) => `${id} ${version} was being tried when the daemon ended, and its tables are not put back yet.`,
+    hint: 'Start the daemon once: it puts the version of before back. Then repeat.',
+  },
+  downgrade: {
+    status: 409,
+    retry: false,
+    message: (id: string, from: string, to: string) => `${id} is at ${from}, and ${to} is older. An older version may lack fixes, and may not know what the newer one has stored.`,
+    hint: 'svc ext rollback goes back to the version of before. If you mean this one: svc ext upgrade --downgrade.',
+  },
   none_before: {
     status: 409,
     retry: false,

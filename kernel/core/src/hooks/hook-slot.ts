@@ -202,7 +202,7 @@ export class HookSlot {
       hook.tapPromise(tap.name, async (question, rows) => {
         const row: GatherRow = { owner: tap.owner.id };
         const value = await this.#guarded(tap, [question], (error) => {
-          row.error = messageOf(error);
+          row.error = error instanceof Error ? error.message : String(error);
           return SKIPPED;
         });
         if (value !== SKIPPED) row.value = value;
@@ -348,5 +348,3 @@ const goneError = ({ owner }: Tap, hook: string): Error => new Error(`${owner.id
 
 const isVerdict = (value: unknown): value is Verdict =>
   typeof value === 'object' && value !== null && (('deny' in value && typeof value.deny === 'string') || ('suspend' in value && typeof value.suspend === 'object' && value.suspend !== null));
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -14,6 +14,8 @@ export interface Preset {
 export interface InstalledFiles extends Installed {
   /** Absolute path of each worker function's bundle. */
   readonly workers: Readonly<Record<string, string>>;
+  /** Of an extension from elsewhere: the names of its migrations, known before its code runs. */
+  readonly migrations?: readonly string[];
   /** Absolute path of the folder of its static files, which need not be there. */
   readonly assets?: string;
   /** What its panels are made of: the folder, and in it the files of each by its id. */

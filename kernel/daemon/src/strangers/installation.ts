@@ -16,6 +16,7 @@ import type { ScopedLogger } from '@svc/platform/log/log';
 import { daemonErrors } from '../errors.js';
 import type { InstalledFiles } from '../process/release.js';
 import type { Stranger } from './strangers.js';
+import { createVersionTrials, type TrialStorage, type VersionTrials } from './version-trials.js';
 
 export interface InstallationDeps {
   /** Absolute path of the folder of the store. */
@@ -29,6 +30,8 @@ export interface InstallationDeps {
   readonly clock: { iso(): string };
   readonly log: ScopedLogger;
   lifecycle(): Pick<Lifecycle, 'add' | 'enable' | 'remove' | 'replace' | 'status'> | undefined;
+  /** Undefined until the database is open. */
+  storage(): TrialStorage | undefined;
   /** Takes away what an extension that was removed has kept: its tables, files and secrets. */
   purge(removed: Stranger): Promise<void>;
 }
@@ -36,6 +39,7 @@ export interface InstallationDeps {
 export interface InstallationParts extends Installation {
   /** What may run, judged anew. For the start: what cannot run is told, and stops nothing. */
   atBoot(): Promise<readonly InstalledFiles[]>;
+  readonly trials: VersionTrials;
   /** Ends what runs of a key that was revoked since the last look. */
   followTrust(): Promise<void>;
   /** A folder in development as it is now; undefined for what lies in the store, which never changes. */
@@ -65,7 +69,9 @@ export const createInstallation = (deps: InstallationDeps): InstallationParts =>
     return found;
   };
   const strangerOf = async (id: string): Promise<Stranger> => toStranger(await (await open()).stored(id), installer);
+  const trials = createVersionTrials({ installer: () => installer, current: async (id) => deps.toInstalled(await strangerOf(id)), storage: deps.storage, log: deps.log });
   return {
+    trials,
     atBoot: async () => {
       if (!(await isThere(deps.dir))) return [];
       try {
@@ -185,6 +191,10 @@ const replaced = async (installer: Installer, before: Parameters<Installer['rest
   } catch (cause) {
     if (!before) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
+    const now = installer.records().find(({ id }) => id === before.id);
+    if (now?.trial?.isBegun) throw daemonErrors.restore_later(before.id, before.version, why).with({ cause });
+    // Its first start put everything back, or it was refused before that.
+    if (now?.installedAt === before.installedAt && now.folder === before.folder) throw daemonErrors.upgrade_failed(before.id, before.version, why).with({ cause });
     const failure = await installer.restore(before).then(
       () => undefined,
       (error: unknown) => error,

@@ -14,6 +14,7 @@ import { installPolicy, processLimits } from '../settings/daemon-settings.js';
 import { API_VERSION, type Wiring } from '../wiring.js';
 import { createInstallation, type InstallationParts } from './installation.js';
 import { type PurgeParts, purgeStranger } from './purge-stranger.js';
+import type { TrialStorage } from './version-trials.js';
 import { createStrangers, type Stranger, type Strangers } from './strangers.js';
 
 export interface StrangersInputs {
@@ -31,7 +32,7 @@ export interface StrangersInputs {
   isUp(): boolean;
   lifecycle(): Lifecycle | undefined;
   /** Undefined until the database is open. */
-  parts(): PurgeParts | undefined;
+  parts(): (PurgeParts & { readonly storage: TrialStorage }) | undefined;
 }
 
 export const openStrangers = async ({
@@ -71,6 +72,7 @@ export const openStrangers = async ({
     clock,
     log: log.logger('installer'),
     lifecycle,
+    storage: () => parts()?.storage,
     purge: (stranger) => {
       const open = parts();
       return open ? purgeStranger(stranger, open) : Promise.reject(daemonErrors.not_ready());

@@ -80,6 +80,7 @@ const toInstalled = (stranger: Stranger, deps: StrangersDeps, crashes: CrashBook
     manifest,
     contributions: namesOf(contributions),
     workers: {},
+    migrations: contributions.migrations.map(({ name }) => name),
     assets: join(folder, 'dist/assets'),
     ...(manifest.panels?.length
       ? { panels: { folder: join(folder, 'dist/panels'), files: Object.fromEntries(manifest.panels.map(({ id }) => [id, { script: `${id}.js`, style: `${id}.css` }])) } }

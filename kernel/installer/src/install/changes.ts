@@ -12,7 +12,7 @@ import { consentFor, type Staged } from './staged.js';
 /** How many versions are kept to go back to. */
 const KEPT = 2;
 
-export const createChanges = (options: InstallerOptions, store: OpenStore): Pick<Installer, 'commit' | 'rollback' | 'remove' | 'restore'> => {
+export const createChanges = (options: InstallerOptions, store: OpenStore): Pick<Installer, 'commit' | 'rollback' | 'remove' | 'restore' | 'beginTrial' | 'confirmTrial' | 'undoTrial'> => {
   const { clock } = options;
   const recordOf = (staged: Staged, folder: string, grants: readonly string[]): PackageRecord => ({
     version: staged.version,
@@ -41,10 +41,16 @@ export const createChanges = (options: InstallerOptions, store: OpenStore): Pick
     await drop(staged);
   };
 
+  const putBack = async (record: InstalledRecord): Promise<void> => {
+    const there = await Promise.all(record.previous.map((one) => store.packages.isThere(one)));
+    await store.put({ ...record, previous: record.previous.filter((_one, index) => there[index]) });
+  };
+
   return {
     commit: (staged, { digest, grants: consent, isShown = true, trustKey = false }) =>
       store.change(async () => {
         const current = store.find(staged.id);
+        if (current) refuseOpenTrial(current);
         if (!isBasedOn(staged, current)) throw installErrors.busy(staged.id);
         if (digest !== undefined && digest !== staged.digest) throw installErrors.changed(staged.id);
         if (staged.key?.standing === 'unknown' && !trustKey) throw installErrors.unknown_key(staged.id, staged.key.keyId).with({ details: consentFor(staged) });
@@ -55,7 +61,13 @@ export const createChanges = (options: InstallerOptions, store: OpenStore): Pick
           throw installErrors.needs_consent(staged.id, missing).with({ details: consentFor(staged) });
         }
         const folder = await kept(staged, current);
-        const record: InstalledRecord = { id: staged.id, ...recordOf(staged, folder, granted), source: staged.source, previous: earlier(current, folder) };
+        const record: InstalledRecord = {
+          id: staged.id,
+          ...recordOf(staged, folder, granted),
+          source: staged.source,
+          previous: earlier(current, folder),
+          ...trialOf(current, staged.digest, clock.iso()),
+        };
         await store.put(record, pinned(staged));
         await drop(staged);
         return record;
@@ -63,6 +75,7 @@ export const createChanges = (options: InstallerOptions, store: OpenStore): Pick
     rollback: (id) =>
       store.change(async () => {
         const current = store.known(id);
+        refuseOpenTrial(current);
         const [target, ...previous] = current.previous;
         if (!target) throw installErrors.none_before(id);
         const key = target.keyId === null ? undefined : store.keys().find((one) => one.id === target.keyId);
@@ -71,7 +84,7 @@ export const createChanges = (options: InstallerOptions, store: OpenStore): Pick
         const content = await judgeStored(id, target, store.packages.dirOf(target), { keys: () => keys ?? store.keys(), policy: options.policy() });
         judgeApiRange(content.manifest, options.apiVersion);
         judgeNeighbours(content, options.installed(), options.apiVersion);
-        const record: InstalledRecord = { id, ...target, source: current.source, previous };
+        const record: InstalledRecord = { id, ...target, source: current.source, previous, ...trialOf(current, target.digest, clock.iso()) };
         await store.put(record, keys);
         return record;
       }),
@@ -81,12 +94,35 @@ export const createChanges = (options: InstallerOptions, store: OpenStore): Pick
         await store.remove(id, purge ? withoutPin(store.keys(), id) : undefined);
         await store.sweep();
       }),
-    restore: (record) =>
+    beginTrial: (id) =>
       store.change(async () => {
-        const there = await Promise.all(record.previous.map((one) => store.packages.isThere(one)));
-        await store.put({ ...record, previous: record.previous.filter((_one, index) => there[index]) });
+        const current = store.known(id);
+        if (current.trial) await store.put({ ...current, trial: { ...current.trial, isBegun: true } });
       }),
+    confirmTrial: (id) =>
+      store.change(async () => {
+        const { trial: _over, ...counts } = store.known(id);
+        await store.put(counts);
+      }),
+    undoTrial: (id) =>
+      store.change(async () => {
+        const { trial } = store.known(id);
+        if (trial) await putBack(trial.before);
+      }),
+    restore: (record) => store.change(() => putBack(record)),
   };
+};
+
+/** Until its tables are put back, nothing else may take its place. */
+const refuseOpenTrial = ({ id, trial, version }: InstalledRecord): void => {
+  if (trial?.isBegun) throw installErrors.trial_open(id, version);
+};
+
+/** Of several that follow each other without a start, the one that ran last is what is put back. */
+const trialOf = (current: InstalledRecord | undefined, digest: string, at: string): Pick<InstalledRecord, 'trial'> => {
+  if (!current) return {};
+  const { trial, ...before } = current;
+  return { trial: { token: `${at} ${digest}`, isBegun: false, before: trial?.before ?? before } };
 };
 
 /** Whether what is installed is still what the package was judged beside. */

@@ -55,6 +55,12 @@ export interface Installer {
   rollback(id: string): Promise<InstalledRecord>;
   /** `purge` forgets also which key it belonged to. */
   remove(id: string, options: { readonly purge: boolean }): Promise<void>;
+  /** The daemon begins to run a version that took the place of another. From here on a daemon that ends finds that out. */
+  beginTrial(id: string): Promise<void>;
+  /** It runs: it counts. */
+  confirmTrial(id: string): Promise<void>;
+  /** Makes the version of before the installed one again. */
+  undoTrial(id: string): Promise<void>;
   /** Puts an earlier record back, when the daemon could not run the new one. */
   restore(record: InstalledRecord): Promise<void>;
   keys(): readonly TrustedKey[];

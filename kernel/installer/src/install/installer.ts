@@ -23,7 +23,12 @@ export const createInstaller = async (options: InstallerOptions): Promise<Instal
       if (stage !== undefined) await store.packages.dropStage(stage);
     },
     records: store.records,
-    judgeAtBoot: () => judgeRecords(store.records(), boot()),
+    // What was being tried when the daemon ended does not run again: the version of before does.
+    judgeAtBoot: () =>
+      judgeRecords(
+        store.records().map((record) => (record.trial?.isBegun ? record.trial.before : record)),
+        boot(),
+      ),
     stored: async (id) => storedPackage(store.known(id), boot()),
     keys: store.keys,
     trust: (change) => store.change(async () => store.setKeys(change(store.keys()))),

@@ -52,7 +52,8 @@ export const createPackageStore = (root: string): PackageStore => {
         await removeTree(staging);
         for (const name of await namesIn(root)) if (/^\.svc-[0-9a-f]+\.tmp$/.test(name)) await rm(join(root, name), { force: true });
       }
-      const wanted = new Set(records.flatMap((record) => [record, ...record.previous, ...(record.pending ? [record.pending] : [])]).map(({ folder }) => folder));
+      const before = records.flatMap(({ trial }) => (trial ? [trial.before] : []));
+      const wanted = new Set([...records, ...before].flatMap((record) => [record, ...record.previous, ...(record.pending ? [record.pending] : [])]).map(({ folder }) => folder));
       for (const id of await namesIn(join(root, 'store'))) {
         const all = await namesIn(join(root, 'store', id));
         const unwanted = all.filter((name) => !wanted.has(`store/${id}/${name}`));

@@ -30,7 +30,7 @@ const packageMembers = {
 const PackageRecord = Type.Object(packageMembers);
 export type PackageRecord = Readonly<Static<typeof PackageRecord>>;
 
-const InstalledRecord = Type.Object({
+const recordMembers = {
   id: Type.String({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)+$' }),
   ...packageMembers,
   /** As the person wrote it, without secrets. */
@@ -39,8 +39,22 @@ const InstalledRecord = Type.Object({
   previous: Type.Unsafe<readonly PackageRecord[]>(Type.Array(PackageRecord, { maxItems: 2 })),
   /** An upgrade that asks for more than was agreed to. */
   pending: Type.Optional(Type.Object({ ...packageMembers, newGrants: Texts })),
+};
+const InstalledRecord = Type.Object({
+  ...recordMembers,
+  /** It took the place of another version and has not started yet. */
+  trial: Type.Optional(
+    Type.Object({
+      /** Names the copy of its tables. */
+      token: Type.String({ minLength: 1 }),
+      /** It was begun; a start that finds it so puts `before` back. */
+      isBegun: Type.Boolean(),
+      before: Type.Object(recordMembers),
+    }),
+  ),
 });
 export type InstalledRecord = Readonly<Static<typeof InstalledRecord>>;
+export type TrialRecord = NonNullable<InstalledRecord['trial']>;
 export type PendingRecord = NonNullable<InstalledRecord['pending']>;
 
 const InstalledFile = Type.Object({ format: Type.Literal(1), extensions: Type.Array(InstalledRecord) });

@@ -1,5 +1,6 @@
 import { chmod, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isSvcError } from '@svc/api';
 import { expect } from 'chai';
 import type { Installer } from '../../src/install/contract.js';
 import { generateKey, type SigningKey } from '../../src/signing/keys.js';
@@ -25,10 +26,33 @@ describe('upgrading an extension', () => {
   const record = () => installer.records()[0];
 
   it('keeps two versions to go back to, and no more', async () => {
-    for (const version of ['1.0.0', '1.1.0', '1.2.0', '1.3.0']) await rig.install(installer, { version });
+    for (const version of ['1.0.0', '1.1.0', '1.2.0', '1.3.0']) {
+      await rig.install(installer, { version });
+      await installer.confirmTrial('acme-weather');
+    }
     expect(record()?.previous.map((one) => one.version)).to.deep.equal(['1.2.0', '1.1.0']);
     await rig.open();
     expect(await versions()).to.deep.equal(['1.1.0', '1.2.0', '1.3.0']);
+  });
+
+  it('keeps the version that ran last until a newer one has started, however many follow it unstarted', async () => {
+    await rig.install(installer, { version: '1.0.0' });
+    for (const version of ['1.1.0', '1.2.0', '1.3.0', '1.4.0']) await rig.install(installer, { version });
+    await rig.open();
+    expect(await versions()).to.contain('1.0.0');
+    await installer.beginTrial('acme-weather');
+    const judged = await installer.judgeAtBoot();
+    expect(
+      judged.usable.map(({ record: { version } }) => version),
+      'a start that finds it begun',
+    ).to.deep.equal(['1.0.0']);
+    const code = await rig.install(installer, { version: '1.5.0' }).then(
+      () => 'nothing',
+      (error: unknown) => (isSvcError(error) ? error.code : String(error)),
+    );
+    expect(code).to.equal('install_trial_open');
+    await installer.undoTrial('acme-weather');
+    expect([record()?.version, record()?.trial]).to.deep.equal(['1.0.0', undefined]);
   });
 
   it('needs no consent where it asks for nothing more, also where it asks for less or narrower', async () => {

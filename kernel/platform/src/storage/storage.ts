@@ -14,14 +14,25 @@ export type { Storage, StorageOptions };
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
   const engine = await openEngine(options);
   // What commits and reads unsealed and unjudged goes no further than this.
-  const { commit: _commit, read: _read, identifier: _identifier, words: _words, drop, migrate, ...open } = engine;
+  const { commit: _commit, read: _read, identifier: _identifier, words: _words, drop, kept, migrate, ...open } = engine;
   const sealed = createSealedWrites();
   const shapes = createTableShapes();
   return {
     ...open,
     dbFor: (owner) => createDb({ engine, sealed, shapes }, tableNames(owner)),
     event: (ownerId, event, data) => sealed.seal(`${ownerId}: event ${event}`, { event, data }),
-    drop: (owner) => drop(tableNames({ ...owner, isPlatform: false })),
+    drop: async (owner) => {
+      await kept.forget(owner.id);
+      await drop(tableNames({ ...owner, isPlatform: false }));
+    },
+    isPending: (owner, migrations) => {
+      const done = engine.appliedMigrations().get(tableNames(owner).bookkeeping);
+      return migrations.some((name) => done?.get(name) === undefined);
+    },
+    keepTables: (owner, token) => kept.keep(tableNames(owner), token),
+    restoreTables: (owner, token) => kept.restore(tableNames(owner), token),
+    forgetTables: kept.forget,
+    keptTables: kept.all,
     migrate: async (owner, migrations) => {
       const names = tableNames(owner);
       const judged = judgeMigrations(names, migrations);

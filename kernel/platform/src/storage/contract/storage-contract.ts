@@ -28,6 +28,15 @@ export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | '
   event(ownerId: string, event: string, data: unknown): Write;
   /** Applies what is not applied yet, in order of name. What each does is hashed, so that one changed after it was applied is refused. */
   migrate(owner: TableOwner, migrations: readonly Migration[]): Promise<{ applied: string[] }>;
+  /** Whether these, by name, would have something to do. */
+  isPending(owner: TableOwner, migrations: readonly string[]): boolean;
+  /** Copies all tables of the owner, until they are put back or forgotten. While one is kept, nobody should write to them whose rows are to stay. */
+  keepTables(owner: TableOwner, token: string): Promise<void>;
+  /** Makes the owner's tables what they were when this token was given. False where nothing is kept under it. */
+  restoreTables(owner: TableOwner, token: string): Promise<boolean>;
+  forgetTables(ownerId: string): Promise<void>;
+  /** Copies that are there, by owner and token. */
+  keptTables(): Promise<ReadonlyArray<{ readonly owner: string; readonly token: string }>>;
   /** Takes away all tables of an extension that was removed, its rows and the memory of its migrations. There is no way back. */
   drop(owner: TableOwner): Promise<void>;
 }

@@ -12,6 +12,7 @@ import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
 import { createWriteQueue } from '../contract/write-queue.js';
 import { runBatch } from './batch-run.js';
+import { postgresKeptTables } from './kept-tables.js';
 import { keyColumnsFrom } from './key-columns.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
 import { openPostgres, type PostgresConnection } from './postgres-connection.js';
@@ -47,6 +48,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   const counters = newCounters();
   const deps = { clock, log, counters, writer, keyColumns: keyColumnsFrom(readers), onEvents: (events: Parameters<StorageOptions['onEvents']>[0]) => options.onEvents(events) };
   const queue = createWriteQueue({ counters, runBatch: (batch) => runBatch(deps, batch) });
+  const kept = await postgresKeptTables({ writer, queue, applied, clock }, first);
   const identity = await identityOf(options.file, address, writer);
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: postgresDialect, storeEvent: events.sqlOf });
@@ -63,6 +65,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
     nowSql: () => (now ? String(now()) : NOW),
     migrate: (names, migrations) => migrate({ writer, queue, applied, clock, log }, names, migrations),
     drop: (names) => dropTables({ writer, queue, applied, clock, log }, names),
+    kept,
     appliedMigrations: () => applied,
     stats: queue.stats,
     tend: tending.tend,

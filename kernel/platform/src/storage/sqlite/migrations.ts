@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
 import type { AppliedMigrations } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
+import type { KeptTables } from '../contract/kept-tables.js';
 import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
@@ -24,6 +25,7 @@ export interface MigrationDeps {
   connection: SqliteConnection;
   queue: Pick<WriteQueue, 'exclusive'>;
   applied: AppliedMigrations;
+  kept: Pick<KeptTables, 'has'>;
   clock: Clock;
   log: Logger;
 }
@@ -44,8 +46,8 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   const done = deps.applied.get(names.bookkeeping) ?? new Map<string, string>();
   const pending = pendingOf(names.id, done, migrations);
   if (pending.length === 0) return { applied: [] };
-  // An extension without rows yet has nothing that a copy could save.
-  if (done.size > 0) await keepCopy(deps, names.id, pending[0]?.name ?? '');
+  // An extension without rows yet has nothing that a copy could save, and of one that is tried its own tables are kept.
+  if (done.size > 0 && !deps.kept.has(names.id)) await keepCopy(deps, names.id, pending[0]?.name ?? '');
   const { compileSteps } = await import('../contract/migrations/migration-sql.js');
   for (const migration of pending) {
     await apply(deps, names, migration, compileSteps({ ...sqliteSchema, words: sqliteWords }, migration.steps, names.physical));

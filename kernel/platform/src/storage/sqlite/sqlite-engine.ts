@@ -8,6 +8,7 @@ import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
 import { identityRow } from './identity-row.js';
+import { sqliteKeptTables } from './kept-tables.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
 import { createReaderPool } from './reader-pool.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
@@ -25,6 +26,7 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
   const { connection, applied, identity } = await openWriter(options.file);
   const { file, clock, log, now } = options;
   const queue = createSqliteQueue({ connection, clock, log, onEvents: (batch) => options.onEvents(batch) });
+  const kept = await sqliteKeptTables({ connection, queue, applied, clock });
   const readers = createReaderPool(file, options.readers ?? DEFAULT_READERS);
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: sqliteDialect, storeEvent: events.sqlOf });
@@ -39,8 +41,9 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
     identifier: sqliteDialect.identifier,
     words: sqliteWords,
     nowSql: () => (now ? String(now()) : NOW),
-    migrate: (names, migrations) => migrate({ file, connection, queue, applied, clock, log }, names, migrations),
-    drop: (names) => dropTables({ file, connection, queue, applied, clock, log }, names),
+    migrate: (names, migrations) => migrate({ file, connection, queue, applied, kept, clock, log }, names, migrations),
+    drop: (names) => dropTables({ file, connection, queue, applied, kept, clock, log }, names),
+    kept,
     appliedMigrations: () => applied,
     stats: queue.stats,
     tend: tending.tend,
