@@ -1,6 +1,7 @@
 /** All that sessions keep. Every query that touches people's data takes the actor. */
 import { type Actor, type Db, type Row, type Write, idGroups, ownerScope } from '@svc/api';
 import type { Entry, EntryDraft, SessionCount, SessionRef } from './contract.js';
+import { readEntries } from './entry-reads.js';
 import { sessionsErrors } from './errors.js';
 
 export interface SessionRow {
@@ -72,10 +73,7 @@ export const createSessionStore = (db: Db): SessionStore => {
       );
       return row ? toSession(row) : undefined;
     },
-    entries: async (sessionId, after, limit) => {
-      const rows = await db.select<RawEntry>({ from: 'entries', columns: ENTRY_COLUMNS, where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
-      return rows.map((row) => toEntry(sessionId, row));
-    },
+    entries: async (sessionId, after, limit) => (await readEntries<RawEntry>(db, ENTRY_COLUMNS, sessionId, after, limit)).map((row) => toEntry(sessionId, row)),
     lastSummary: async (sessionId) => {
       const row = await db.first<RawEntry>({ from: 'entries', columns: ENTRY_COLUMNS, where: { session_id: sessionId, kind: 'summary' }, order: [{ column: 'seq', descending: true }] });
       return row ? toEntry(sessionId, row) : undefined;

@@ -95,6 +95,16 @@ describe('the log of a session', () => {
     expect(words(await service.entries(alice, id, { limit: 2 }))).to.deep.equal(['1:one', '2:two']);
   });
 
+  it('is read whole where its pictures are more than one read of the database brings', async () => {
+    const service = open();
+    const picture = 'x'.repeat(14_000_000);
+    let ref = await begin(service, said('one'));
+    for (let count = 0; count < 5; count += 1) ref = await add(service, ref, said(picture), said('then'));
+    const entries = await service.entries(alice, ref.id);
+    expect(words(entries).map((text) => text.length)).to.deep.equal([5, ...Array.from({ length: 5 }, (_, at) => [String(2 + at * 2).length + 14_000_001, String(3 + at * 2).length + 5]).flat()]);
+    expect(await codeOf(db.select({ from: 'entries' }))).to.equal('storage_read_too_large');
+  }).timeout(30_000);
+
   it('S4 takes one of two writers of one place, and the other conflicts', async () => {
     const [one, two] = [open(), open()];
     const ref = await begin(one, said('one'));

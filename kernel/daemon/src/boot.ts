@@ -29,6 +29,7 @@ import { createStreams } from '@svc/platform/streams/streams';
 import { watchChoices } from './choices/choice-watch.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices/choices.js';
 import { applierOf, type Settings, setLogLevel } from './settings/apply-settings.js';
+import { statementTime } from './statement-time.js';
 import { watchConfig } from './settings/config-watch.js';
 import { createSettingsView } from './settings/settings-view.js';
 import { canSwitch } from './choices/consequences.js';
@@ -311,6 +312,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     clock,
     now: ground.options.isClockGiven ? clock.now : undefined,
     log: log.logger('storage'),
+    ...statementTime({ config, clock, log, lifecycle: () => (ground.life.now.phase === 'starting' ? undefined : ground.life.now.lifecycle) }),
     storeEvent: relay.isStored,
     onEvents: (events) => {
       for (const { event, data } of events) wiring.events.tell(event, data);

@@ -75,7 +75,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     journal: Object.freeze(journalFacade({ ...parts, log }, owner, manifest.kinds ?? [])),
     streams: lasting(streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge)),
     timers: lasting(timersFacade(parts, owner)),
-    db: Object.freeze(dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [] }), { need: grants.need, alive })),
+    db: Object.freeze(dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [], isThirdParty: !installed.bundled }), { need: grants.need, alive })),
     purge: async (subject) => {
       grants.need('purge');
       alive();

@@ -111,7 +111,7 @@ export function createLifecycle(
     migrate: async (one, definition) => {
       // What another build made is held to the contracts at each crossing.
       if (one.build === undefined) await wiring.judge.load();
-      if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [] }, definition.migrations);
+      if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [], isThirdParty: !one.bundled }, definition.migrations);
     },
     declare: (owner, { tables = [], capabilities = [] }) => {
       for (const table of tables) wiring.tables.add(owner, table);

@@ -57,6 +57,8 @@ const Extensions = Type.Object(
     }),
     memory_mb: Type.Integer({ default: 256, minimum: 64, maximum: 65_536, description: 'What the process of one extension may use; more ends it' }),
     rest_secs: Type.Integer({ default: 300, minimum: 1, maximum: 86_400, description: 'After how long without a call the process of an extension is ended until the next one' }),
+    statement_seconds: seconds(2, 60, 'How long a read or a commit of a third-party extension may take; more interrupts it'),
+    migration_seconds: seconds(10, 3_600, 'How long a migration of a third-party extension may take; more undoes it'),
     registry: Type.Optional(
       Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: 'The npm registry from which extensions are installed, in place of the usual one' }),
     ),
@@ -125,6 +127,8 @@ const Storage = Type.Object(
         description: 'A PostgreSQL server to use, as postgres://user:password@host:5432/name; unset, the file svc.db in the data folder',
       }),
     ),
+    statement_seconds: seconds(60, 3_600, 'How long a read or a commit of the daemon and its areas may take; more interrupts it'),
+    migration_seconds: seconds(3_600, 86_400, 'How long a migration of the daemon and its areas may take; more undoes it'),
   },
   { ...closed, 'x-security': true },
 );

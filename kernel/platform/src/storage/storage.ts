@@ -8,6 +8,7 @@ import { tableNames } from './contract/table-names.js';
 import { createTableShapes } from './gate/table-shapes.js';
 import { openSqliteEngine } from './sqlite/sqlite-engine.js';
 
+export { DEFAULT_LIMITS, type SlowStatement, type StorageLimits } from './contract/statement-limits.js';
 export type { Storage, StorageOptions };
 
 /** Rejects with `storage_unavailable`, naming the database and the reason, when it cannot be opened for writing. */

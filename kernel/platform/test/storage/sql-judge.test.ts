@@ -162,6 +162,26 @@ describe('SQL text of an owner', () => {
     }
   }).timeout(5_000);
 
+  it('is refused where what its names stand for makes it a thousand times its text', () => {
+    const steps = (count: number, step: (from: string) => string): string => Array.from({ length: count }, (_, i) => `c${i + 1} AS (${step(`c${i}`)})`).join(', ');
+    const joined = (count: number): string => `WITH c0 AS (SELECT n FROM own__a), ${steps(count, (from) => `SELECT x.n FROM ${from} AS x, ${from} AS y`)} SELECT COUNT(*) AS n FROM c${count}`;
+    const named = (count: number): string => `WITH c0 (n) AS (SELECT n FROM own__a), ${steps(count, (from) => `SELECT n + n AS n FROM ${from}`)} SELECT n FROM c${count}`;
+    const nested = (count: number): string => `SELECT n FROM ${'(SELECT n + n AS n FROM '.repeat(count)}own__a${' AS t)'.repeat(count)} AS t`;
+    for (const of of [joined, named, nested]) {
+      expect(verdict(of(3), 'read'), of(3)).to.equal('ok');
+      expect(verdict(of(24), 'read'), of(24)).to.equal('storage_sql_refused');
+    }
+    expect(verdict(`SELECT id FROM own__a WHERE n IN (${Array(30_000).fill('?').join()})`, 'read')).to.equal('ok');
+    expect(verdict(`SELECT id FROM own__a WHERE ${Array(900).fill('n = ?').join(' OR ')}`, 'read')).to.equal('ok');
+    expect(verdict(`SELECT ${'1'.repeat(100_001)} AS n`, 'read')).to.equal('storage_sql_refused');
+  });
+
+  it('looks for short texts only, which stand in it: no interrupt ends a search of one long text for another', () => {
+    for (const call of ["replace(id, 'a', id)", "trim(id, 'xy')", 'trim(id)', "replace(lower(id), 'a', '')"]) expect(verdict(`SELECT ${call} AS n FROM own__a`, 'read'), call).to.equal('ok');
+    for (const call of ["replace(id, id, '')", "replace(id, ?, '')", 'trim(id, id)', "rtrim(id, 'a' || id)", "ltrim(id, lower('a'))", `replace(id, '${'x'.repeat(101)}', '')`])
+      expect(verdict(`SELECT ${call} AS n FROM own__a`, 'read'), call).to.equal('storage_sql_refused');
+  });
+
   describe('that is accepted', () => {
     let home: string;
     let db: SqliteConnection;

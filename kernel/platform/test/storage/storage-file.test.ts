@@ -6,6 +6,8 @@ import type { Db, Logger, Migration } from '@svc/api';
 import { expect } from 'chai';
 import { virtualClock } from '../../src/clock/clock.js';
 import { createCompiler } from '../../src/storage/contract/write-compiler.js';
+import { createDeadlines } from '../../src/storage/contract/deadlines.js';
+import { createStatementRules } from '../../src/storage/contract/statement-limits.js';
 import { createReaderPool } from '../../src/storage/sqlite/reader-pool.js';
 import { openSqlite } from '../../src/storage/sqlite/sqlite-connection.js';
 import { sqliteDialect } from '../../src/storage/sqlite/sqlite-dialect.js';
@@ -160,26 +162,28 @@ describe('storage in a file', () => {
   });
 
   describe('reads', () => {
+    const owned = { id: 'note-book', isThirdParty: false };
+
     it('are shared among connections: the one with the least to do gets the next', async () => {
       await storage.migrate(owner, [one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }))]);
-      const pool = createReaderPool(join(home, 'svc.db'), 2);
+      const pool = createReaderPool({ file: join(home, 'svc.db'), size: 2, deadlines: createDeadlines(), rules: createStatementRules() });
       const slow = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000) SELECT count(*) AS n FROM n';
       const order: string[] = [];
-      const first = pool.all(slow, []).then(() => order.push('slow'));
-      const others = [1, 2, 3].map((n) => pool.all('SELECT ? AS n', [n]).then(() => order.push(`quick ${n}`)));
+      const first = pool.all(owned, slow, []).then(() => order.push('slow'));
+      const others = [1, 2, 3].map((n) => pool.all(owned, 'SELECT ? AS n', [n]).then(() => order.push(`quick ${n}`)));
       await Promise.all([first, ...others]);
       // The second goes to the other connection; the third and fourth find one read on each.
       expect(order.indexOf('quick 1')).to.be.lessThan(order.indexOf('slow'));
       await pool.close();
-      expect(await codeOf(pool.all('SELECT 1', []))).to.equal('storage_closed');
+      expect(await codeOf(pool.all(owned, 'SELECT 1', []))).to.equal('storage_closed');
     });
 
     it('work again after a file that could not be opened is there', async () => {
       const file = join(home, 'later.db');
-      const pool = createReaderPool(file, 1);
-      expect(await codeOf(pool.all('SELECT 1 AS n', []))).to.match(/^storage_/);
+      const pool = createReaderPool({ file, size: 1, deadlines: createDeadlines(), rules: createStatementRules() });
+      expect(await codeOf(pool.all(owned, 'SELECT 1 AS n', []))).to.match(/^storage_/);
       await (await openSqlite({ file, readOnly: false, maxStatements: 1 })).close();
-      expect(await pool.all('SELECT 1 AS n', [])).to.deep.equal([{ n: 1 }]);
+      expect(await pool.all(owned, 'SELECT 1 AS n', [])).to.deep.equal([{ n: 1 }]);
       await pool.close();
     });
 

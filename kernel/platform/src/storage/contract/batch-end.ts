@@ -1,5 +1,7 @@
 /** How the commits of a batch end: each tells whoever waits for it, and what was committed becomes known (Q4). */
 import type { Clock, CommitResult, Logger, SvcError } from '@svc/api';
+import type { Deadlines } from './deadlines.js';
+import type { StatementRules } from './statement-limits.js';
 import type { Event, Unit } from './write-compiler.js';
 
 export interface BatchCounters {
@@ -14,6 +16,8 @@ export interface BatchCounters {
 export const newCounters = (): BatchCounters => ({ commits: 0, batches: 0, rows: 0, conflicts: 0, lastFsyncMs: 0 });
 
 export interface BatchEndDeps {
+  readonly deadlines: Deadlines;
+  readonly rules: StatementRules;
   readonly clock: Clock;
   readonly log: Logger;
   readonly counters: BatchCounters;

@@ -1,6 +1,7 @@
 /** What a database engine does for the store code above it, whichever engine it is. */
 import type { CommitResult, Migration, Scalar } from '@svc/api';
 import type { KeptTables } from './kept-tables.js';
+import type { StatementOwner } from './statement-limits.js';
 import type { TableNames } from './table-names.js';
 import type { WordIndex } from './word-index.js';
 import type { WriteStats } from './write-queue.js';
@@ -19,7 +20,7 @@ export interface Engine {
   /** All of it or nothing, durable when it resolves (S1, S3). Table names are physical. */
   commit(ops: readonly WriteOp[]): Promise<CommitResult>;
   /** One SELECT with `?` placeholders, on a read-only connection (S2). */
-  read(sql: string, args: readonly Scalar[]): Promise<unknown[]>;
+  read(owner: StatementOwner, sql: string, args: readonly Scalar[]): Promise<unknown[]>;
   /** A quoted column or table name. */
   identifier(name: string): string;
   /** How rows are found by the words they hold. */

@@ -74,6 +74,36 @@ export const storageErrors = defineErrors('storage', {
   io: { status: 500, retry: false, message: () => 'The disk reported an error while writing.', hint: 'Look at the disk and the log. Whether the last change was kept is seen after a restart.' },
   busy: { status: 503, retry: true, message: () => 'Another program holds the database.', hint: 'Close what else has the database file open, then try again.' },
   overloaded: { status: 503, retry: true, message: (waiting: number) => `${waiting} commits already wait for the disk.`, hint: 'Try again in a moment.' },
+  too_slow: {
+    status: 503,
+    retry: false,
+    message: (owner: string, what: 'read' | 'commit', seconds: number) => `A ${what} of ${owner} took more than ${seconds} s and was interrupted; nothing of it was kept.`,
+    hint: 'Let it touch fewer rows: add an index for its condition, or do it in several steps. The limits are [storage] statement_seconds and, for third-party extensions, [extensions] statement_seconds.',
+  },
+  late_owner: {
+    status: 503,
+    retry: true,
+    message: (owner: string, seconds: number) => `Nothing was written: a commit of ${owner} took more than ${seconds} s a moment ago.`,
+    hint: 'Its other commits are refused for as long again. Make that commit touch fewer rows.',
+  },
+  reads_waiting: {
+    status: 503,
+    retry: true,
+    message: (owner: string, waiting: number) => `${waiting} reads of ${owner} already wait for their turn.`,
+    hint: 'A third-party extension reads one thing at a time. Wait for the answers, and ask for several rows with one read.',
+  },
+  read_too_large: {
+    status: 400,
+    retry: false,
+    message: (owner: string, mebibytes: number) => `A read of ${owner} found more than ${mebibytes} MiB, which is the limit of one read.`,
+    hint: 'Read in pages: ctx.db.page with a smaller limit, then again with "after" set to its "next"; or ask for fewer columns.',
+  },
+  too_large: {
+    status: 400,
+    retry: false,
+    message: () => 'A value or a statement is larger than the database takes.',
+    hint: 'Split it into several rows, or keep it as a file.',
+  },
   closed: { status: 503, retry: true, message: () => 'The database is closed.', hint: 'The daemon is stopping.' },
   failed: { status: 500, retry: false, message: () => 'The database refused a statement.', hint: 'The log holds the cause.' },
   unavailable: {
@@ -124,6 +154,12 @@ export const storageErrors = defineErrors('storage', {
     retry: false,
     message: (owner: string, name: string, why: string) => `Migration ${name} of ${owner} failed and was undone: ${why}.`,
     hint: 'Nothing of it was kept.',
+  },
+  migration_too_slow: {
+    status: 503,
+    retry: false,
+    message: (owner: string, name: string, seconds: number) => `Migration ${name} of ${owner} took more than ${seconds} s; it was interrupted and undone.`,
+    hint: 'Nothing of it was kept. If its tables are that large, allow more time with [storage] migration_seconds or, for third-party extensions, [extensions] migration_seconds.',
   },
 });
 

@@ -1,6 +1,7 @@
 /** Storage as the daemon sees it, whichever engine is below. */
 import type { Clock, Db, Logger, Migration, Write } from '@svc/api';
 import type { Engine } from './engine.js';
+import type { SlowStatement, StorageLimits } from './statement-limits.js';
 import type { TableOwner } from './table-names.js';
 
 export interface StorageOptions {
@@ -12,6 +13,10 @@ export interface StorageOptions {
   patienceMs?: number;
   /** Reads at the same time. */
   readers?: number;
+  /** How long statements may take and how much they may read; asked for each time. */
+  limits?: (() => StorageLimits) | undefined;
+  /** Hears of time that statements of third-party extensions took beyond what they may. */
+  onSlow?: ((slow: SlowStatement) => void) | undefined;
   clock: Clock;
   log: Logger;
   /** Gets the events of each batch after its COMMIT, in commit order. Must not throw. */

@@ -11,11 +11,14 @@ export interface TableOwner {
   readonly tables: readonly string[];
   /** The kernel's and the journal's own: they may have a reserved id, and their SQL text is not judged. */
   readonly isPlatform?: boolean;
+  /** It was not shipped with the daemon: its statements have less time and read less at once. */
+  readonly isThirdParty?: boolean;
 }
 
 export interface TableNames {
   readonly id: string;
   readonly isPlatform: boolean;
+  readonly isThirdParty: boolean;
   /** With which every physical name of the owner begins, and nobody else's. */
   readonly prefix: string;
   /** Where the owner's applied migrations are kept. */
@@ -43,7 +46,7 @@ export const physicalName = (id: string, table: string): string => {
 };
 
 export const tableNames = (owner: TableOwner): TableNames => {
-  const { id, tables, isPlatform = false } = owner;
+  const { id, tables, isPlatform = false, isThirdParty = false } = owner;
   if (!isPlatform && RESERVED.test(id)) throw storageErrors.reserved_owner(id);
   if (tables.includes('migrations')) throw storageErrors.bad_name(id, 'migrations', 'the name is kept for bookkeeping');
   const own = new Map(tables.map((table) => [table, physicalName(id, table)]));
@@ -51,6 +54,7 @@ export const tableNames = (owner: TableOwner): TableNames => {
   return {
     id,
     isPlatform,
+    isThirdParty,
     prefix: `${id.replaceAll('-', '_')}__`,
     bookkeeping: physicalName(id, 'migrations'),
     physical(table) {

@@ -22,6 +22,14 @@ export interface Statement {
   readonly check: { /** Index of the change in its commit. */ readonly write: number; readonly rows: number | undefined } | undefined;
 }
 
+/** Changes that follow each other in a commit and were made by the same third-party extension, or by none. */
+export interface UnitPart {
+  readonly by: string | undefined;
+  /** Where it begins in `sql`, and its first statement. */
+  readonly from: number;
+  readonly statement: number;
+}
+
 /** One commit, ready to travel with others. */
 export interface Unit {
   readonly id: number;
@@ -34,6 +42,8 @@ export interface Unit {
   readonly events: readonly Event[];
   /** Rows it writes, for metrics; statements whose rows are not known beforehand count as one. */
   readonly rows: number;
+  /** Set where a third-party extension made some of it: it has less time. */
+  readonly parts?: readonly UnitPart[] | undefined;
 }
 
 interface Draft {
@@ -44,6 +54,7 @@ interface Draft {
   readonly statements: Statement[];
   readonly changes: number[];
   readonly events: Event[];
+  parts: UnitPart[] | undefined;
 }
 
 export interface CompilerOptions {
@@ -63,10 +74,18 @@ export const createCompiler = (options: CompilerOptions): Compiler => {
   let lastId = 0;
   return (ops) => {
     lastId += 1;
-    const draft: Draft = { id: lastId, sql: '', counted: false, rows: 0, statements: [], changes: [], events: [] };
-    for (const [index, op] of ops.entries()) addOp(draft, op, index, tools);
+    const draft: Draft = { id: lastId, sql: '', counted: false, rows: 0, statements: [], changes: [], events: [], parts: undefined };
+    for (const [index, op] of ops.entries()) {
+      if (op.by !== undefined || draft.parts !== undefined) addPart(draft, op.by);
+      addOp(draft, op, index, tools);
+    }
     return draft;
   };
+};
+
+const addPart = (draft: Draft, by: string | undefined): void => {
+  draft.parts ??= draft.sql === '' ? [] : [{ by: undefined, from: 0, statement: 0 }];
+  if (draft.parts.length === 0 || draft.parts.at(-1)?.by !== by) draft.parts.push({ by, from: draft.sql.length, statement: draft.statements.length });
 };
 
 const addOp = (draft: Draft, op: WriteOp, index: number, tools: Tools): void => {

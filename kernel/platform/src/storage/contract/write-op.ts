@@ -1,7 +1,10 @@
 /** One change as an engine carries it out: data, with physical table names. */
 import type { Row, Scalar } from '@svc/api';
 
-export type WriteOp =
+/** `by`: the third-party extension that made it. */
+export type WriteOp = Change & { readonly by?: string };
+
+type Change =
   /** Append rows to one table. Rows of many callers travel in one statement. `ifAbsent` skips rows whose key exists. */
   | { insert: string; rows: readonly Row[]; ifAbsent?: boolean }
   /** Set the other columns of the rows whose `key` columns match. `expect: 'each'` makes a missing row a conflict. */

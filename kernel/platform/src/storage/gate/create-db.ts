@@ -24,15 +24,21 @@ export interface DbParts {
 
 export const createDb = (parts: DbParts, names: TableNames): Db => ({ ...createWrites(parts, names), ...createReads(parts, names), ...createSqlText(parts, names) });
 
+/** What a third-party extension makes says so wherever it is committed. */
+const sealFor =
+  (sealed: SealedWrites, { id, isThirdParty }: TableNames) =>
+  (label: string, op: WriteOp): Write =>
+    sealed.seal(label, isThirdParty ? { ...op, by: id } : op);
+
 const createWrites = ({ engine, sealed }: DbParts, names: TableNames): Pick<Db, 'insert' | 'update' | 'upsert' | 'remove' | 'commit'> => {
   const label = (verb: string, table: string): string => `${names.id}: ${verb} ${table}`;
   const quote = quoteWith(engine);
+  const seal = sealFor(sealed, names);
   return {
-    insert: (table, rows, options) => sealed.seal(label('insert', table), { insert: names.physical(table), rows, ...(options?.ifAbsent ? { ifAbsent: true } : {}) }),
-    update: (table, key, rows, options) =>
-      sealed.seal(label('update', table), { update: names.physical(table), key: Array.from(key, text), rows, ...(options?.expect ? { expect: options.expect } : {}) }),
-    upsert: (table, key, rows) => sealed.seal(label('upsert', table), { upsert: names.physical(table), key: Array.from(key, text), rows }),
-    remove: (table, where, options) => sealed.seal(label('remove', table), { ...removal(names.physical(table), where, quote), ...expected(options?.expect) }),
+    insert: (table, rows, options) => seal(label('insert', table), { insert: names.physical(table), rows, ...(options?.ifAbsent ? { ifAbsent: true } : {}) }),
+    update: (table, key, rows, options) => seal(label('update', table), { update: names.physical(table), key: Array.from(key, text), rows, ...(options?.expect ? { expect: options.expect } : {}) }),
+    upsert: (table, key, rows) => seal(label('upsert', table), { upsert: names.physical(table), key: Array.from(key, text), rows }),
+    remove: (table, where, options) => seal(label('remove', table), { ...removal(names.physical(table), where, quote), ...expected(options?.expect) }),
     // Not async: it is on the path of every message, and stands in the queue before this returns.
     commit: (writes: readonly Write[]) => {
       let ops: WriteOp[];
@@ -54,11 +60,11 @@ const removal = (table: string, where: Where, quote: Quote): { sql: string; args
 };
 
 /** The caller names the shape of its own SELECT. */
-const rowsAs = <T>(engine: Pick<Engine, 'read'>, sql: string, args: readonly Scalar[]): Promise<T[]> => engine.read(sql, args) as Promise<T[]>;
+const rowsAs = <T>(engine: Pick<Engine, 'read'>, names: TableNames, sql: string, args: readonly Scalar[]): Promise<T[]> => engine.read(names, sql, args) as Promise<T[]>;
 
 const createReads = ({ engine, shapes }: DbParts, names: TableNames): Pick<Db, 'select' | 'first' | 'count' | 'page'> => {
   const deps: SelectDeps = { names, shapes, words: engine.words, quote: quoteWith(engine) };
-  const rowsOf = <T>({ sql, args }: Statement): Promise<T[]> => rowsAs<T>(engine, sql, args);
+  const rowsOf = <T>({ sql, args }: Statement): Promise<T[]> => rowsAs<T>(engine, names, sql, args);
   const select = async <T = Row>(query: Select): Promise<T[]> => {
     const rows = await rowsOf<T>(selectSql(deps, query, orderFor(deps, query), query.columns, limitOf(query.limit, MAX_ROWS + 1)));
     if (rows.length > MAX_ROWS) throw storageErrors.too_many_rows(query.from, MAX_ROWS);
@@ -94,12 +100,13 @@ const pageOf = async <T>(deps: SelectDeps, query: Select, rowsOf: (statement: St
 
 const createSqlText = ({ engine, sealed }: DbParts, names: TableNames): Pick<Db, 'sql' | 'table' | 'read' | 'readOne'> => {
   const judge = createSqlJudge(names);
+  const seal = sealFor(sealed, names);
   const read = async <T = Row>(sql: string, args: readonly Scalar[] = []): Promise<T[]> => {
     judge(sql, 'read');
-    return rowsAs<T>(engine, sql, args);
+    return rowsAs<T>(engine, names, sql, args);
   };
   return {
-    sql: (sql, args, options) => sealed.seal(`${names.id}: ${judge(sql, 'write').label}`, { sql, args, ...expected(options?.expect) }),
+    sql: (sql, args, options) => seal(`${names.id}: ${judge(sql, 'write').label}`, { sql, args, ...expected(options?.expect) }),
     table: names.physical,
     read,
     // Reads to the end: a statement left on its first row would keep an old snapshot open.

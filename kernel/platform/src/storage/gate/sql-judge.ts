@@ -7,6 +7,7 @@
  * G2  What is not understood is refused. Each token is looked at once.
  */
 import { storageErrors } from '../contract/errors.js';
+import { checkSize, MAX_TEXT } from './sql-size.js';
 import { type Token, tokensOf } from './sql-tokens.js';
 import type { TableNames } from '../contract/table-names.js';
 
@@ -34,6 +35,10 @@ const BEFORE_BRACKET = words(
 );
 const FUNCTIONS = words('COUNT SUM MIN MAX AVG TOTAL LOWER UPPER LENGTH SUBSTR COALESCE NULLIF ABS ROUND CAST REPLACE TRIM LTRIM RTRIM ROW_NUMBER RANK LAG LEAD');
 
+/** These look for each piece of their second argument at each place of the first: within one step, which no interrupt ends. */
+const SEARCHES = words('REPLACE TRIM LTRIM RTRIM');
+const MAX_SEARCHED = 100;
+
 /** One level of brackets. */
 interface Frame {
   /** A table must come next. */
@@ -57,6 +62,7 @@ export const createSqlJudge = (names: TableNames): ((sql: string, use: SqlUse) =
     const known = kept[use].get(sql);
     if (known) return known;
     if (typeof sql !== 'string') throw storageErrors.sql_refused('it is no text');
+    if (sql.length > MAX_TEXT) throw storageErrors.sql_refused(`it is longer than ${MAX_TEXT} characters`);
     const fresh = judge(tokensOf(sql), use, names);
     // A text built anew for each call would fill the map: start over rather than grow.
     if (kept[use].size >= MAX_KEPT) kept[use].clear();
@@ -73,6 +79,7 @@ const judge = (tokens: readonly Token[], use: SqlUse, names: TableNames): Judged
   if (first?.kind !== 'word' || !(use === 'read' ? READS : WRITES).has(first.text)) {
     throw storageErrors.sql_refused(use === 'read' ? 'a read begins with SELECT or WITH' : 'only INSERT, UPDATE and DELETE are writes');
   }
+  checkSize(tokens);
   const walk = new Walk(tokens, use, names);
   for (let at = 0; at < tokens.length; at += 1) walk.step(at);
   walk.end();
@@ -200,7 +207,10 @@ class Walk {
 
   #callable({ kind, text }: Token, at: number): void {
     if (this.#tokens[at + 1]?.text !== '(' || this.#tokens[at + 1]?.kind !== 'mark') return;
-    if (kind === 'word' && (BEFORE_BRACKET.has(text) || FUNCTIONS.has(text))) return;
+    if (kind === 'word' && (BEFORE_BRACKET.has(text) || FUNCTIONS.has(text))) {
+      if (SEARCHES.has(text)) checkSearched(this.#tokens, at);
+      return;
+    }
     throw storageErrors.sql_refused(`the function ${text.toLowerCase()} is not on the list`);
   }
 
@@ -223,4 +233,20 @@ const grant = (top: Frame): void => {
   if (top.with?.pending === undefined) return;
   top.given.push(top.with.pending);
   top.with.pending = undefined;
+};
+
+/** What is looked for stands in the text itself, so that it is short whatever the rows hold. */
+const checkSearched = (tokens: readonly Token[], at: number): void => {
+  let depth = 0;
+  for (let next = at + 1; next < tokens.length; next += 1) {
+    const text = tokens[next]?.kind === 'mark' ? tokens[next]?.text : undefined;
+    if (text === '(') depth += 1;
+    else if (text === ')') depth -= 1;
+    if (depth === 0) return;
+    if (text !== ',' || depth > 1) continue;
+    const [searched, behind] = [tokens[next + 1], tokens[next + 2]];
+    const isShort = searched?.kind === 'text' && searched.text.length <= MAX_SEARCHED && behind?.kind === 'mark' && (behind.text === ',' || behind.text === ')');
+    if (!isShort) throw storageErrors.sql_refused(`what ${tokens[at]?.text.toLowerCase()} looks for is a text of at most ${MAX_SEARCHED} characters that stands in the statement`);
+    return;
+  }
 };

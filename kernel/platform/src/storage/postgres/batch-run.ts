@@ -8,6 +8,7 @@
 import { isSvcError, type SvcError } from '@svc/api';
 import { type BatchEndDeps, refuse, settle, timed, type Waiting } from '../contract/batch-end.js';
 import { conflict, storageErrors } from '../contract/errors.js';
+import { lateRefusal, limitOfBatch, limitsOfPart, refusalOf } from '../contract/late-commits.js';
 import type { Statement, Unit } from '../contract/write-compiler.js';
 import type { PostgresConnection, StatementResult } from './postgres-connection.js';
 import { isLost, type KeyColumns, mapStatementError } from './postgres-errors.js';
@@ -61,18 +62,30 @@ const carryOut = async (deps: BatchDeps, batch: readonly Waiting[]): Promise<Pre
 };
 
 /** Everything but the COMMIT. Rejects when the connection is lost, or cannot even undo. */
-const prepare = async (deps: BatchDeps, connection: PostgresConnection, batch: readonly Waiting[]): Promise<Prepared> => {
+const prepare = async (deps: BatchDeps, connection: PostgresConnection, taken: readonly Waiting[]): Promise<Prepared> => {
+  const refused: Refused = [];
+  const batch = taken.some(({ unit }) => unit.parts !== undefined) ? notLate(deps, taken, refused) : taken;
+  if (batch.length === 0) return { kept: [], refused };
   try {
-    const results = await connection.query(deps.writer.begin() + batch.map(({ unit }) => unit.sql).join(''));
+    const results = await deps.deadlines.within(limitOfBatch(deps.rules, batch), connection.cancel, () => connection.query(deps.writer.begin() + batch.map(({ unit }) => unit.sql).join('')));
     const kept = judgeAll(batch, results.slice(deps.writer.beginStatements));
-    if (kept) return { kept, refused: [] };
+    if (kept) return { kept, refused };
   } catch (error) {
     if (isLost(error)) throw error;
     // Whose fault it was is found below.
   }
   await connection.query('ROLLBACK');
-  return replay(deps, connection, batch);
+  return replay(deps, connection, batch, refused);
 };
+
+type Refused = Array<readonly [Waiting, SvcError]>;
+
+const notLate = (deps: BatchDeps, batch: readonly Waiting[], refused: Refused): Waiting[] =>
+  batch.filter((waiting) => {
+    const refusal = refusalOf(deps.rules, waiting.unit);
+    if (refusal) refused.push([waiting, refusal]);
+    return refusal === undefined;
+  });
 
 /** Undefined when a statement did not change the rows that were expected of it. */
 const judgeAll = (batch: readonly Waiting[], results: readonly StatementResult[]): Prepared['kept'] | undefined => {
@@ -102,11 +115,12 @@ const judge = (unit: Unit, results: readonly StatementResult[]): number[] | SvcE
 
 const unexpected = (write: number): SvcError => conflict('a row it expected was not there', { reason: 'expect', write }, undefined);
 
-const replay = async (deps: BatchDeps, connection: PostgresConnection, batch: readonly Waiting[]): Promise<Prepared> => {
+const replay = async (deps: BatchDeps, connection: PostgresConnection, batch: readonly Waiting[], refused: Refused): Promise<Prepared> => {
   const kept: Array<Prepared['kept'][number]> = [];
-  const refused: Array<[Waiting, SvcError]> = [];
   await connection.query(deps.writer.begin());
   for (const waiting of batch) {
+    // One before it may have been late.
+    if (notLate(deps, [waiting], refused).length === 0) continue;
     const outcome = await tryUnit(deps, connection, waiting.unit);
     if (isSvcError(outcome)) refused.push([waiting, outcome]);
     else kept.push({ waiting, counts: outcome });
@@ -118,9 +132,17 @@ const replay = async (deps: BatchDeps, connection: PostgresConnection, batch: re
 const tryUnit = async (deps: BatchDeps, connection: PostgresConnection, unit: Unit): Promise<number[] | SvcError> => {
   await connection.query('SAVEPOINT unit');
   const results: StatementResult[] = [];
+  const used = new Map<string | undefined, number>();
   let refusal: SvcError | undefined;
-  for (const statement of unit.statements) {
-    refusal = await tryStatement(deps, connection, statement, results);
+  for (const [index, statement] of unit.statements.entries()) {
+    const by = unit.parts?.findLast((part) => part.statement <= index)?.by;
+    const before = used.get(by) ?? 0;
+    const limitMs = limitsOfPart(deps.rules, by).statementMs;
+    await deps.deadlines.within(limitMs - before, connection.cancel, async (deadline) => {
+      refusal = await tryStatement(deps, connection, statement, results);
+      if (refusal && deadline.isOver) refusal = lateRefusal(deps.rules, by, before + deadline.ms());
+      used.set(by, before + deadline.ms());
+    });
     if (refusal) break;
   }
   await connection.query(refusal ? 'ROLLBACK TO unit;RELEASE unit' : 'RELEASE unit');

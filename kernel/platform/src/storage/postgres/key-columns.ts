@@ -1,16 +1,16 @@
 /** The columns of a unique key by the name of its index, as the server's catalog has them: its messages may be in any language. */
 import type { KeyColumns } from './postgres-errors.js';
 import { literal } from './postgres-dialect.js';
-import type { PostgresReaders } from './reader-pool.js';
+import type { DriverRow } from '../contract/engine.js';
 
 const MAX_KNOWN = 1_000;
 
-export const keyColumnsFrom = (readers: Pick<PostgresReaders, 'all'>): KeyColumns => {
+export const keyColumnsFrom = (read: (sql: string) => Promise<readonly DriverRow[]>): KeyColumns => {
   const known = new Map<string, readonly string[]>();
   return async (schema, index) => {
     const found = known.get(index);
     if (found) return found;
-    const rows = await readers.all(textFor(schema, index), []);
+    const rows = await read(textFor(schema, index));
     if (known.size >= MAX_KNOWN) known.clear();
     const columns = rows.map(({ name }) => String(name));
     known.set(index, columns);

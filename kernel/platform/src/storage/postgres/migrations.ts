@@ -4,12 +4,14 @@
  * whole, and going back is the business of the server's own backups.
  */
 import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
+import type { Deadlines } from '../contract/deadlines.js';
 import type { AppliedMigrations, DriverRow } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
+import { secondsOf, type StatementRules } from '../contract/statement-limits.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
-import type { PostgresConnection, StatementResult } from './postgres-connection.js';
+import { type PostgresConnection, type StatementResult, timeoutSql } from './postgres-connection.js';
 import { identifier, literal, postgresSchema } from './postgres-dialect.js';
 import { postgresWords } from './word-index.js';
 import { isLost, mapStatementError } from './postgres-errors.js';
@@ -24,6 +26,8 @@ export interface MigrationDeps {
   readonly writer: PostgresWriter;
   readonly queue: Pick<WriteQueue, 'exclusive'>;
   readonly applied: AppliedMigrations;
+  readonly deadlines: Deadlines;
+  readonly rules: StatementRules;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -97,11 +101,16 @@ const applyNext = async (
     return undefined;
   }
   const row = [next.name, next.sha256, deps.clock.iso()].map(literal).join();
-  try {
-    await connection.query(`${[...compile(next), `INSERT INTO ${book} VALUES(${row})`].join('\n;')}\n;COMMIT`);
-  } catch (error) {
-    throw await failureOf(names.id, next.name, error);
-  }
+  const { migrationMs } = deps.rules.limitsOf(names);
+  await deps.deadlines.within(migrationMs, connection.cancel, async (deadline) => {
+    try {
+      await connection.query(`${[timeoutSql(migrationMs, 'LOCAL '), ...compile(next), `INSERT INTO ${book} VALUES(${row})`].join('\n;')}\n;COMMIT`);
+    } catch (error) {
+      if (!deadline.isOver) throw await failureOf(names.id, next.name, error);
+      deps.rules.late(names, 'migration', deadline.ms());
+      throw storageErrors.migration_too_slow(names.id, next.name, secondsOf(migrationMs)).with({ cause: error });
+    }
+  });
   done.set(next.name, next.sha256);
   deps.log.debug('Migration applied.', { owner: names.id, migration: next.name });
   return next.name;

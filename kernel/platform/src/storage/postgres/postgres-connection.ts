@@ -2,6 +2,9 @@
 import pg from 'pg';
 import type { ClientConfig } from 'pg';
 import type { DriverRow } from '../contract/engine.js';
+import { bytesOf } from '../contract/row-bytes.js';
+import { DEFAULT_LIMITS } from '../contract/statement-limits.js';
+import { createCanceller } from './canceller.js';
 import { valueTypes } from './value-types.js';
 
 const CONNECT_MS = 10_000;
@@ -16,6 +19,8 @@ export interface StatementResult {
 export interface PostgresConnection {
   /** Carries out all statements of the text, in one trip; stops at the first that fails. One result for each. */
   query(sql: string): Promise<StatementResult[]>;
+  /** Asks the server to end what runs now, which then fails with 57014. What comes next is sent when that was done. */
+  cancel(): void;
   isAlive(): boolean;
   close(): Promise<void>;
 }
@@ -31,8 +36,16 @@ const SESSION = [
   'SET extra_float_digits = 1',
   "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
 ].join(';');
-export const WRITER_SESSION = `${SESSION};SET lock_timeout = '20s';SET idle_in_transaction_session_timeout = '10s'`;
-export const READER_SESSION = `${SESSION};SET default_transaction_read_only = on`;
+/** What a daemon that is gone left running ends, where the server can look (14 and newer). */
+const NOTICE_GONE = "SELECT set_config('client_connection_check_interval', '5s', false) FROM pg_settings WHERE name = 'client_connection_check_interval'";
+/** Settable by a superuser alone; elsewhere the server's own limit stands. */
+const BOUND_FILES = "SELECT set_config('temp_file_limit', '1GB', false) WHERE current_setting('is_superuser') = 'on'";
+/** Behind the deadlines of the daemon, for when it is gone. */
+const SLACK_MS = 30_000;
+export const timeoutSql = (limitMs: number, scope: '' | 'LOCAL ' = ''): string => `SET ${scope}statement_timeout = ${Math.ceil(limitMs + SLACK_MS)}`;
+export const writerSession = (limitMs: number): string => `${SESSION};${NOTICE_GONE};${timeoutSql(limitMs)};SET lock_timeout = '20s';SET idle_in_transaction_session_timeout = '10s'`;
+export const readerSession = (limitMs: number, isThirdParty: boolean): string =>
+  `${SESSION};${NOTICE_GONE};${timeoutSql(limitMs)};SET default_transaction_read_only = on${isThirdParty ? `;${BOUND_FILES};SET lock_timeout = '2s'` : ''}`;
 
 export const clientConfig = (url: string): ClientConfig => ({
   connectionString: url,
@@ -43,8 +56,9 @@ export const clientConfig = (url: string): ClientConfig => ({
 });
 
 /** Rejects with the driver's error. */
-export const openPostgres = async (url: string, session = WRITER_SESSION): Promise<PostgresConnection> => {
+export const openPostgres = async (url: string, session = writerSession(DEFAULT_LIMITS.own.statementMs)): Promise<PostgresConnection> => {
   const client = new pg.Client(clientConfig(url));
+  const canceller = createCanceller(url, client);
   let alive = true;
   const die = (): void => {
     alive = false;
@@ -55,7 +69,11 @@ export const openPostgres = async (url: string, session = WRITER_SESSION): Promi
   await client.connect();
   await client.query(session);
   return {
-    query: async (sql) => resultsOf(await client.query(sql)),
+    query: async (sql) => {
+      await canceller.settled();
+      return resultsOf(await ask(client, sql));
+    },
+    cancel: canceller.cancel,
     isAlive: () => alive,
     close: async () => {
       die();
@@ -63,6 +81,22 @@ export const openPostgres = async (url: string, session = WRITER_SESSION): Promi
     },
   };
 };
+
+/** Rows that a write returns are nobody's: beyond these bytes they are not kept. */
+const MAX_KEPT_BYTES = 16 * 1_048_576;
+
+const ask = (client: pg.Client, sql: string): Promise<pg.QueryResult | pg.QueryResult[]> =>
+  new Promise((resolve, reject) => {
+    let bytes = 0;
+    const query = new pg.Query<DriverRow>(sql);
+    query.on('row', (row, result) => {
+      bytes += bytesOf(row);
+      if (bytes <= MAX_KEPT_BYTES) result?.addRow(row);
+    });
+    query.once('error', reject);
+    query.once('end', resolve);
+    client.query(query);
+  });
 
 /** The driver gives a list only where there was more than one statement. */
 const resultsOf = (answer: pg.QueryResult | pg.QueryResult[]): StatementResult[] =>

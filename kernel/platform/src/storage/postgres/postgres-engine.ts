@@ -2,11 +2,13 @@
 import { systemIds } from '../../clock/ids.js';
 import { identityFileOf } from '../../config/home.js';
 import { newCounters } from '../contract/batch-end.js';
+import { createDeadlines } from '../contract/deadlines.js';
 import { createCommit } from '../contract/commit-ops.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import { createEvents, createEventStore } from '../contract/event-store.js';
 import { CREATE_IDENTITY, type DatabaseIdentity, IDENTITY_TABLE, identityIn, openIdentity } from '../contract/migrations/identity.js';
+import { createStatementRules } from '../contract/statement-limits.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
@@ -15,7 +17,7 @@ import { runBatch } from './batch-run.js';
 import { postgresKeptTables } from './kept-tables.js';
 import { keyColumnsFrom } from './key-columns.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
-import { openPostgres, type PostgresConnection } from './postgres-connection.js';
+import { openPostgres, type PostgresConnection, writerSession } from './postgres-connection.js';
 import { literal, postgresDialect } from './postgres-dialect.js';
 import { mapStatementError, reasonOf } from './postgres-errors.js';
 import { addressOf, type PostgresAddress } from './postgres-url.js';
@@ -25,6 +27,9 @@ import { judgeServer } from './server-check.js';
 import { postgresWords } from './word-index.js';
 
 const DEFAULT_READERS = 8;
+/** What runs when the storage is closed has this long to end by itself. */
+const CLOSING_MS = 1_000;
+const KERNEL = { id: 'kernel', isThirdParty: false, isPlatform: true };
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 const SET_UP = [
@@ -42,11 +47,23 @@ export type PostgresOptions = StorageOptions & { readonly url: string };
 export const openPostgresEngine = async (options: PostgresOptions): Promise<Engine> => {
   const { clock, log, now, patienceMs } = options;
   const address = addressOf(options.url);
-  const { applied, first } = await openFirst(address);
-  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs });
-  const readers = createReaders(address, options.readers ?? DEFAULT_READERS, patienceMs);
+  const deadlines = createDeadlines();
+  const rules = createStatementRules(options.limits, options.onSlow);
+  const session = (): string => writerSession(rules.limitsOf(KERNEL).statementMs);
+  const { applied, first } = await openFirst(address, session());
+  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs, session });
+  const readers = createReaders({ address, size: options.readers ?? DEFAULT_READERS, patienceMs, deadlines, rules });
   const counters = newCounters();
-  const deps = { clock, log, counters, writer, keyColumns: keyColumnsFrom(readers), onEvents: (events: Parameters<StorageOptions['onEvents']>[0]) => options.onEvents(events) };
+  const deps = {
+    deadlines,
+    rules,
+    clock,
+    log,
+    counters,
+    writer,
+    keyColumns: keyColumnsFrom((sql) => readers.all(KERNEL, sql, [])),
+    onEvents: (events: Parameters<StorageOptions['onEvents']>[0]) => options.onEvents(events),
+  };
   const queue = createWriteQueue({ counters, runBatch: (batch) => runBatch(deps, batch) });
   const kept = await postgresKeptTables({ writer, queue, applied, clock }, first);
   const identity = await identityOf(options.file, address, writer);
@@ -54,6 +71,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   const compile = createCompiler({ dialect: postgresDialect, storeEvent: events.sqlOf });
   const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
   const tending = createTending({ checkpoint: async () => true, queue, identity, log, activity: () => `${queue.stats().batches}/${countApplied()}` });
+  const migrations = { writer, queue, deadlines, rules, applied, clock, log };
   let closing: Promise<void> | undefined;
   return {
     dialect: 'postgres',
@@ -63,25 +81,26 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
     identifier: postgresDialect.identifier,
     words: postgresWords,
     nowSql: () => (now ? String(now()) : NOW),
-    migrate: (names, migrations) => migrate({ writer, queue, applied, clock, log }, names, migrations),
-    drop: (names) => dropTables({ writer, queue, applied, clock, log }, names),
+    migrate: (names, pending) => migrate(migrations, names, pending),
+    drop: (names) => dropTables(migrations, names),
     kept,
     appliedMigrations: () => applied,
     stats: queue.stats,
     tend: tending.tend,
     identityProblem: identity.problem,
-    ping: async () => void (await readers.all('SELECT 1', [])),
+    ping: async () => void (await readers.all(KERNEL, 'SELECT 1', [])),
     close: () => {
+      deadlines.hurry(CLOSING_MS);
       closing ??= tending.leave().then(queue.close).then(readers.close).then(writer.close);
       return closing;
     },
   };
 };
 
-const openFirst = async (address: PostgresAddress): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
+const openFirst = async (address: PostgresAddress, session: string): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
   let first: PostgresConnection | undefined;
   try {
-    first = await openPostgres(address.url);
+    first = await openPostgres(address.url, session);
     await judgeServer(first, address.place);
     await first.query(SET_UP);
     return { first, applied: await readApplied(first) };

@@ -42,9 +42,11 @@ export interface WriterOptions {
   readonly first: PostgresConnection;
   readonly log: Logger;
   readonly patienceMs?: number | undefined;
+  /** SQL that sets up a session. */
+  session(): string;
 }
 
-export const createWriter = ({ address, first, log, patienceMs = PATIENCE_MS, writerId }: WriterOptions): PostgresWriter => {
+export const createWriter = ({ address, first, log, patienceMs = PATIENCE_MS, session, writerId }: WriterOptions): PostgresWriter => {
   const id = literal(writerId);
   let current: PostgresConnection | undefined = first;
   let batch = 0;
@@ -55,7 +57,7 @@ export const createWriter = ({ address, first, log, patienceMs = PATIENCE_MS, wr
   };
   const connection = async (): Promise<PostgresConnection> => {
     if (current && !current.isAlive()) await drop(current);
-    current ??= await reopen(address, log, patienceMs, closing.signal);
+    current ??= await reopen({ address, log, patienceMs, session }, closing.signal);
     return current;
   };
   return {
@@ -87,11 +89,11 @@ const batchIn = (result: StatementResult | undefined): number | undefined => {
   return typeof row === 'object' && row !== null && 'batch' in row && typeof row.batch === 'number' ? row.batch : undefined;
 };
 
-const reopen = async (address: PostgresAddress, log: Logger, patienceMs: number, closing: AbortSignal): Promise<PostgresConnection> => {
+const reopen = async ({ address, log, patienceMs = PATIENCE_MS, session }: Pick<WriterOptions, 'address' | 'log' | 'patienceMs' | 'session'>, closing: AbortSignal): Promise<PostgresConnection> => {
   const deadline = performance.now() + patienceMs;
   for (let told = false; ; told = true) {
     try {
-      const connection = await openPostgres(address.url);
+      const connection = await openPostgres(address.url, session());
       log.info('The database answers again.', { database: address.place });
       return connection;
     } catch (error) {

@@ -2,54 +2,111 @@
 import { errnoOf } from '../../config/errno.js';
 import type { Scalar } from '@svc/api';
 import pg from 'pg';
+import type { Deadlines } from '../contract/deadlines.js';
 import type { DriverRow } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
+import { createReadTurns } from '../contract/read-turns.js';
 import { createTemplates, fill } from '../contract/sql-template.js';
-import { clientConfig, READER_SESSION } from './postgres-connection.js';
+import { secondsOf, type StatementOwner, type StatementRules } from '../contract/statement-limits.js';
+import { createCanceller } from './canceller.js';
+import { clientConfig, readerSession } from './postgres-connection.js';
 import { literal } from './postgres-dialect.js';
 import { isLost, isPassing, mapStatementError, reasonOf } from './postgres-errors.js';
 import type { PostgresAddress } from './postgres-url.js';
+import { createRowReader, type RowReader } from './row-reader.js';
 
 const TRY_EVERY_MS = 250;
 const PATIENCE_MS = 30_000;
 const IDLE_MS = 60_000;
+/** Of all third-party extensions together. */
+const THIRD_PARTY_READERS = 4;
+const MIB = 1_048_576;
 
 export interface PostgresReaders {
-  all(sql: string, args: readonly Scalar[]): Promise<DriverRow[]>;
+  all(owner: StatementOwner, sql: string, args: readonly Scalar[]): Promise<DriverRow[]>;
   close(): Promise<void>;
 }
 
-export const createReaders = (address: PostgresAddress, size: number, patienceMs = PATIENCE_MS): PostgresReaders => {
+export interface ReadersOptions {
+  readonly address: PostgresAddress;
+  /** Of the kernel and of what is shipped. */
+  readonly size: number;
+  readonly patienceMs?: number | undefined;
+  readonly deadlines: Deadlines;
+  readonly rules: StatementRules;
+}
+
+export const createReaders = (options: ReadersOptions): PostgresReaders => {
+  const { address, rules, size, patienceMs = PATIENCE_MS } = options;
   const template = createTemplates();
-  const pool = new pg.Pool({
-    ...clientConfig(address.url),
-    max: size,
-    idleTimeoutMillis: IDLE_MS,
-    onConnect: async (client) => void (await client.query(READER_SESSION)),
-  });
-  // One that rests was lost: the pool has dropped it.
-  pool.on('error', () => undefined);
+  const read = createRowReader();
+  const pools = { own: poolOf(address, rules, size, false), thirdParty: poolOf(address, rules, THIRD_PARTY_READERS, true) };
+  const turns = createReadTurns(Array<pg.Pool>(size).fill(pools.own), Array<pg.Pool>(THIRD_PARTY_READERS).fill(pools.thirdParty));
   let closed = false;
   return {
-    all: async (sql, args) => {
+    all: async (owner, sql, args) => {
       if (closed) throw storageErrors.closed();
       const text = fill(template(sql), args, literal);
-      const deadline = performance.now() + patienceMs;
-      for (;;) {
-        try {
-          return (await pool.query(text)).rows;
-        } catch (error) {
-          if (!isLost(error) && errnoOf(error) !== '53300') throw await mapStatementError(error, async () => []);
+      return turns.use(owner, async (pool) => {
+        const deadline = performance.now() + patienceMs;
+        for (;;) {
           if (closed) throw storageErrors.closed();
-          if (!isPassing(error) || performance.now() > deadline) throw storageErrors.unreachable(address.place, reasonOf(error));
-          await new Promise<void>((resolve) => setTimeout(resolve, TRY_EVERY_MS));
+          try {
+            return await readOn(options, pool, read, owner, text);
+          } catch (error) {
+            if (!isLost(error) && errnoOf(error) !== '53300') throw await mapStatementError(error, async () => []);
+            if (closed) throw storageErrors.closed();
+            if (!isPassing(error) || performance.now() > deadline) throw storageErrors.unreachable(address.place, reasonOf(error));
+            await new Promise<void>((resolve) => setTimeout(resolve, TRY_EVERY_MS));
+          }
         }
-      }
+      });
     },
     close: async () => {
       if (closed) return;
       closed = true;
-      await pool.end();
+      await Promise.all([pools.own.end(), pools.thirdParty.end()]);
     },
   };
+};
+
+const poolOf = ({ url }: PostgresAddress, rules: StatementRules, max: number, isThirdParty: boolean): pg.Pool => {
+  const pool = new pg.Pool({
+    ...clientConfig(url),
+    max,
+    idleTimeoutMillis: IDLE_MS,
+    onConnect: async (client) => void (await client.query(readerSession(rules.limitsOf({ isThirdParty }).statementMs, isThirdParty))),
+  });
+  // One that rests was lost: the pool has dropped it.
+  pool.on('error', () => undefined);
+  return pool;
+};
+
+/** Rejects with the driver's error, or with ours where the read came too late or found too much. */
+const readOn = async ({ address, deadlines, rules }: ReadersOptions, pool: pg.Pool, read: RowReader, owner: StatementOwner, text: string): Promise<DriverRow[]> => {
+  const { statementMs } = rules.limitsOf(owner);
+  const readBytes = rules.readBytesOf(owner);
+  const client = await pool.connect();
+  const canceller = createCanceller(address.url, client);
+  let unfit: Error | undefined;
+  try {
+    const rows = await deadlines.within(statementMs, canceller.cancel, async (deadline) => {
+      try {
+        return await read(client, text, readBytes);
+      } catch (error) {
+        if (isLost(error)) unfit = error instanceof Error ? error : new Error(String(error));
+        if (!deadline.isOver) throw error;
+        rules.late(owner, 'read', deadline.ms());
+        throw storageErrors.too_slow(owner.id, 'read', secondsOf(statementMs));
+      }
+    });
+    if (rows !== undefined) return rows;
+    // The rest of its rows is still on its way.
+    unfit = storageErrors.read_too_large(owner.id, Math.round(readBytes / MIB));
+    throw unfit;
+  } finally {
+    // A cancel that is late must not hit the next read.
+    await canceller.settled();
+    client.release(unfit);
+  }
 };

@@ -3,26 +3,44 @@
  * is found without taking the others down (Q3, Q4 of write-queue.ts).
  */
 import type { SvcError } from '@svc/api';
-import { type BatchEndDeps, isOneCommitsFault, refuse, settle, timed, type Waiting } from '../contract/batch-end.js';
+import { isOneCommitsFault, refuse, settle, timed, type Waiting } from '../contract/batch-end.js';
 import { storageErrors } from '../contract/errors.js';
+import { LateCommit, lateRefusal, limitOfBatch, refusalOf } from '../contract/late-commits.js';
+import type { BatchDeps } from './batch-deps.js';
+import { replay } from './batch-replay.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE } from './sqlite-dialect.js';
 import { mapSqliteError } from './sqlite-errors.js';
 
-export interface BatchDeps extends BatchEndDeps {
-  readonly connection: SqliteConnection;
-}
-
 /** Never rejects: each commit's end is told to whoever waits for it. */
-export const runBatch = async (deps: BatchDeps, batch: readonly Waiting[]): Promise<void> => {
+export const runBatch = async (deps: BatchDeps, taken: readonly Waiting[]): Promise<void> => {
+  const batch = taken.some(({ unit }) => unit.parts !== undefined) ? refuseLate(deps, taken) : taken;
+  if (batch.length === 0) return;
   try {
-    await timed(deps, () => deps.connection.exec(transactionOf(batch)));
+    await timed(deps, () => together(deps, batch));
   } catch (error) {
     await recover(deps, batch, error);
     return;
   }
   await finish(deps, batch);
 };
+
+const together = ({ connection, deadlines, rules }: BatchDeps, batch: readonly Waiting[]): Promise<void> =>
+  deadlines.within(limitOfBatch(rules, batch), connection.interrupt, async (deadline) => {
+    try {
+      await connection.exec(transactionOf(batch));
+    } catch (error) {
+      throw deadline.isOver ? new LateCommit(undefined, deadline.ms()) : error;
+    }
+  });
+
+/** Those that are left. */
+const refuseLate = (deps: BatchDeps, batch: readonly Waiting[]): Waiting[] =>
+  batch.filter((waiting) => {
+    const refusal = refusalOf(deps.rules, waiting.unit);
+    if (refusal) refuse(deps, waiting, refusal);
+    return refusal === undefined;
+  });
 
 const transactionOf = (batch: readonly Waiting[]): string => {
   let sql = batch.some(({ unit }) => unit.counted) ? `BEGIN IMMEDIATE;DELETE FROM ${CHANGES_TABLE};` : 'BEGIN IMMEDIATE;';
@@ -53,15 +71,23 @@ const readCounts = async (connection: SqliteConnection, batch: readonly Waiting[
 
 /** The batch failed: undo it, then find whose fault it was. */
 const recover = async (deps: BatchDeps, batch: readonly Waiting[], cause: unknown): Promise<void> => {
-  const error = mapSqliteError(cause);
   await rollback(deps);
-  if (batch.length === 1 || !isOneCommitsFault(error)) {
-    for (const waiting of batch) refuse(deps, waiting, error);
+  const [first] = batch;
+  // Where several had a part in it, whose it was is still to be found.
+  if (cause instanceof LateCommit && batch.length === 1 && first && (first.unit.parts?.length ?? 1) === 1) {
+    refuse(deps, first, lateRefusal(deps.rules, first.unit.parts?.[0]?.by, cause.ms));
     return;
   }
-  let outcome: Replayed;
+  if (!(cause instanceof LateCommit)) {
+    const error = mapSqliteError(cause);
+    if (batch.length === 1 || !isOneCommitsFault(error)) {
+      for (const waiting of batch) refuse(deps, waiting, error);
+      return;
+    }
+  }
+  let outcome: { readonly kept: readonly Waiting[]; readonly refused: ReadonlyArray<readonly [Waiting, SvcError]> };
   try {
-    outcome = await replay(deps.connection, batch);
+    outcome = await replay(deps, batch);
   } catch (failure) {
     // Not even the undoing of one commit worked: from here on each stands alone.
     deps.log.warn('A batch could not be replayed together; its commits run one by one.', { error: failure });
@@ -73,36 +99,17 @@ const recover = async (deps: BatchDeps, batch: readonly Waiting[], cause: unknow
   await finish(deps, outcome.kept);
 };
 
-interface Replayed {
-  readonly kept: Waiting[];
-  readonly refused: Array<[Waiting, SvcError]>;
-}
-
-const replay = async (connection: SqliteConnection, batch: readonly Waiting[]): Promise<Replayed> => {
-  const outcome: Replayed = { kept: [], refused: [] };
-  await connection.exec(`BEGIN IMMEDIATE;DELETE FROM ${CHANGES_TABLE};`);
-  for (const waiting of batch) {
-    try {
-      await connection.exec(`SAVEPOINT unit;${waiting.unit.sql}RELEASE unit;`);
-      outcome.kept.push(waiting);
-    } catch (error) {
-      await connection.exec('ROLLBACK TO unit;RELEASE unit;');
-      outcome.refused.push([waiting, mapSqliteError(error)]);
-    }
-  }
-  await connection.exec('COMMIT;');
-  return outcome;
-};
-
 const runAlone = async (deps: BatchDeps, waiting: Waiting): Promise<void> => {
+  const [alone] = refuseLate(deps, [waiting]);
+  if (!alone) return;
   try {
-    await deps.connection.exec(transactionOf([waiting]));
+    await together(deps, [alone]);
   } catch (error) {
     await rollback(deps);
-    refuse(deps, waiting, mapSqliteError(error));
+    refuse(deps, alone, error instanceof LateCommit ? lateRefusal(deps.rules, alone.unit.parts?.[0]?.by, error.ms) : mapSqliteError(error));
     return;
   }
-  await finish(deps, [waiting]);
+  await finish(deps, [alone]);
 };
 
 /** Some errors end the transaction by themselves; then there is nothing left to undo. */

@@ -5,10 +5,12 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
+import type { Deadlines } from '../contract/deadlines.js';
 import type { AppliedMigrations } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import type { KeptTables } from '../contract/kept-tables.js';
 import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
+import { secondsOf, type StatementRules } from '../contract/statement-limits.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
 import { renamesOf } from './earlier-names.js';
@@ -24,6 +26,8 @@ export interface MigrationDeps {
   file: string;
   connection: SqliteConnection;
   queue: Pick<WriteQueue, 'exclusive'>;
+  deadlines: Deadlines;
+  rules: StatementRules;
   applied: AppliedMigrations;
   kept: Pick<KeptTables, 'has'>;
   clock: Clock;
@@ -32,7 +36,7 @@ export interface MigrationDeps {
 
 /** What every extension has applied, in two queries for all of them. */
 export const readApplied = async (connection: SqliteConnection): Promise<AppliedMigrations> => {
-  const tables = await connection.all(`SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE ?`, [`CREATE TABLE % ${BOOKKEEPING_COLUMNS}`]);
+  const tables = await connection.all(`SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(sql, ?) = ?`, [-BOOKKEEPING_COLUMNS.length, BOOKKEEPING_COLUMNS]);
   const names = tables.map(({ name }) => String(name));
   const applied: AppliedMigrations = new Map(names.map((name) => [name, new Map()]));
   if (names.length === 0) return applied;
@@ -95,17 +99,31 @@ const apply = async (deps: MigrationDeps, names: TableNames, migration: PendingM
     // Fails on the name when another process was faster, and undoes the whole of it.
     `INSERT INTO ${book} VALUES(${row})`,
   ];
-  await allOrNothing(deps, statements).catch((error: unknown) => {
+  const { migrationMs } = deps.rules.limitsOf(names);
+  let isLate = false;
+  const inTime = (work: () => Promise<void>): Promise<void> =>
+    deps.deadlines.within(migrationMs, deps.connection.interrupt, async (deadline) => {
+      try {
+        await work();
+      } finally {
+        isLate = deadline.isOver;
+        if (isLate) deps.rules.late(names, 'migration', deadline.ms());
+      }
+    });
+  await allOrNothing(deps, statements, inTime).catch((error: unknown) => {
+    if (isLate) throw storageErrors.migration_too_slow(names.id, migration.name, secondsOf(migrationMs)).with({ cause: error });
     const mapped = mapSqliteError(error);
     if (mapped.code === 'storage_full' || mapped.code === 'storage_io') throw mapped;
     throw storageErrors.migration_failed(names.id, migration.name, error instanceof Error ? error.message : String(error)).with({ cause: error });
   });
 };
 
-const allOrNothing = ({ connection, queue, log }: MigrationDeps, statements: readonly string[]): Promise<void> =>
+type Run = (work: () => Promise<void>) => Promise<void>;
+
+const allOrNothing = ({ connection, queue, log }: MigrationDeps, statements: readonly string[], run: Run = (work) => work()): Promise<void> =>
   queue.exclusive(async () => {
     try {
-      await connection.exec(`BEGIN IMMEDIATE;${statements.join('\n;')}\n;COMMIT;`);
+      await run(() => connection.exec(`BEGIN IMMEDIATE;${statements.join('\n;')}\n;COMMIT;`));
     } catch (error) {
       await connection.exec('ROLLBACK;').catch((failure: unknown) => log.debug('Nothing was left to undo.', { error: failure }));
       throw error;

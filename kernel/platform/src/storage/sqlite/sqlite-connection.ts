@@ -2,12 +2,18 @@
 import sqlite3 from 'sqlite3';
 import type { Scalar } from '@svc/api';
 import type { DriverRow } from '../contract/engine.js';
+import { createBoundedRows } from './bounded-rows.js';
+import { OWN_BOUNDS, type SqliteBounds } from './sqlite-bounds.js';
 
 export interface SqliteConnection {
   /** Runs all statements of the text in one trip to the thread pool; stops at the first that fails. */
   exec(sql: string): Promise<void>;
   /** Runs one prepared SELECT to its end. A statement is never left half-read: that would pin an old snapshot. */
   all(sql: string, args: readonly Scalar[]): Promise<DriverRow[]>;
+  /** The same, for a result of any size: undefined when its rows are more than `maxBytes`. One at a time on a connection. */
+  rows(sql: string, args: readonly Scalar[], maxBytes: number): Promise<DriverRow[] | undefined>;
+  /** What runs now ends with SQLITE_INTERRUPT, and takes its transaction along where it wrote. */
+  interrupt(): void;
   close(): Promise<void>;
 }
 
@@ -16,23 +22,42 @@ export interface OpenSqlite {
   readOnly: boolean;
   /** Prepared statements kept, the least recently used goes first. */
   maxStatements: number;
+  /** Those of what is shipped, where nothing is said. */
+  bounds?: SqliteBounds;
 }
+
+/** Of all connections of this process together; more fails the statement that asks for it. */
+const MAX_HEAP_BYTES = 1_073_741_824;
 
 type Prepared = Promise<sqlite3.Statement>;
 
-export const openSqlite = async ({ file, readOnly, maxStatements }: OpenSqlite): Promise<SqliteConnection> => {
+export const openSqlite = async ({ file, readOnly, maxStatements, bounds = OWN_BOUNDS }: OpenSqlite): Promise<SqliteConnection> => {
   const mode = readOnly ? sqlite3.OPEN_READONLY : sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE;
   const db = await new Promise<sqlite3.Database>((resolve, reject) => {
     const opened: sqlite3.Database = new sqlite3.Database(file, mode, (error) => (error ? reject(error) : resolve(opened)));
   });
+  db.configure('limit', sqlite3.LIMIT_LENGTH, bounds.valueBytes);
+  db.configure('limit', sqlite3.LIMIT_LIKE_PATTERN_LENGTH, bounds.patternBytes);
+  const exec = (sql: string): Promise<void> => new Promise((resolve, reject) => void db.exec(sql, (error) => (error ? reject(error) : resolve())));
+  await exec(`PRAGMA hard_heap_limit=${MAX_HEAP_BYTES};`);
   const statements = new Map<string, Prepared>();
+  const readRows = createBoundedRows();
+  let isOpen = true;
+  const interrupt = (): void => {
+    if (isOpen) db.interrupt();
+  };
   return {
-    exec: (sql) => new Promise((resolve, reject) => void db.exec(sql, (error) => (error ? reject(error) : resolve()))),
+    exec,
+    interrupt,
     async all(sql, args) {
       const statement = await prepared(db, statements, sql, maxStatements);
       return new Promise((resolve, reject) => void statement.all(args, (error: Error | null, rows: DriverRow[]) => (error ? reject(error) : resolve(rows))));
     },
-    close: () => closeAll(db, statements),
+    rows: async (sql, args, maxBytes) => readRows({ db, statement: await prepared(db, statements, sql, maxStatements), args, maxBytes, interrupt }),
+    close: () =>
+      closeAll(db, statements, () => {
+        isOpen = false;
+      }),
   };
 };
 
@@ -65,8 +90,9 @@ const evictOldest = (statements: Map<string, Prepared>): void => {
 
 const finalize = (statement: sqlite3.Statement): Promise<void> => new Promise((resolve) => void statement.finalize(() => resolve()));
 
-const closeAll = async (db: sqlite3.Database, statements: Map<string, Prepared>): Promise<void> => {
+const closeAll = async (db: sqlite3.Database, statements: Map<string, Prepared>, begins: () => void): Promise<void> => {
   await Promise.all([...statements.values()].map((statement) => statement.then(finalize, () => undefined)));
   statements.clear();
+  begins();
   await new Promise<void>((resolve, reject) => void db.close((error) => (error ? reject(error) : resolve())));
 };

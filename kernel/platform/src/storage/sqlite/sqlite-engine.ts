@@ -1,9 +1,11 @@
 /** One SQLite file: one writer connection with a group-commit queue, and a few read-only ones. */
 import { identityFileOf } from '../../config/home.js';
+import { createDeadlines } from '../contract/deadlines.js';
 import { createCommit } from '../contract/commit-ops.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { createEvents, createEventStore } from '../contract/event-store.js';
 import { CREATE_IDENTITY, type DatabaseIdentity, openIdentity } from '../contract/migrations/identity.js';
+import { createStatementRules } from '../contract/statement-limits.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
@@ -19,15 +21,21 @@ import { sqliteWords } from './word-index.js';
 
 const DEFAULT_READERS = 2;
 const WRITER_STATEMENTS = 20;
+/** What runs when the storage is closed has this long to end by itself. */
+const CLOSING_MS = 1_000;
+const KERNEL = { id: 'kernel', isThirdParty: false, isPlatform: true };
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** Rejects with `storage_unavailable`, naming the file and the reason, when it cannot be opened for writing. */
 export const openSqliteEngine = async (options: StorageOptions): Promise<Engine> => {
   const { connection, applied, identity } = await openWriter(options.file);
   const { file, clock, log, now } = options;
-  const queue = createSqliteQueue({ connection, clock, log, onEvents: (batch) => options.onEvents(batch) });
+  const deadlines = createDeadlines();
+  const rules = createStatementRules(options.limits, options.onSlow);
+  const queue = createSqliteQueue({ connection, deadlines, rules, clock, log, onEvents: (batch) => options.onEvents(batch) });
   const kept = await sqliteKeptTables({ connection, queue, applied, clock });
-  const readers = createReaderPool(file, options.readers ?? DEFAULT_READERS);
+  const readers = createReaderPool({ file, size: options.readers ?? DEFAULT_READERS, deadlines, rules });
+  const migrations = { file, connection, queue, deadlines, rules, applied, kept, clock, log };
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: sqliteDialect, storeEvent: events.sqlOf });
   const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
@@ -41,15 +49,16 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
     identifier: sqliteDialect.identifier,
     words: sqliteWords,
     nowSql: () => (now ? String(now()) : NOW),
-    migrate: (names, migrations) => migrate({ file, connection, queue, applied, kept, clock, log }, names, migrations),
-    drop: (names) => dropTables({ file, connection, queue, applied, kept, clock, log }, names),
+    migrate: (names, pending) => migrate(migrations, names, pending),
+    drop: (names) => dropTables(migrations, names),
     kept,
     appliedMigrations: () => applied,
     stats: queue.stats,
     tend: tending.tend,
     identityProblem: identity.problem,
-    ping: async () => void (await readers.all('SELECT 1', [])),
+    ping: async () => void (await readers.all(KERNEL, 'SELECT 1', [])),
     close: () => {
+      deadlines.hurry(CLOSING_MS);
       closing ??= tending.leave().then(queue.close).then(readers.close).then(connection.close);
       return closing;
     },

@@ -22,6 +22,9 @@ export const mapSqliteError = (error: unknown): SvcError => {
     case 'SQLITE_BUSY':
     case 'SQLITE_LOCKED':
       return storageErrors.busy().with({ cause: error });
+    case 'SQLITE_TOOBIG':
+    case 'SQLITE_NOMEM':
+      return storageErrors.too_large().with({ cause: error });
     case 'SQLITE_MISUSE':
       return storageErrors.closed().with({ cause: error });
     default:
