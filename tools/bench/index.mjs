@@ -1,6 +1,6 @@
 /** The measurements by name, in the order of the table. Each is a file with `run({isQuick})` → {rows, raw}. */
 const FOLDERS = {
-  requests: ['messages', 'growing-talks', 'tool-runs', 'first-byte', 'streams', 'agent-get'],
+  requests: ['messages', 'growing-talks', 'tool-runs', 'first-byte', 'streams', 'agent-get', 'flooded'],
   kernel: ['journal-steps', 'crossing', 'isolated-call', 'strangers', 'group-commit', 'session-search', 'reload'],
   starting: ['start-up', 'status'],
   page: ['page'],

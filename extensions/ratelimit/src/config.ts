@@ -6,6 +6,7 @@ export const RateLimitSection = defineConfig(
     {
       window_secs: Type.Integer({ minimum: 1, maximum: 3_600, default: 60, description: 'The burst is this many seconds of the rate; also what Retry-After says' }),
       max_ws_per_ip: Type.Integer({ minimum: 1, maximum: 100_000, default: 50, description: 'Open WebSockets per address (IPv6: per /64)' }),
+      max_ws_per_user: Type.Integer({ minimum: 1, maximum: 100_000, default: 100, description: 'Open WebSockets of one person, from all addresses together' }),
       max_addresses: Type.Integer({ minimum: 100, maximum: 10_000_000, default: 100_000, description: 'Addresses (IPv6: networks of /64) remembered at once; the longest idle are forgotten first' }),
     },
     {

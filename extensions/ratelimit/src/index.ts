@@ -18,15 +18,15 @@ export default defineExtension({
       refused += 1;
       return { deny: 'Rate limit exceeded', code: 'rate_limited', status: 429, headers: { 'retry-after': String(ctx.config.get(RateLimitSection).window_secs) } };
     });
-    ctx.hooks.tap(SocketUpgrade, ({ openFromIp }) => {
-      const most = ctx.config.get(RateLimitSection).max_ws_per_ip;
-      if (openFromIp < most) return undefined;
-      return {
-        deny: `${most} WebSockets are open from this address, which is the limit.`,
-        code: 'rate_limited',
-        status: 429,
-        headers: { 'retry-after': String(ctx.config.get(RateLimitSection).window_secs) },
-      };
+    ctx.hooks.tap(SocketUpgrade, ({ openFromIp, openOfPerson }) => {
+      const { max_ws_per_ip: mostFromIp, max_ws_per_user: mostOfPerson, window_secs } = ctx.config.get(RateLimitSection);
+      const why =
+        openFromIp >= mostFromIp
+          ? `${mostFromIp} WebSockets are open from this address, which is the limit.`
+          : openOfPerson >= mostOfPerson
+            ? `You have ${mostOfPerson} WebSockets open, which is the limit for one person.`
+            : undefined;
+      return why === undefined ? undefined : { deny: why, code: 'rate_limited', status: 429, headers: { 'retry-after': String(window_secs) } };
     });
     ctx.timers.every('sweep-addresses', SWEEP_MS, () => gcra.sweep(ctx.clock.mono()));
     ctx.hooks.tap(SecurityReport, () => ({ name: 'gcra_rate_limiter', state: refusesTooMuch(limits) ? 'active' : 'failed', detail: 'a caller that takes more than its burst is refused' }));

@@ -1,5 +1,5 @@
 /** WebSocket chat: GET /api/agents/{id}/ws (interface.md, Events). */
-import { type Actor, type Connection, type Logger, type SocketDecl, Type, UuidText, defineSocket, follow, isSvcError } from '@svc/api';
+import { type Actor, type Connection, type Logger, type SocketDecl, SvcError, Type, UuidText, defineSocket, follow, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { type ClientFrame, parseClientFrame } from './frames/client-frame.js';
@@ -45,7 +45,8 @@ export const chatSocket = (deps: SocketDeps): SocketDecl =>
 
 async function onMessage(deps: SocketDeps, conn: Connection, text: string): Promise<void> {
   const frame = parseClientFrame(text);
-  if (typeof frame === 'string') return conn.send({ type: 'error', content: frame, code: 'format_error' });
+  // Thrown: the platform tells it, and closes a socket that sends such frames again and again.
+  if (typeof frame === 'string') throw new SvcError('format_error', frame, { status: 400 });
   if (frame.type === 'ping') return conn.send({ type: 'pong' });
   try {
     if (frame.type === 'resume') return await resumeOn(deps, conn, frame);

@@ -37,7 +37,13 @@ export const HttpAuthorize = defineVeto('http.authorize', V, {
 export const SocketUpgrade = defineVeto('socket.upgrade', V, {
   policy: 'closed',
   budgetMs: 2_000,
-  subject: Type.Object({ actor: Actor, ip: Type.String(), routeId: Type.String(), openFromIp: Type.Integer({ description: 'Open sockets of the same network' }) }),
+  subject: Type.Object({
+    actor: Actor,
+    ip: Type.String(),
+    routeId: Type.String(),
+    openFromIp: Type.Integer({ description: 'Open sockets of the same network' }),
+    openOfPerson: Type.Integer({ description: 'Open sockets of the same person' }),
+  }),
 });
 
 /** A tool call that waits for judgement. */

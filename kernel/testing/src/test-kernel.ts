@@ -46,7 +46,7 @@ export interface TestKernel {
 }
 
 /** Rates so high that no test meets them by accident. */
-export const OPEN_RATE = '[api]\nrate_limit_per_second = 100000\n[rate_limit]\nmax_ws_per_ip = 10000\n';
+export const OPEN_RATE = '[api]\nrate_limit_per_second = 100000\n[rate_limit]\nmax_ws_per_ip = 10000\nmax_ws_per_user = 10000\n';
 export const OWNER: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
 
 const running = new Set<TestKernel>();

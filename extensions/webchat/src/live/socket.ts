@@ -1,5 +1,5 @@
 /** The socket that a page lives by: GET /api/live. */
-import { defineSocket, type SocketDecl, Type } from '@svc/api';
+import { defineSocket, type SocketDecl, SvcError, Type } from '@svc/api';
 import { webchatErrors } from '../errors.js';
 import type { Feed, Place } from './feed.js';
 import type { Ring } from './ring.js';
@@ -25,7 +25,11 @@ export const liveSocket = (ring: Ring, feed: Feed): SocketDecl =>
     maxFrameBytes: MAX_FRAME_BYTES,
     upgrade: async ({ query }) => ({ ...placeIn(ring, query.after) }),
     opened: (conn) => feed.opened(conn),
-    message: (conn, text) => (isPing(text) ? feed.pong(conn) : conn.send({ type: 'error', code: 'format_error', content: 'The only frame that is taken here is {"type":"ping"}.' })),
+    message: (conn, text) => {
+      // Thrown: the platform tells it, and closes a socket that sends such frames again and again.
+      if (!isPing(text)) throw new SvcError('format_error', 'The only frame that is taken here is {"type":"ping"}.', { status: 400 });
+      feed.pong(conn);
+    },
   });
 
 /** Throws `webchat_invalid_place`. */

@@ -6,6 +6,7 @@
  * W2  When an area goes without a successor, its sockets close with 1012.
  * W3  Who a socket belongs to is judged with each message, and for all at once when keys or roles change: a key that is
  *     no longer valid closes it with 4401, a role that does not allow it with 4403; a new role holds from then on.
+ * W4  A socket has its place among those of its network and its person from before anything of it is waited for: upgrades side by side are counted.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -18,6 +19,9 @@ import { admitOrigin } from './callers/access.js';
 import { type Call, callOf, headersSeen } from './call.js';
 import { charge, chargedRefusal, identify, identifyAgain, refuse } from './callers/caller.js';
 import { CLOSE, SocketConnection } from './connections/connection.js';
+import { createFrameShares, type FrameShares } from './connections/frame-shares.js';
+import { createFrameTurns, type FrameTurns } from './connections/frame-turns.js';
+import { createSocketPlaces, type SocketPlaces } from './connections/socket-places.js';
 import { refuseUpgrade } from './connections/early-listener.js';
 import { httpErrors } from './errors.js';
 import { assertOpen } from './callers/gate.js';
@@ -30,6 +34,9 @@ import { inTurns, refusalOf, seesLess } from './callers/standing.js';
 const DEFAULT_MAX_FRAME_BYTES = 65_536;
 /** What the protocol library reads at most; declarations may ask for less. */
 const MAX_FRAME_BYTES = 1_048_576;
+
+/** How fast frames come is a matter of the wire: no virtual clock. */
+const now = (): number => performance.now();
 
 export interface SocketHub {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -78,8 +85,9 @@ interface Hub {
   readonly server: WebSocketServer;
   readonly accepted: WeakMap<IncomingMessage, Accepted>;
   readonly open: Set<Open>;
-  /** By network: an IPv4 address, or the /64 around an IPv6 one. */
-  readonly perNetwork: Map<string, number>;
+  readonly places: SocketPlaces;
+  readonly shares: FrameShares;
+  readonly turns: FrameTurns;
   byId: Map<string, Row<SocketDecl>>;
   timer: NodeJS.Timeout | undefined;
   isClosing: boolean;
@@ -87,10 +95,21 @@ interface Hub {
 
 export const createSocketHub = (app: App, deps: SocketDeps): SocketHub => {
   // Its declared return value is not there; the server is kept on the object.
-  app.ws.listen({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, handleProtocols: (offered) => [...offered].find(isBearer) ?? false });
+  app.ws.listen({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, autoPong: false, handleProtocols: (offered) => [...offered].find(isBearer) ?? false });
   const { server } = app.ws;
   if (!server) throw new Error('koa-websocket made no server');
-  const hub: Hub = { deps, server, accepted: new WeakMap(), open: new Set(), perNetwork: new Map(), byId: new Map(), timer: undefined, isClosing: false };
+  const hub: Hub = {
+    deps,
+    server,
+    accepted: new WeakMap(),
+    open: new Set(),
+    places: createSocketPlaces(),
+    shares: createFrameShares(now),
+    turns: createFrameTurns(),
+    byId: new Map(),
+    timer: undefined,
+    isClosing: false,
+  };
   server.on('headers', (headers, req) => {
     const found = hub.accepted.get(req);
     if (found) headers.push(`x-request-id: ${found.request.id}`, 'x-api-version: v1');
@@ -132,7 +151,7 @@ async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buf
   // node hands over the connection's own TCP socket.
   (socket as Socket).setNoDelay(true);
   try {
-    const accepted = await judge(hub, req, id, call);
+    const accepted = await judge(hub, req, socket, id, call);
     // The client may have left while it was judged.
     if (socket.destroyed) return;
     if (hub.isClosing) throw httpErrors.stopping();
@@ -145,7 +164,7 @@ async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buf
   }
 }
 
-async function judge(hub: Hub, req: IncomingMessage, id: string, call: Call): Promise<Accepted> {
+async function judge(hub: Hub, req: IncomingMessage, socket: Duplex, id: string, call: Call): Promise<Accepted> {
   const { deps } = hub;
   const gate = deps.gate();
   if (gate.state === 'starting') throw httpErrors.starting();
@@ -157,7 +176,8 @@ async function judge(hub: Hub, req: IncomingMessage, id: string, call: Call): Pr
   admitOrigin(deps.access, req.headers, 'GET', true);
   assertOpen(gate, deps.hooks, row.decl);
   const actor = await identify(deps.hooks, row, call, req);
-  if (!deps.upgradeHook.isEmpty()) refuse(await deps.upgradeHook.call({ actor, ip: call.ip, routeId: row.decl.id, openFromIp: hub.perNetwork.get(call.network) ?? 0 }));
+  const others = hub.places.take(socket, call.network, personOf(actor, call));
+  if (!deps.upgradeHook.isEmpty()) refuse(await deps.upgradeHook.call({ actor, ip: call.ip, routeId: row.decl.id, openFromIp: others.ofNetwork, openOfPerson: others.ofPerson }));
   // A socket has one value per name: of a repeated one the last.
   const query = Object.fromEntries(Object.entries(parseQuery(call.query)).map(([name, value]) => [name, Array.isArray(value) ? (value.at(-1) ?? '') : value]));
   const request: SocketRequest = new HandlerRequest(id, call, actor, match.params, query, deps.log, undefined);
@@ -170,6 +190,9 @@ async function judge(hub: Hub, req: IncomingMessage, id: string, call: Call): Pr
     leave();
   }
 }
+
+/** Whose sockets share. Nobody knows who stands behind public ones, but from where they come. */
+const personOf = (actor: Actor, { network }: Call): string => (actor.role === 'public' ? `at ${network}` : actor.id);
 
 /** Browsers cannot set headers on a WebSocket: the key may come as a subprotocol instead. */
 function withBearer(req: IncomingMessage): Call['headers'] {
@@ -193,14 +216,16 @@ function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
   }
   const { row, call, request, state } = accepted;
   const { id, actor, ip, params, query } = request;
-  const connection = new SocketConnection({ id, actor, ip, params, query, state, log: hub.deps.log }, ws, hub.deps.streams, hub.deps.projections);
+  const { streams, projections, log } = hub.deps;
+  const share = hub.shares.open(personOf(actor, call));
+  const maxMessageBytes = () => hub.byId.get(row.decl.id)?.decl.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES;
+  const connection = new SocketConnection({ id, actor, ip, params, query, state, log }, { ws, socket: req.socket, streams, projections, share, turns: hub.turns, maxMessageBytes, now });
   const open: Open = { connection, socketId: row.decl.id, ownerId: row.owner.id, accepted, req };
   hub.open.add(open);
-  hub.perNetwork.set(call.network, (hub.perNetwork.get(call.network) ?? 0) + 1);
   hub.timer ??= setInterval(() => beat(hub), hub.deps.pingMs);
   ws.on('message', (data, isBinary) => {
-    // Messages are text; a Buffer is what the library gives for one frame.
-    if (!isBinary) connection.inOrder(() => message(hub, open, data as Buffer));
+    // A Buffer is what the library gives for one frame.
+    connection.inOrder(() => message(hub, open, data as Buffer, isBinary));
   });
   ws.on('close', () => closed(hub, open));
   connection.inOrder(() => dispatch(hub, open, 'opened', (decl) => decl.opened?.(connection)));
@@ -209,10 +234,6 @@ function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
 function closed(hub: Hub, open: Open): void {
   hub.open.delete(open);
   open.connection.release();
-  const { network } = open.accepted.call;
-  const left = (hub.perNetwork.get(network) ?? 1) - 1;
-  if (left > 0) hub.perNetwork.set(network, left);
-  else hub.perNetwork.delete(network);
   if (hub.open.size === 0) {
     clearInterval(hub.timer);
     hub.timer = undefined;
@@ -220,14 +241,15 @@ function closed(hub: Hub, open: Open): void {
   open.connection.inOrder(() => dispatch(hub, open, 'closed', (decl) => decl.closed?.(open.connection)));
 }
 
-async function message(hub: Hub, open: Open, data: Buffer): Promise<void> {
+async function message(hub: Hub, open: Open, data: Buffer, isBinary: boolean): Promise<void> {
   // What came after the closing was decided is not accepted any more.
   if (!open.connection.isOpen) return;
   const decl = hub.byId.get(open.socketId)?.decl;
-  if (data.length > (decl?.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES)) return open.connection.close(CLOSE.tooLarge, 'the frame is too large');
+  if (data.length > (decl?.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES)) return open.connection.closeTooLarge();
   try {
     const { row, call } = open.accepted;
     if (decl?.messageCost) await charge(hub.deps.hooks, call, open.req, row.decl.id, decl.messageCost);
+    if (isBinary) throw httpErrors.frame_not_text();
     assertOpen(hub.deps.gate(), hub.deps.hooks, row.decl);
     if (!(await stillMay(hub, open))) return;
   } catch (refusal) {
@@ -287,10 +309,7 @@ async function dispatch(hub: Hub, open: Open, moment: 'opened' | 'message' | 'cl
 }
 
 /** Errors travel as the frame the interface names. */
-function tell(open: Open, error: unknown): void {
-  const shown = isSvcError(error) ? error : httpErrors.internal_error();
-  open.connection.send({ type: 'error', content: shown.message, code: shown.code });
-}
+const tell = (open: Open, error: unknown): void => open.connection.refuse(isSvcError(error) ? error : httpErrors.internal_error());
 
 function beat(hub: Hub): void {
   for (const open of hub.open) open.connection.ping();

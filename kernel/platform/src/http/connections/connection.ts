@@ -3,22 +3,33 @@
  *
  * S1  Messages of one socket are handled one after another, in order.
  * S2  Memory per socket is bounded: what waits to be handled stops the reading, what the client does not read closes it.
+ * S3  A socket whose frames are refused again and again is closed, and so is one that floods (frame-shares.ts): with 4429, after a frame that says why.
  */
-import type { Actor, Connection, Logger, Reply } from '@svc/api';
+import type { Socket } from 'node:net';
+import type { Actor, Connection, Logger, Reply, SvcError } from '@svc/api';
 import type { WebSocket } from 'ws';
 import type { Projections } from '../../streams/projections.js';
 import type { StreamsAdmin } from '../../streams/streams.js';
 import { streamErrors } from '../../streams/errors.js';
 import { lastWords } from '../../streams/last-words.js';
+import { httpErrors } from '../errors.js';
+import { createFrameMeter, type FrameMeter } from './frame-meter.js';
+import type { FrameShare } from './frame-shares.js';
+import type { FrameTurns } from './frame-turns.js';
 
 const MAX_UNSENT_BYTES = 1_048_576;
 /** A followed topic is read on when less than this waits to be sent. */
 const RESUME_BELOW_BYTES = 262_144;
 const MAX_WAITING_MESSAGES = 32;
 const MISSED_PINGS_MAX = 2;
+/** S3: so many refused frames at once, and one more every two seconds. */
+const MOST_REFUSED = 30;
+const FORGIVEN_PER_SECOND = 0.5;
+/** How long a client that is not heard any more has to take the close frame. */
+const GOODBYE_MS = 1_000;
 
-/** 4401 and 4403 are ours, after the HTTP statuses: the key is no longer valid, the role no longer allows it. */
-export const CLOSE = { normal: 1000, goingAway: 1001, tooLarge: 1009, internal: 1011, restart: 1012, tryLater: 1013, unauthorized: 4401, forbidden: 4403 } as const;
+/** 4401, 4403 and 4429 are ours, after the HTTP statuses: the key is no longer valid, the role no longer allows it, too many frames. */
+export const CLOSE = { normal: 1000, goingAway: 1001, tooLarge: 1009, internal: 1011, restart: 1012, tryLater: 1013, unauthorized: 4401, forbidden: 4403, tooMany: 4429 } as const;
 
 export interface ConnectionInit {
   readonly id: string;
@@ -28,6 +39,18 @@ export interface ConnectionInit {
   readonly query: Readonly<Record<string, string>>;
   readonly state: Record<string, unknown>;
   readonly log: Logger;
+}
+
+/** What a connection works with. */
+export interface ConnectionParts {
+  readonly ws: WebSocket;
+  readonly socket: Socket;
+  readonly streams: StreamsAdmin;
+  readonly projections: Projections;
+  readonly share: FrameShare;
+  readonly turns: FrameTurns;
+  readonly maxMessageBytes: () => number;
+  readonly now: () => number;
 }
 
 export class SocketConnection implements Connection {
@@ -47,8 +70,12 @@ export class SocketConnection implements Connection {
   #work: Promise<void> = Promise.resolve();
   #waiting = 0;
   #missedPings = 0;
+  readonly #now: () => number;
+  readonly #meter: FrameMeter;
+  #refused = 0;
+  #refusedAtMs = 0;
 
-  constructor(init: ConnectionInit, ws: WebSocket, streams: StreamsAdmin, projections: Projections) {
+  constructor(init: ConnectionInit, { ws, socket, streams, projections, share, turns, maxMessageBytes, now }: ConnectionParts) {
     this.id = init.id;
     this.actor = init.actor;
     this.ip = init.ip;
@@ -59,8 +86,25 @@ export class SocketConnection implements Connection {
     this.#ws = ws;
     this.#streams = streams;
     this.#projections = projections;
+    this.#now = now;
+    this.#meter = createFrameMeter(ws, socket, {
+      share,
+      turns,
+      maxMessageBytes,
+      flooded: () => this.#shutOut(httpErrors.too_many_frames()),
+      tooLarge: () => {
+        this.#meter.end();
+        // What came before it is still answered.
+        this.inOrder(async () => this.closeTooLarge());
+      },
+    });
     ws.on('pong', () => {
       this.#missedPings = 0;
+    });
+    // The library's own answer to a ping would pile up for a client that does not read.
+    ws.on('ping', (data) => {
+      if (ws.bufferedAmount > MAX_UNSENT_BYTES) this.#dropSlow();
+      else if (this.isOpen) ws.pong(data);
     });
   }
 
@@ -113,13 +157,26 @@ export class SocketConnection implements Connection {
     this.#ws.close(code, reason.slice(0, 120)); // 123 bytes fit a close frame
   }
 
+  closeTooLarge(): void {
+    this.#hangUp(CLOSE.tooLarge, 'the frame is too large');
+  }
+
+  /** S3. Says why a frame was not taken. */
+  refuse(error: SvcError): void {
+    const now = this.#now();
+    this.#refused = Math.max(0, this.#refused - ((now - this.#refusedAtMs) * FORGIVEN_PER_SECOND) / 1_000) + 1;
+    this.#refusedAtMs = now;
+    this.send({ type: 'error', content: error.message, code: error.code });
+    if (this.#refused > MOST_REFUSED) this.#shutOut(httpErrors.too_many_refused_frames());
+  }
+
   /** Runs the work after all that came before; a flood stops the reading until it is worked off. */
   inOrder(work: () => Promise<void>): void {
     this.#waiting++;
-    if (this.#waiting >= MAX_WAITING_MESSAGES) this.#ws.pause();
+    if (this.#waiting >= MAX_WAITING_MESSAGES) this.#meter.hold();
     this.#work = this.#work.then(work).finally(() => {
       this.#waiting--;
-      if (this.#ws.isPaused && this.#waiting < MAX_WAITING_MESSAGES / 2) this.#ws.resume();
+      if (this.#waiting < MAX_WAITING_MESSAGES / 2) this.#meter.go();
     });
   }
 
@@ -137,6 +194,21 @@ export class SocketConnection implements Connection {
 
   terminate(): void {
     this.#ws.terminate();
+  }
+
+  #shutOut(why: SvcError): void {
+    if (!this.isOpen) return;
+    this.log.warn('a socket was closed', { socket: this.id, actor: this.actor.id, ip: this.ip, code: why.code });
+    this.send({ type: 'error', content: why.message, code: why.code });
+    this.#hangUp(CLOSE.tooMany, `${why.code}: ${why.message}`);
+  }
+
+  /** Nothing more of it is read, so its own close frame will not be seen either. */
+  #hangUp(code: number, reason: string): void {
+    this.#meter.end();
+    this.close(code, reason);
+    const timer = setTimeout(() => this.#ws.terminate(), GOODBYE_MS);
+    this.#ws.once('close', () => clearTimeout(timer));
   }
 
   #dropSlow(): void {
