@@ -7,7 +7,7 @@
  * X4  What needs a service that left goes to `pending` before the provider stops, and comes back by itself.
  */
 import type { KernelNames } from './installed/claims.js';
-import type { ExtensionPlan, ExtensionProcess, ExtensionStatus, Manifest, StopReason } from '@svc/api';
+import type { ExtensionPlan, ExtensionProcess, ExtensionStorage, ExtensionStatus, Manifest, StopReason } from '@svc/api';
 import { type Generation, type GenerationDeps, type Phase, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
 import type { Installed } from './installed/installed.js';
 import type { InstalledStore } from './installed/installed-store.js';
@@ -33,6 +33,8 @@ export interface LifecycleDeps extends GenerationDeps {
   adopted?(id: string): Promise<void>;
   /** The process in which its code runs; undefined for code of this one. */
   processOf?(id: string): ExtensionProcess | undefined;
+  /** What a third-party extension has stored. */
+  storedBy?(id: string): ExtensionStorage | undefined;
   /** A person wants it tried anew: what went wrong before counts no more. */
   forgiven?(id: string): void;
   clock: { now(): number; iso(): string };

@@ -28,6 +28,8 @@ export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | '
   event(ownerId: string, event: string, data: unknown): Write;
   /** Applies what is not applied yet, in order of name. What each does is hashed, so that one changed after it was applied is refused. */
   migrate(owner: TableOwner, migrations: readonly Migration[]): Promise<{ applied: string[] }>;
+  /** What the rows of an owner take, with their indexes. A server's indexes count only while its tables are small. */
+  rowBytes(owner: TableOwner): Promise<number>;
   /** Takes away all tables of an extension that was removed, its rows and the memory of its migrations. There is no way back. */
   drop(owner: TableOwner): Promise<void>;
 }
