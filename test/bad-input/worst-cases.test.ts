@@ -9,7 +9,7 @@ import { parseQuery } from '../../kernel/platform/src/http/request.js';
 import { plainText } from '../../kernel/platform/src/log/fields.js';
 import { createRedactor } from '../../kernel/platform/src/log/redactor.js';
 import { loadToml } from '../../kernel/platform/src/config/file/toml-parse.js';
-import { lineOfDeepKey } from '../../extensions/agents/src/manifest/toml-depth.js';
+import { excessOf } from '../../extensions/agents/src/manifest/toml-depth.js';
 import { calculate } from '../../extensions/llm/src/drivers/arithmetic.js';
 import { createLineEnds } from '../../extensions/llm/src/drivers/line-ends.js';
 import { stepsOf } from '../../extensions/llm/src/drivers/plain-request.js';
@@ -175,7 +175,7 @@ describe('the worst case of every reader grows with its size, no faster', functi
     ] as Case[])
       expectLinear(`TOML of ${JSON.stringify(one)}`, 20_000, text(one), (input) => {
         // As manifests are read: keys of thousands of parts are told before the parser sees them.
-        if (lineOfDeepKey(input) === undefined) parse(input);
+        if (excessOf(input) === undefined) parse(input);
         // A manifest with such keys is refused before it is scanned for lines; the settings file is the operator's own.
         if (!one[1]?.startsWith('[') && one[0] !== 'a.') scanToml(input);
       });

@@ -52,6 +52,18 @@ const Extension = Type.Object(
     process: Nullable(Type.Object({ pid: Nullable(Type.Integer()), memoryBytes: Nullable(Type.Number()), crashes: Type.Integer({ description: 'How often it ended by itself within ten minutes' }) }), {
       description: 'Of an extension that runs in a process of its own; without a pid while nobody needs it',
     }),
+    stored: Nullable(
+      Type.Object({
+        filesBytes: Nullable(Type.Integer(), { description: 'In its data and cache folders, by blocks of 4 KiB' }),
+        filesLimit: Type.Integer(),
+        rowsBytes: Nullable(Type.Integer(), { description: 'In its tables and their indexes' }),
+        rowsLimit: Type.Integer(),
+      }),
+      {
+        description:
+          'What an extension that was installed has stored, and how much it may store; null for one that came with the daemon or has not run since the start. A number is null until it was measured.',
+      },
+    ),
     state: OneOf(STATES),
     degraded: Type.Boolean({ description: 'Whether something that it would use is missing' }),
     phase: Nullable(Type.String(), { description: 'What failed: loading, starting, …' }),

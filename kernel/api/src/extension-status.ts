@@ -22,6 +22,16 @@ export interface ExtensionProcess {
   readonly crashes: number;
 }
 
+/** What a third-party extension has stored, in bytes; null until it was measured. */
+export interface ExtensionStorage {
+  /** In its data and cache folders, by blocks of 4 KiB. */
+  readonly filesBytes: number | null;
+  readonly filesLimit: number;
+  /** In its tables and their indexes. */
+  readonly rowsBytes: number | null;
+  readonly rowsLimit: number;
+}
+
 /** What the admin area and `doctor` may ask and order of the kernel. Plain data in and out. */
 export interface ExtensionStatus {
   readonly id: string;
@@ -32,6 +42,8 @@ export interface ExtensionStatus {
   readonly origin: ExtensionOrigin | null;
   /** Null for code that runs in the process of the daemon. */
   readonly process: ExtensionProcess | null;
+  /** Null for what came with the daemon, and for what is not active. */
+  readonly stored: ExtensionStorage | null;
   readonly state: 'inactive' | 'starting' | 'active' | 'stopping' | 'pending' | 'failed' | 'quarantined';
   readonly degraded: boolean;
   readonly phase: string | null;

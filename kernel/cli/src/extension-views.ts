@@ -22,6 +22,11 @@ const paintState = (state: string, text: string, out: Terminal): string => {
 /** Whose it is: shown where not all came with svc. */
 const whose = ({ origin }: ExtensionStatus): string => (origin === null ? 'svc' : (origin.publisher?.name ?? origin.publisher?.keyId ?? origin.trust));
 
+/** Files and rows together; nothing for what has no limit. */
+const storedText = ({ stored }: ExtensionStatus): string => (stored === null || stored.filesBytes === null || stored.rowsBytes === null ? '' : bytesText(stored.filesBytes + stored.rowsBytes));
+
+const ofLimit = (used: number | null, limit: number): string => `${used === null ? 'not measured yet' : bytesText(used)} of ${bytesText(limit)}`;
+
 export const listLines = (extensions: readonly ExtensionStatus[], out: Terminal): string[] => {
   const sorted = [...extensions].sort((a, b) => a.id.localeCompare(b.id));
   const isMixed = sorted.some(({ origin }) => origin !== null);
@@ -29,11 +34,23 @@ export const listLines = (extensions: readonly ExtensionStatus[], out: Terminal)
     each.id,
     stateWord(each),
     `${each.intent.enabled ? 'on' : 'off'} (${each.intent.decidedBy})`,
-    ...(isMixed ? [whose(each)] : []),
+    ...(isMixed ? [whose(each), storedText(each)] : []),
     each.version,
     each.reason ?? oneLine(each.description, 400),
   ]);
-  const columns = [{ title: 'EXTENSION' }, { title: 'STATE' }, { title: 'SET BY' }, ...(isMixed ? [{ title: 'BY', givesWay: true }] : []), { title: 'VERSION' }, { title: 'WHAT', shrinks: true }];
+  const columns = [
+    { title: 'EXTENSION' },
+    { title: 'STATE' },
+    { title: 'SET BY' },
+    ...(isMixed
+      ? [
+          { title: 'BY', givesWay: true },
+          { title: 'STORED', givesWay: true },
+        ]
+      : []),
+    { title: 'VERSION' },
+    { title: 'WHAT', shrinks: true },
+  ];
   return table(columns, rows, out.width, (text, column, row) => {
     if (row < 0 || column >= 2) return out.dim(text);
     return column === 1 ? paintState(text.trim(), text, out) : text;
@@ -72,7 +89,7 @@ export const infoLines = (status: ExtensionStatus, nodes: readonly GraphNode[], 
 const RUNS = { isolated: 'isolated, in a process of its own', walled: 'walled, in a process of its own', 'in-process': 'inside the daemon' } as const;
 
 /** Of what came from elsewhere: from where, who vouches for it, and how it runs. */
-const originPairs = ({ origin, process }: ExtensionStatus): Array<[string, string]> => {
+const originPairs = ({ origin, process, stored }: ExtensionStatus): Array<[string, string]> => {
   if (origin === null) return [];
   const { isolation, isolationWhy, publisher, source, trust } = origin;
   const signed = publisher === null ? (trust === 'linked' ? 'no: a folder in development' : 'no') : `with ${publisher.keyId}${publisher.name === null ? '' : ` (${publisher.name})`}`;
@@ -84,6 +101,7 @@ const originPairs = ({ origin, process }: ExtensionStatus): Array<[string, strin
     ['signed', signed],
     ['runs', `${RUNS[isolation]}${where}${crashes}`],
     ...(isolationWhy === undefined ? [] : ([['why so', oneLine(isolationWhy, 400)]] satisfies Array<[string, string]>)),
+    ...(stored === null ? [] : [['stored', `${ofLimit(stored.filesBytes, stored.filesLimit)} files, ${ofLimit(stored.rowsBytes, stored.rowsLimit)} rows`] as [string, string]]),
   ];
 };
 

@@ -1,5 +1,5 @@
 /** What the lifecycle asks of whoever runs it. */
-import type { ExtensionProcess } from '@svc/api';
+import type { ExtensionProcess, ExtensionStorage } from '@svc/api';
 import type { GenerationDeps } from './generation.js';
 import type { StrikeBook } from './hooks/strike-book.js';
 import type { KernelNames } from './installed/claims.js';
@@ -28,6 +28,8 @@ export interface LifecycleDeps extends GenerationDeps {
   adopted?(id: string): Promise<void>;
   /** The process in which its code runs; undefined for code of this one. */
   processOf?(id: string): ExtensionProcess | undefined;
+  /** What a third-party extension has stored. */
+  storedBy?(id: string): ExtensionStorage | undefined;
   /** A person wants it tried anew: what went wrong before counts no more. */
   forgiven?(id: string): void;
   clock: { now(): number; iso(): string };

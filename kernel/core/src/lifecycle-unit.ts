@@ -1,5 +1,5 @@
 /** One extension as the lifecycle keeps it, and what it shows of it. */
-import type { ExtensionProcess, ExtensionStatus, Manifest } from '@svc/api';
+import type { ExtensionProcess, ExtensionStatus, ExtensionStorage, Manifest } from '@svc/api';
 import type { AnyRegistry } from './contribution-registry.js';
 import type { Generation, Phase } from './generation.js';
 import type { StrikeBook } from './hooks/strike-book.js';
@@ -65,9 +65,10 @@ interface StatusSources {
   readonly strikes: StrikeBook;
   intents(): IntentSources;
   processOf?(id: string): ExtensionProcess | undefined;
+  storedBy?(id: string): ExtensionStorage | undefined;
 }
 
-export const statusOf = (unit: Unit, { intents, processOf, registries, strikes }: StatusSources, intent: Intent): ExtensionStatus => {
+export const statusOf = (unit: Unit, { intents, processOf, registries, storedBy, strikes }: StatusSources, intent: Intent): ExtensionStatus => {
   const { installed, generation } = unit;
   const { bundled, description, id, manifest, origin = null, version } = installed;
   return {
@@ -77,6 +78,7 @@ export const statusOf = (unit: Unit, { intents, processOf, registries, strikes }
     bundled,
     origin,
     process: processOf?.(id) ?? null,
+    stored: storedBy?.(id) ?? null,
     state: unit.state,
     degraded: unit.degraded,
     phase: unit.phase,

@@ -52,6 +52,7 @@ import { createRelayLease } from './relay/relay-lease.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './process/release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import type { InstallationParts } from './strangers/installation.js';
+import { createQuotas } from './quotas/quotas.js';
 import { openStrangers } from './strangers/open-strangers.js';
 import type { Stranger, Strangers } from './strangers/strangers.js';
 import { watchTrust } from './strangers/trust-watch.js';
@@ -354,9 +355,10 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     apiVersion: API_VERSION,
   });
   const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks, ownerKey: ground.ownerKey });
+  const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => doors.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
   return {
     choices,
-    footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ownerKey: ground.ownerKey, ...doors, ...wiring, purges, stray: ground.strays.report },
+    footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ownerKey: ground.ownerKey, ...doors, ...wiring, purges, quotas, stray: ground.strays.report },
   };
 }
 
@@ -388,6 +390,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     latest: async (id) => (await ground.installation.linked(id)) ?? newest(id),
     trials: ground.installation.trials,
     processOf: ground.strangers.processOf,
+    storedBy: footing.quotas.stored,
     forgiven: ground.strangers.forgive,
     // A new build may bring settings of its own.
     adopted: async () => void (await config.reload()),

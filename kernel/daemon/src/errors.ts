@@ -1,5 +1,7 @@
 import { defineErrors } from '@svc/api';
 
+const megabytes = (bytes: number): string => (bytes / 1_048_576).toFixed(1).replace(/[.]0$/, '');
+
 export const daemonErrors = defineErrors('daemon', {
   already_running: {
     status: 409,
@@ -100,6 +102,25 @@ export const daemonErrors = defineErrors('daemon', {
     hint: 'Set a key yourself: "svc key new --write". Or let it run walled, with bubblewrap.',
   },
   not_ready: { status: 503, retry: true, message: () => 'The daemon is starting.', hint: 'Try again in a moment.' },
+  quota_files: {
+    status: 507,
+    retry: false,
+    message: (id: string, used: number, limit: number) => `${id} has ${megabytes(used)} MB of files, and ${megabytes(limit)} MB is its limit: nothing was written.`,
+    hint: 'Delete files in it, or raise quota_files_mb under [extensions] in config.toml, or files_mb for this extension under [extensions.quotas.<id>].',
+  },
+  quota_rows: {
+    status: 507,
+    retry: false,
+    message: (id: string, used: number, limit: number) => `${id} has ${megabytes(used)} MB of rows, and ${megabytes(limit)} MB is its limit: nothing was written.`,
+    hint: 'Delete rows in it, or raise quota_rows_mb under [extensions] in config.toml, or rows_mb for this extension under [extensions.quotas.<id>].',
+  },
+  quota_secrets: { status: 507, retry: false, message: (id: string, limit: number) => `${id} keeps ${limit} secrets, which is the limit.`, hint: 'Delete those that it no longer uses.' },
+  quota_events: {
+    status: 429,
+    retry: true,
+    message: (id: string, count: number, bytes: number) => `${id} published more than ${count} events or ${megabytes(bytes)} MB within a minute.`,
+    hint: 'Publish less often, or several facts in one event.',
+  },
   upgrade_failed: {
     status: 409,
     retry: false,

@@ -22,6 +22,10 @@ import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
 import type { Purges } from './purge/purges.js';
+import { countedDb } from './quotas/counted-db.js';
+import { countedSecrets } from './quotas/counted-secrets.js';
+import { countedEvents } from './quotas/publishing.js';
+import type { Quotas } from './quotas/quotas.js';
 import type { InstalledFiles } from './process/release.js';
 
 const TIMER_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -38,6 +42,7 @@ export interface ContextParts extends PlatformParts {
   readonly judge: ContractJudge;
   readonly actors: ActorBook;
   readonly purges: Purges;
+  readonly quotas: Quotas;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
   stray(owner: Owner, place: string, error: unknown): void;
@@ -53,10 +58,15 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
   const secrets = parts.secrets.limited(grants.texts);
   const log = parts.log.logger(id).child({ ext: id, generation: owner.generation });
   const member: Member = { parts, owner, grants, alive, stray: (place, error) => parts.stray(owner, place, error) };
-  const events = eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data));
+  const tables = { id, tables: manifest.tables ?? [] };
+  // What came with the daemon is not limited.
+  const quota = installed.origin && parts.quotas.of(tables);
+  const anyEvents = eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data));
+  const events = quota ? countedEvents(anyEvents, id, parts.clock) : anyEvents;
   const own = contributed(parts, owner);
   const lasting = <T extends object>(one: T): T => whileAlive(one, alive);
   const doors = { ...fetchMembers(member, secrets), ...childMembers(member) };
+  const db = dbGate(parts.storage.dbFor({ ...tables, isThirdParty: !installed.bundled }), { need: grants.need, alive });
   const context: ExtensionContext = {
     id,
     version: installed.version,
@@ -75,7 +85,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     journal: Object.freeze(journalFacade({ ...parts, log }, owner, manifest.kinds ?? [])),
     streams: lasting(streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge)),
     timers: lasting(timersFacade(parts, owner)),
-    db: Object.freeze(dbGate(parts.storage.dbFor({ id, tables: installed.manifest.tables ?? [], isThirdParty: !installed.bundled }), { need: grants.need, alive })),
+    db: Object.freeze(quota ? countedDb(db, quota.rows) : db),
     purge: async (subject) => {
       grants.need('purge');
       alive();
@@ -84,8 +94,8 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     ...doors,
     egress: lasting(doors.egress),
     tcp: Object.freeze(tcpMember(member)),
-    files: lasting(filesMember(member, installed.assets)),
-    secrets: rejectedAfter(secrets.secrets, alive),
+    files: lasting(filesMember(member, installed.assets, quota?.files)),
+    secrets: rejectedAfter(quota ? countedSecrets(secrets.secrets, id) : secrets.secrets, alive),
     workers: rejectedAfter({ run: (worker, input, options) => runWorker(parts, installed, worker, input, options?.signal) }, alive),
     schemas: ownFace(parts.schemas),
     clock: clockFace(parts.clock),

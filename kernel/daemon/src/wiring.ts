@@ -89,7 +89,7 @@ export function createLifecycle(
   parts: ContextParts,
   wiring: Wiring,
   installed: InstalledStore<InstalledFiles>,
-  rest: Pick<LifecycleDeps, 'choose' | 'attempt' | 'trials' | 'intents' | 'latest' | 'adopted' | 'processOf' | 'forgiven'> & { clock: TimerClock; log: Log; settled(): void },
+  rest: Pick<LifecycleDeps, 'choose' | 'attempt' | 'trials' | 'intents' | 'latest' | 'adopted' | 'processOf' | 'storedBy' | 'forgiven'> & { clock: TimerClock; log: Log; settled(): void },
 ): Lifecycle {
   const generations: GenerationDeps = {
     // Services last: whoever is called through one finds its routes, tools and timers in place.
@@ -132,6 +132,7 @@ export function createLifecycle(
       ...(rest.latest ? { latest: rest.latest } : {}),
       ...(rest.adopted ? { adopted: rest.adopted } : {}),
       ...(rest.processOf ? { processOf: rest.processOf } : {}),
+      ...(rest.storedBy ? { storedBy: rest.storedBy } : {}),
       ...(rest.forgiven ? { forgiven: rest.forgiven } : {}),
       wanted: (one) => one.manifest.when === undefined || Boolean(pointer(parts, one.manifest.when)),
       clock: rest.clock,

@@ -1,23 +1,26 @@
 /** Reads the text of an agent.toml into plain tables, lists, strings, numbers and flags. */
 import { isTable } from '@svc/api';
 import { agentErrors, invalidManifest } from '../errors.js';
-import { lineOfDeepKey } from './toml-depth.js';
+import { excessOf, MAX_PARTS } from './toml-depth.js';
 
 export const MAX_MANIFEST_BYTES = 1024 * 1024;
 /** Deeper than any key of the format stands. */
 const MAX_DEPTH = 20;
+/** What is read at once, in a millisecond or two. */
+const BLOCK_CHARS = 16_384;
 
 type Table = Record<string, unknown>;
 
 /** Throws `manifest_too_large` and `agents_invalid_manifest` with the line, counted from one. */
 export const parseManifestToml = async (text: string): Promise<Table> => {
   checkManifestSize(text);
-  const deep = lineOfDeepKey(text);
-  if (deep !== undefined) throw invalidManifest([{ line: deep, key: '', message: 'a key has more parts than any manifest needs', expected: 'shorter keys' }]);
+  const excess = excessOf(text);
+  if (excess) throw invalidManifest([{ key: '', ...excess }]);
   const { default: toml } = await import('@iarna/toml');
   let tree: unknown;
   try {
-    tree = toml.parse(text);
+    // Piece by piece: others are answered between them.
+    tree = await toml.parse.async(text, { blocksize: BLOCK_CHARS });
   } catch (error) {
     throw invalidManifest([{ line: lineOfError(error), key: '', message: `it is not TOML: ${reasonOf(error)}`, expected: 'TOML' }]).with({ cause: error });
   }
@@ -39,7 +42,18 @@ export const checkManifestSize = (text: string): void => {
 /** A copy that holds nothing but JSON. A null of JSON is a key that was left out. */
 export const plainManifest = (value: unknown): Table => {
   if (!isTable(value)) throw wrong([], 'a table of keys was expected');
+  if (hasMoreParts(value)) throw wrong([], `it has more than ${MAX_PARTS} keys and values`);
   return plainTable(value, []);
+};
+
+/** Level by level, as it may be of any depth. */
+const hasMoreParts = (value: Table): boolean => {
+  let level: unknown[] = [value];
+  for (let parts = 0; level.length > 0; parts += level.length) {
+    if (parts > MAX_PARTS) return true;
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return false;
 };
 
 const plainTable = (table: Table, path: readonly string[]): Table => {

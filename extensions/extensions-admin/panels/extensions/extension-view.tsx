@@ -40,8 +40,10 @@ const rowsOf = (extension: Extension, waitsFor: readonly string[]): Array<readon
   [t('version'), extension.version],
 ];
 
+const storedText = (used: number | null, limit: number): string => (used === null ? t('stored_unknown', { limit: bytes(limit) }) : t('stored_value', { used: bytes(used), limit: bytes(limit) }));
+
 /** Of what somebody installed: where it is from, and how far it is trusted. */
-const originRows = ({ origin, process }: Extension): Array<readonly [string, ComponentChildren]> =>
+const originRows = ({ origin, process, stored }: Extension): Array<readonly [string, ComponentChildren]> =>
   origin === null
     ? []
     : [
@@ -62,6 +64,7 @@ const originRows = ({ origin, process }: Extension): Array<readonly [string, Com
         [t('isolation'), t(`isolation_${origin.isolation}`)],
         [t('installed'), dateTime(origin.installedAt)],
         ...(process === null ? [] : [[t('process'), process.memoryBytes === null ? t('process_none') : t('process_memory', { memory: bytes(process.memoryBytes) })] as const]),
+        ...(stored === null ? [] : [[t('stored_files'), storedText(stored.filesBytes, stored.filesLimit)] as const, [t('stored_rows'), storedText(stored.rowsBytes, stored.rowsLimit)] as const]),
         ...(process === null || process.crashes === 0 ? [] : [[t('crashes'), t('crashes_value', { count: process.crashes })] as const]),
       ];
 

@@ -3595,6 +3595,15 @@ export interface components {
                 /** @description How often it ended by itself within ten minutes */
                 crashes: number;
             } | null;
+            /** @description What an extension that was installed has stored, and how much it may store; null for one that came with the daemon or has not run since the start. A number is null until it was measured. */
+            stored: {
+                /** @description In its data and cache folders, by blocks of 4 KiB */
+                filesBytes: number | null;
+                filesLimit: number;
+                /** @description In its tables and their indexes */
+                rowsBytes: number | null;
+                rowsLimit: number;
+            } | null;
             /** @enum {string} */
             state: "inactive" | "starting" | "active" | "stopping" | "pending" | "failed" | "quarantined";
             /** @description Whether something that it would use is missing */

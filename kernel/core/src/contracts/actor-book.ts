@@ -43,19 +43,48 @@ export const createActorBook = (): ActorBook => {
 
 type Schemas = Readonly<Record<string, TSchema>>;
 
-/** Calls `fn` with each actor, and puts its answer in the actor's place where it is another. */
-const mapActors = (schema: TSchema, value: unknown, fn: (actor: Actor) => Actor): unknown => {
-  if (typeof value !== 'object' || value === null) return value;
-  if (isActorSchema(schema)) return isActor(value) ? fn(value) : value;
-  for (const [name, inner] of Object.entries<TSchema>((schema.properties as Schemas | undefined) ?? {})) replace(value, name, inner, fn);
-  if (Array.isArray(value) && schema.items !== undefined) for (const index of value.keys()) replace(value, index, schema.items as TSchema, fn);
-  for (const inner of [...variants(schema.anyOf), ...variants(schema.allOf)]) mapActors(inner, value, fn);
+/** Objects of a value that are looked into, at most: a schema of a third party may name actors everywhere. */
+const MAX_LOOKS = 500_000;
+
+interface Walk {
+  readonly fn: (actor: Actor) => Actor;
+  looks: number;
+}
+
+/** Calls `fn` with each actor, and puts its answer in the actor's place where it is another. Throws `contract_mismatch` for what has no end. */
+const mapActors = (schema: TSchema, value: unknown, fn: (actor: Actor) => Actor): unknown => mapPart(schema, value, { fn, looks: 0 });
+
+const mapPart = (schema: TSchema, value: unknown, walk: Walk): unknown => {
+  if (typeof value !== 'object' || value === null || !namesActors(schema)) return value;
+  if (isActorSchema(schema)) return isActor(value) ? walk.fn(value) : value;
+  walk.looks += 1;
+  if (walk.looks > MAX_LOOKS)
+    throw new SvcError('contract_mismatch', `A value has more than ${MAX_LOOKS} places where its declaration names actors.`, { status: 500, hint: 'Hand over less at once.' });
+  for (const [name, inner] of propertiesOf(schema)) if (Object.hasOwn(value, name)) replace(value, name, inner, walk);
+  if (Array.isArray(value) && schema.items !== undefined) for (const index of value.keys()) replace(value, index, schema.items as TSchema, walk);
+  for (const inner of [...variants(schema.anyOf), ...variants(schema.allOf)]) mapPart(inner, value, walk);
   return value;
 };
 
-const replace = (holder: object, name: string | number, schema: TSchema, fn: (actor: Actor) => Actor): void => {
+/** Of schemas that were looked at: most name no actor, and what they describe need not be walked. */
+const naming = new WeakMap<TSchema, boolean>();
+
+const namesActors = (schema: TSchema): boolean => {
+  const before = naming.get(schema);
+  if (before !== undefined) return before;
+  const inner = [...propertiesOf(schema).map(([, one]) => one), ...variants(schema.anyOf), ...variants(schema.allOf), ...variants([schema.items])];
+  const names = isActorSchema(schema) || inner.some((one) => typeof one === 'object' && one !== null && namesActors(one));
+  naming.set(schema, names);
+  return names;
+};
+
+/** Those that may hold an actor. */
+const propertiesOf = ({ properties }: TSchema): Array<[string, TSchema]> =>
+  Object.entries<TSchema>((properties as Schemas | undefined) ?? {}).filter(([, inner]) => typeof inner === 'object' && inner !== null);
+
+const replace = (holder: object, name: string | number, schema: TSchema, walk: Walk): void => {
   const before: unknown = Reflect.get(holder, name);
-  const after = mapActors(schema, before, fn);
+  const after = mapPart(schema, before, walk);
   if (after !== before) Reflect.set(holder, name, after);
 };
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import * as api from '@svc/api';
 import { type AllContributions, deriveContributions } from '../contributions.js';
 import { loadBundle } from '../load-bundle.js';
+import { faultsOfSchemas } from '../package/declared-schemas.js';
 import { type PackageContent, readDeclared } from '../package/read-package.js';
 import { BUNDLE, type Bundler, bundle } from './bundle.js';
 import { authorErrors } from './errors.js';
@@ -46,7 +47,10 @@ const derived = async (file: string, manifest: api.Manifest, version: string): P
 
 const recorded = async (file: string, manifest: api.Manifest, version: string): Promise<AllContributions> => {
   try {
-    return await deriveContributions(loadBundle(file, manifest, { api, require: createRequire(file) }), manifest, version);
+    const contributions = await deriveContributions(loadBundle(file, manifest, { api, require: createRequire(file) }), manifest, version);
+    const faults = faultsOfSchemas(contributions);
+    if (faults.length > 0) throw new Error(faults.join(' '));
+    return contributions;
   } catch (error) {
     throw authorErrors.contributions(manifest.id, error instanceof Error ? error.message : String(error)).with({ cause: error });
   }

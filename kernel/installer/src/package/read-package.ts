@@ -7,6 +7,7 @@ import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
 import type { AllContributions } from '../contributions.js';
 import { installErrors } from '../errors.js';
+import { faultsOfSchemas } from './declared-schemas.js';
 import { REQUIRED_FILES } from './package-files.js';
 
 const MAX_JSON_BYTES = 4 * 1024 * 1024;
@@ -130,5 +131,8 @@ const judgedContributions = (value: unknown): AllContributions => {
   if (!rows('migrations').every((row) => hasTexts(row, 'name') && isTable(row) && Array.isArray(row.steps) && row.steps.every(isStep))) throw fault('a migration has no name or no steps');
   if (!rows('timers').every(isTimer)) throw fault(`a timer has no name, or waits less than ${MIN_TIMER_MS} ms`);
   // Every member that the type names was looked at; what stands deeper is judged where it is used.
-  return value as unknown as AllContributions;
+  const contributions = value as unknown as AllContributions;
+  const [schema] = faultsOfSchemas(contributions);
+  if (schema !== undefined) throw fault(schema.replace(/[.]$/, ''));
+  return contributions;
 };

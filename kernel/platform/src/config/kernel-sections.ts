@@ -59,6 +59,19 @@ const Extensions = Type.Object(
     rest_secs: Type.Integer({ default: 300, minimum: 1, maximum: 86_400, description: 'After how long without a call the process of an extension is ended until the next one' }),
     statement_seconds: seconds(2, 60, 'How long a read or a commit of a third-party extension may take; more interrupts it'),
     migration_seconds: seconds(10, 3_600, 'How long a migration of a third-party extension may take; more undoes it'),
+    quota_files_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: 'What each extension of others may keep in its data and cache folders' }),
+    quota_rows_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: 'What each extension of others may keep in its tables' }),
+    quotas: Type.Record(
+      Type.String(),
+      Type.Object(
+        {
+          files_mb: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_048_576, description: 'In place of quota_files_mb, for this extension' })),
+          rows_mb: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_048_576, description: 'In place of quota_rows_mb, for this extension' })),
+        },
+        closed,
+      ),
+      { default: {}, description: 'Limits of single extensions, by their id' },
+    ),
     registry: Type.Optional(
       Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: 'The npm registry from which extensions are installed, in place of the usual one' }),
     ),

@@ -1,10 +1,10 @@
 /** Judges one section: unknown keys by our own walk, the rest by ajv, and says both so that a person can mend it. */
-import { didYouMean, type Finding, type JsonSchema, labelOf, misfits, splitUnknown, withDefaults } from '@svc/api';
-import type { Ajv } from 'ajv';
+import { didYouMean, type Finding, isSvcError, type JsonSchema, labelOf, misfits, splitUnknown, withDefaults } from '@svc/api';
 import { loadAjv } from '../schema/ajv.js';
-import { loadLinearPatterns } from '../schema/linear-pattern.js';
+import { loadForeignCompile } from '../schema/foreign-check.js';
 import { placeOf } from '../schema/fault.js';
 import { boundIntegers, copySchema } from '../schema/schema-copy.js';
+import type { Check } from '../schema/steps.js';
 import type { SectionClaim } from './kernel-sections.js';
 
 const MAX_NAMED = 10;
@@ -23,21 +23,26 @@ export interface Checker {
 
 /** One per load, so that compiled schemas of extensions that were removed do not stay. */
 export const createChecker = (): Checker => {
-  let own: Promise<Ajv> | undefined;
-  let foreign: Promise<Ajv> | undefined;
+  let own: Promise<Compile> | undefined;
+  let foreign: Promise<Compile> | undefined;
   // All errors: the text is the operator's own, and one pass should name everything.
-  const ajvFor = (isForeign: boolean): Promise<Ajv> => {
+  const compileFor = (isForeign: boolean): Promise<Compile> => {
     if (isForeign) {
-      foreign ??= Promise.all([loadAjv(), loadLinearPatterns()]).then(([make, regExp]) => make({ allErrors: true, code: { regExp } }));
+      foreign ??= loadForeignCompile().then((compile) => (schema) => compile(schema, { allErrors: true }));
       return foreign;
     }
-    own ??= loadAjv().then((make) => make({ allErrors: true }));
+    own ??= loadAjv().then((make) => {
+      const ajv = make({ allErrors: true });
+      return (schema) => ajv.compile(copySchema(schema, boundIntegers));
+    });
     return own;
   };
-  return { check: async (name, claim, raw) => check(await ajvFor(claim?.isForeign === true), name, claim?.schema ?? {}, raw) };
+  return { check: async (name, claim, raw) => check(await compileFor(claim?.isForeign === true), name, claim?.schema ?? {}, raw) };
 };
 
-const check = (ajv: Ajv, name: string, schema: JsonSchema, raw: unknown): Checked => {
+type Compile = (schema: JsonSchema) => Check;
+
+const check = (compile: Compile, name: string, schema: JsonSchema, raw: unknown): Checked => {
   const { value: known, unknown } = splitUnknown(schema, raw);
   // Elsewhere the settings beside a misspelt one still count; a security section is judged as a whole.
   const fatal = schema['x-security'] === true;
@@ -49,9 +54,19 @@ const check = (ajv: Ajv, name: string, schema: JsonSchema, raw: unknown): Checke
   }));
   if (unknown.length > MAX_UNKNOWN) findings.push({ path: [], message: `${labelOf(name, [])} has ${unknown.length - MAX_UNKNOWN} more keys that are not settings`, expected: 'known settings', fatal });
   const value = withDefaults(schema, known);
-  const validate = ajv.compile(copySchema(schema, boundIntegers));
-  if (!validate(value)) findings.push(...misfits(name, schema, value, (validate.errors ?? []).map(placeOf)));
+  findings.push(...faultsOf(compile, name, schema, value));
   return { value, findings, ok: !findings.some((finding) => finding.fatal) };
+};
+
+/** A schema that cannot be used, and a value that costs too many steps, are findings: the other sections go on. */
+const faultsOf = (compile: Compile, name: string, schema: JsonSchema, value: unknown): Finding[] => {
+  try {
+    const validate = compile(schema);
+    return validate(value) ? [] : misfits(name, schema, value, (validate.errors ?? []).map(placeOf));
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    return [{ path: [], message: `${labelOf(name, [])} cannot be checked: ${error.message}`, expected: 'another value, or another version of the extension', fatal: true }];
+  }
 };
 
 /** What may stand there instead, where nothing is near and the list is short enough to read. */

@@ -3,6 +3,7 @@
  * by instances that are made here, so a format means the same everywhere. Nothing global is set up or changed.
  */
 import type { Ajv, Options } from 'ajv';
+import { linearUniqueItems } from './unique-items.js';
 
 export type Dialect = '2020-12' | 'draft-07';
 export type MakeAjv = (options: Options, dialect?: Dialect) => Ajv;
@@ -23,6 +24,20 @@ const load = async (): Promise<MakeAjv> => {
     const all: Options = { strict: false, strictNumbers: true, meta: false, validateSchema: false, addUsedSchema: false, logger: false, ...options };
     const ajv = dialect === 'draft-07' ? new Ajv07(all) : new Ajv2020(all);
     addFormats(ajv);
-    return ajv.addFormat('ip-range', (text: string) => parseRange(text) !== undefined);
+    // JSON Schema has no word for nothing.
+    ajv.addKeyword({ keyword: 'nothing', schemaType: 'boolean', validate: (_is: boolean, value: unknown) => value === undefined, errors: false, error: { message: 'must be nothing' } });
+    ajv.addFormat('regex', isPattern).addFormat('ip-range', (text: string) => parseRange(text) !== undefined);
+    return linearUniqueItems(ajv);
   };
+};
+
+const MAX_PATTERN_CHARS = 1_000;
+
+/** A long one takes the engine as long as it takes to read it, which nobody bounds. */
+const isPattern = (text: string): boolean => {
+  try {
+    return text.length <= MAX_PATTERN_CHARS && new RegExp(text, 'u') !== undefined;
+  } catch {
+    return false;
+  }
 };

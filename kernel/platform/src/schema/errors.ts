@@ -17,5 +17,35 @@ export const schemaErrors = defineErrors('schema', {
     message: (pattern: string) => `The pattern "${pattern}" of the schema cannot be judged in bounded time.`,
     hint: 'Write it without lookahead, lookbehind, back references and large repetitions (RE2 syntax).',
   },
+  too_many_parts: {
+    status: 400,
+    retry: false,
+    message: (max: number) => `The schema has more than ${max} parts (schemas and keywords, long names count more).`,
+    hint: 'Describe less in it, or use several smaller schemas.',
+  },
+  reference: {
+    status: 400,
+    retry: false,
+    message: (target: string) => `The schema refers to "${target}", and there is no schema.`,
+    hint: 'Put the part under $defs and refer to it as #/$defs/name.',
+  },
+  endless: {
+    status: 400,
+    retry: false,
+    message: (place: string) => `The schema at ${place} refers to itself for the same place of the value, so no check by it would end.`,
+    hint: 'Refer to it under properties or items.',
+  },
+  ambiguous: {
+    status: 400,
+    retry: false,
+    message: (place: string) => `The schema at ${place} refers to itself twice for one place of the value, so the time of a check doubles with each level.`,
+    hint: 'Give each choice a property with a "const" that tells it from the others, or refer to it once.',
+  },
+  too_costly: {
+    status: 400,
+    retry: false,
+    message: (max: number) => `The value needs more than ${max} steps to check against its schema.`,
+    hint: 'Send less at once. If little was sent, the schema repeats work: its author can make it simpler.',
+  },
   invalid: { status: 400, retry: false, message: (why: string) => `The schema is not a JSON Schema: ${why}.` },
 });

@@ -1,39 +1,49 @@
 /** What of a value does not fit a schema, in words that name the place: for what crosses between areas. */
-import type { TSchema } from '@svc/api';
+import { isSvcError, type TSchema } from '@svc/api';
 import type { Misfit } from '@svc/core';
-import type { AnySchemaObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { type Compile, compiledOnce } from './compiled-once.js';
+import type { AnySchemaObject } from 'ajv/dist/2020.js';
+import { loadAjv } from './ajv.js';
+import { compiledOnce } from './compiled-once.js';
+import { loadForeignCompile } from './foreign-check.js';
 import { loadLinearPatterns } from './linear-pattern.js';
+import type { Check } from './steps.js';
 
-let loading: Promise<Compile> | undefined;
+type CheckOf = (schema: TSchema) => Check;
+
+/** What TypeBox's builders put on each schema that they make; text has no room for it. */
+const BUILT = Symbol.for('TypeBox.Kind');
+
+let loading: Promise<CheckOf> | undefined;
 
 /** Loads the checker, which matches patterns in linear time, whoever wrote them; each schema is compiled with its first value. */
 export const loadMisfit = async (): Promise<Misfit> => {
   loading ??= loadCompiler();
-  const compile = await loading;
-  const compiled = new WeakMap<TSchema, ValidateFunction>();
+  const checkOf = await loading;
+  const compiled = new WeakMap<TSchema, Check>();
   return (schema, value) => {
-    const check = compiled.get(schema) ?? compile(readable(schema));
-    compiled.set(schema, check);
-    return check(value) ? undefined : firstOf(check);
+    try {
+      const check = compiled.get(schema) ?? checkOf(schema);
+      compiled.set(schema, check);
+      return check(value) ? undefined : firstOf(check);
+    } catch (error) {
+      if (isSvcError(error) && error.code === 'schema_too_costly') return error.message.replace(/[.]$/, '');
+      throw error;
+    }
   };
 };
 
-const loadCompiler = async (): Promise<Compile> => {
-  const [{ Ajv2020: Ajv }, formats, regExp] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats'), loadLinearPatterns()]);
-  const ajv = new Ajv({ allErrors: false, strict: false, meta: false, validateSchema: false, addUsedSchema: false, code: { regExp } });
-  // A CommonJS package: the function is its default's default.
-  formats.default.default(ajv);
-  // JSON Schema has no word for nothing.
-  ajv.addKeyword({ keyword: 'nothing', schemaType: 'boolean', validate: (_is: boolean, value: unknown) => value === undefined, errors: false, error: { message: 'must be nothing' } });
-  return compiledOnce(ajv);
+/** A declaration that was read from a file comes from a process of its own: it has lost the marks of the builders, and is bounded. */
+const loadCompiler = async (): Promise<CheckOf> => {
+  const [makeAjv, patternsOf, compileForeign] = await Promise.all([loadAjv(), loadLinearPatterns(), loadForeignCompile()]);
+  const compile = compiledOnce(makeAjv({ allErrors: false, strictNumbers: false, code: { regExp: patternsOf() } }));
+  return (schema) => (BUILT in schema ? compile(readable(schema)) : compileForeign(readable(schema), { strictNumbers: false }));
 };
 
 const readable = (schema: TSchema): AnySchemaObject => JSON.parse(JSON.stringify(schema), (_key, value) => (isNothing(value) ? { nothing: true } : value));
 
 const isNothing = (value: unknown): boolean => typeof value === 'object' && value !== null && 'type' in value && (value.type === 'undefined' || value.type === 'void');
 
-const firstOf = ({ errors }: ValidateFunction): string => {
+const firstOf = ({ errors }: Check): string => {
   const [first] = errors ?? [];
   if (!first) return 'it does not fit';
   return `${first.instancePath === '' ? 'the whole' : first.instancePath} ${first.message ?? 'does not fit'}`;

@@ -6,21 +6,21 @@ const DATA = new Set(['enum', 'const', 'default', 'examples', 'example']);
 /** Their members are named freely: only the values are schemas. */
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 
-/** `visit` may change the node it is given, before its members are visited. Depth counts from 0. */
-export const copySchema = (schema: object, visit: (node: SchemaNode, depth: number) => void): SchemaNode => {
+/** `visit` may change the node it is given, before its members are visited. Depth counts from 0; `place` is the JSON pointer. */
+export const copySchema = (schema: object, visit: (node: SchemaNode, depth: number, place: string) => void): SchemaNode => {
   const copy: SchemaNode = JSON.parse(JSON.stringify(schema));
-  const walk = (node: unknown, depth: number): void => {
-    if (Array.isArray(node)) for (const one of node) walk(one, depth);
+  const walk = (node: unknown, depth: number, place: string): void => {
+    if (Array.isArray(node)) for (const [index, one] of node.entries()) walk(one, depth, `${place}/${index}`);
     else if (isNode(node)) {
-      visit(node, depth);
+      visit(node, depth, place);
       for (const [key, part] of Object.entries(node)) {
         if (DATA.has(key)) continue;
-        if (MAPS.has(key) && isNode(part)) for (const one of Object.values(part)) walk(one, depth + 1);
-        else walk(part, depth + 1);
+        if (MAPS.has(key) && isNode(part)) for (const [name, one] of Object.entries(part)) walk(one, depth + 1, `${place}/${key}/${name}`);
+        else walk(part, depth + 1, `${place}/${key}`);
       }
     }
   };
-  walk(copy, 0);
+  walk(copy, 0, '');
   return copy;
 };
 

@@ -1,11 +1,9 @@
 /** Judges values where no route and no config section does: arguments of tools, documents that people write. */
-import { type Checked, isSvcError, type Schemas } from '@svc/api';
-import type { Options, ValidateFunction } from 'ajv';
-import { loadAjv } from './ajv.js';
-import { schemaErrors } from './errors.js';
+import { type Checked, isSvcError, type Schemas, type SvcError } from '@svc/api';
+import { isDeeperThan } from './depth.js';
 import { describeFault, placeOf } from './fault.js';
-import { foreignSchema } from './foreign-schema.js';
-import { loadLinearPatterns } from './linear-pattern.js';
+import { loadForeignCompile } from './foreign-check.js';
+import type { Check } from './steps.js';
 
 const MAX_PLACES = 100;
 /** As deep as the body of a request may be. */
@@ -14,9 +12,9 @@ const MAX_VALUE_DEPTH = 64;
 interface Compiled {
   readonly fills: boolean;
   /** Fills in what the schema gives as default. Compiled when it is called first, as the other one is. */
-  first(): ValidateFunction;
+  first(): Check;
   /** Goes on after the first fault. */
-  all(): ValidateFunction;
+  all(): Check;
 }
 
 type Compile = (schema: object) => Compiled;
@@ -38,7 +36,12 @@ export const createValueChecks = (): Schemas => {
     places: async (schema, value) => {
       if (isDeeperThan(value, MAX_VALUE_DEPTH)) return [[]];
       const judge = (await compiledOf(schema)).all();
-      return judge(value) ? [] : (judge.errors ?? []).slice(0, MAX_PLACES).map(placeOf);
+      try {
+        return judge(value) ? [] : (judge.errors ?? []).slice(0, MAX_PLACES).map(placeOf);
+      } catch (error) {
+        if (isTooCostly(error)) return [[]];
+        throw error;
+      }
     },
   };
 };
@@ -48,46 +51,34 @@ const check = ({ first, fills }: Compiled, given: unknown, part: string): Checke
   // The caller's own value stays as it came: it may be kept, and compared with what comes again.
   const value = fills ? structuredClone(given) : given;
   const judge = first();
-  if (judge(value)) return { ok: true, value };
+  try {
+    if (judge(value)) return { ok: true, value };
+  } catch (error) {
+    if (isTooCostly(error)) return { ok: false, path: [], message: error.message };
+    throw error;
+  }
   const fault = judge.errors?.at(-1);
   return { ok: false, path: fault ? placeOf(fault) : [], message: describeFault(fault, { part }) };
 };
 
-/** Each schema has an instance of its own: ajv keeps whatever it compiled for as long as it lives. */
 const loadCompiler = async (): Promise<Compile> => {
-  const [makeAjv, regExp] = await Promise.all([loadAjv(), loadLinearPatterns()]);
-  return (given) => {
-    const { schema, dialect } = foreignSchema(given);
-    const compile = (options: Options): ValidateFunction => {
-      try {
-        return makeAjv({ verbose: true, code: { regExp }, ...options }, dialect).compile(schema);
-      } catch (cause) {
-        if (isSvcError(cause)) throw cause;
-        throw schemaErrors.invalid(cause instanceof Error ? cause.message.slice(0, 300) : 'it cannot be compiled').with({ cause });
-      }
-    };
-    let first: ValidateFunction | undefined;
-    let all: ValidateFunction | undefined;
+  const compile = await loadForeignCompile();
+  return (schema) => {
+    let first: Check | undefined;
+    let all: Check | undefined;
     return {
       fills: JSON.stringify(schema).includes('"default":'),
       first: () => {
-        first ??= compile({ useDefaults: true });
+        first ??= compile(schema, { useDefaults: true });
         return first;
       },
       all: () => {
-        all ??= compile({ allErrors: true });
+        all ??= compile(schema, { allErrors: true });
         return all;
       },
     };
   };
 };
 
-/** Level by level, so that a value of any depth is measured without a deep call. */
-const isDeeperThan = (value: unknown, max: number): boolean => {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > max) return true;
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
-  }
-  return false;
-};
+/** True for what costs too many steps, which fits nothing. */
+const isTooCostly = (error: unknown): error is SvcError => isSvcError(error) && error.code === 'schema_too_costly';

@@ -2,6 +2,7 @@
 import { createDb } from './gate/create-db.js';
 import type { Engine } from './contract/engine.js';
 import { judgeMigrations } from './gate/migration-judge.js';
+import { rowBytes } from './gate/row-bytes.js';
 import { createSealedWrites } from './gate/sealed-writes.js';
 import type { Storage, StorageOptions } from './contract/storage-contract.js';
 import { tableNames } from './contract/table-names.js';
@@ -22,6 +23,7 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
     ...open,
     dbFor: (owner) => createDb({ engine, sealed, shapes }, tableNames(owner)),
     event: (ownerId, event, data) => sealed.seal(`${ownerId}: event ${event}`, { event, data }),
+    rowBytes: (owner) => rowBytes(engine, tableNames(owner)),
     drop: async (owner) => {
       await kept.forget(owner.id);
       await drop(tableNames({ ...owner, isPlatform: false }));

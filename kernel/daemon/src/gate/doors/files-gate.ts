@@ -3,19 +3,23 @@ import { join } from 'node:path';
 import type { Assets, Dir, Files } from '@svc/api';
 import type { Lifetime } from '@svc/core';
 import { daemonErrors } from '../../errors.js';
+import { countedDir } from '../../quotas/counted-dir.js';
+import type { Meter } from '../../quotas/meter.js';
 import type { Member } from '../member.js';
 import { whileAlive } from '../while-alive.js';
 
-/** `assets` is the folder of its static files, where its build made one. */
-export const filesMember = ({ parts, owner, grants, alive }: Member, assets: string | undefined): Files => {
+/** `assets` is the folder of its static files, where its build made one; `meter` counts what it writes to its own folders. */
+export const filesMember = ({ parts, owner, grants, alive }: Member, assets: string | undefined, meter?: Meter): Files => {
   const { home, dataDir, workspacesDir } = parts.home;
   const roots = { workspaces: workspacesDir, uploads: join(dataDir, 'uploads'), templates: join(home, 'templates') };
-  const open = (path: string): Dir => whileAlive(ownedDir(parts.openDir(path), owner.id, owner.lifetime), alive);
+  const shown = (dir: Dir): Dir => whileAlive(ownedDir(dir, owner.id, owner.lifetime), alive);
+  const open = (path: string): Dir => shown(parts.openDir(path));
+  const own = (path: string): Dir => (meter ? shown(countedDir(parts.openDir(path), meter)) : open(path));
   return {
     // No id begins with a dot, so nobody's files lie there.
     assets: readOnly(open(assets ?? join(dataDir, 'ext', '.none'))),
-    data: open(join(dataDir, 'ext', owner.id)),
-    cache: open(join(dataDir, 'cache', owner.id)),
+    data: own(join(dataDir, 'ext', owner.id)),
+    cache: own(join(dataDir, 'cache', owner.id)),
     root: (name) => {
       grants.need(`files:${name}`);
       return open(roots[name]);

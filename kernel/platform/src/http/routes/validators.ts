@@ -4,26 +4,27 @@
  */
 import type { RouteDecl, TSchema } from '@svc/api';
 import type { Owner } from '@svc/core';
-import type { Ajv, ValidateFunction } from 'ajv';
+import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { loadAjv } from '../../schema/ajv.js';
 import { type Compile, compiledOnce } from '../../schema/compiled-once.js';
 import { describeFault } from '../../schema/fault.js';
-import { loadLinearPatterns } from '../../schema/linear-pattern.js';
+import { loadForeignCompile } from '../../schema/foreign-check.js';
 import { boundIntegers, copySchema } from '../../schema/schema-copy.js';
+import type { Check } from '../../schema/steps.js';
 import { httpErrors } from '../errors.js';
 
 interface Instances {
   /** Parameters and queries are text: numbers and booleans are read out of it. */
-  readonly text: Ajv;
-  readonly body: Ajv;
+  text(schema: TSchema): Check;
+  body(schema: TSchema): Check;
   /** Replies are checked as they are: nothing is filled in. */
-  readonly reply: Compile;
+  reply(schema: TSchema): Check;
 }
 
 export interface RouteChecks {
-  readonly params: ValidateFunction | undefined;
-  readonly query: ValidateFunction | undefined;
-  readonly body: ValidateFunction | undefined;
+  readonly params: Check | undefined;
+  readonly query: Check | undefined;
+  readonly body: Check | undefined;
   /** Throws when the reply is not what the route declares. */
   reply(status: number, body: unknown): void;
 }
@@ -39,13 +40,12 @@ export const createValidators = (): Validators => {
 async function load(perOwner: WeakMap<Owner, Instances>, perRoute: WeakMap<RouteDecl, RouteChecks>, owner: Owner, decl: RouteDecl): Promise<RouteChecks> {
   const instances = perOwner.get(owner) ?? (await makeInstances(owner.isRemote === true));
   perOwner.set(owner, instances);
-  const replies = new Map<number, ValidateFunction>();
-  const compile = (ajv: Ajv, schema: TSchema | undefined): ValidateFunction | undefined => schema && ajv.compile(copySchema(schema, boundIntegers));
+  const replies = new Map<number, Check>();
   const checks: RouteChecks = {
-    params: compile(instances.text, decl.params),
-    query: compile(instances.text, decl.query),
-    body: compile(instances.body, decl.body),
-    reply: (status, body) => checkReply(instances.reply, replies, decl, status, body),
+    params: decl.params && instances.text(decl.params),
+    query: decl.query && instances.text(decl.query),
+    body: decl.body && instances.body(decl.body),
+    reply: (status, body) => checkReply(instances, replies, decl, status, body),
   };
   perRoute.set(decl, checks);
   return checks;
@@ -54,26 +54,28 @@ async function load(perOwner: WeakMap<Owner, Instances>, perRoute: WeakMap<Route
 /** Only tests check replies, and boot the same areas again and again. */
 let ownReplies: Compile | undefined;
 
-/** A pattern of a stranger may take for ever over a short text: theirs are matched in linear time. */
+/** A schema of a third party may take for ever over a short text: theirs are bounded, and what a check does is counted. */
 async function makeInstances(isRemote: boolean): Promise<Instances> {
+  const TEXT: Options = { coerceTypes: 'array', useDefaults: true };
+  const BODY: Options = { useDefaults: true };
+  if (isRemote) {
+    const compile = await loadForeignCompile();
+    return { text: (schema) => compile(schema, TEXT), body: (schema) => compile(schema, BODY), reply: (schema) => compile(schema, {}) };
+  }
   const make = await loadAjv();
-  const options = { verbose: true, ...(isRemote ? { code: { regExp: await loadLinearPatterns() } } : {}) };
-  const compileReplies = (): Compile => compiledOnce(make(options));
-  if (!isRemote) ownReplies ??= compileReplies();
-  return {
-    text: make({ ...options, coerceTypes: 'array', useDefaults: true }),
-    body: make({ ...options, useDefaults: true }),
-    reply: (isRemote ? undefined : ownReplies) ?? compileReplies(),
-  };
+  const [text, body] = [make({ verbose: true, ...TEXT }), make({ verbose: true, ...BODY })];
+  ownReplies ??= compiledOnce(make({ verbose: true }));
+  const own = (ajv: Ajv, schema: TSchema): ValidateFunction => ajv.compile(copySchema(schema, boundIntegers));
+  return { text: (schema) => own(text, schema), body: (schema) => own(body, schema), reply: ownReplies };
 }
 
 /** Throws `invalid_request` with one line that names the field. `part` is `body`, `query` or `path`. */
-export const validate = (check: ValidateFunction, value: unknown, part: 'body' | 'query' | 'path'): void => {
+export const validate = (check: Check, value: unknown, part: 'body' | 'query' | 'path'): void => {
   if (check(value)) return;
   throw httpErrors.invalid_request(describeFault(check.errors?.at(-1), { part, hidesText: part === 'body' }));
 };
 
-function checkReply(compile: Compile, replies: Map<number, ValidateFunction>, decl: RouteDecl, status: number, body: unknown): void {
+function checkReply({ reply: compile }: Instances, replies: Map<number, Check>, decl: RouteDecl, status: number, body: unknown): void {
   const declared = decl.responses[status];
   if (!declared) throw new Error(`${decl.id} answered ${status}, which it does not declare`);
   if ('contentType' in declared) return;

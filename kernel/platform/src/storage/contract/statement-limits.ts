@@ -33,6 +33,9 @@ export const DEFAULT_LIMITS: StorageLimits = {
 /** Who a statement is made for. */
 export type StatementOwner = Pick<TableNames, 'id' | 'isThirdParty'> & Partial<Pick<TableNames, 'isPlatform'>>;
 
+/** What the storage itself reads. */
+export const KERNEL: StatementOwner = { id: 'kernel', isThirdParty: false, isPlatform: true };
+
 /** Time that a statement of a third-party extension took and should not have. */
 export interface SlowStatement {
   readonly ownerId: string;

@@ -42,6 +42,8 @@ export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | '
   forgetTables(ownerId: string): Promise<void>;
   /** Copies that are there, by owner and token. */
   keptTables(): Promise<ReadonlyArray<{ readonly owner: string; readonly token: string }>>;
+  /** What the rows of an owner take, with their indexes. A server's indexes count only while its tables are small. */
+  rowBytes(owner: TableOwner): Promise<number>;
   /** Takes away all tables of an extension that was removed, its rows and the memory of its migrations. There is no way back. */
   drop(owner: TableOwner): Promise<void>;
 }

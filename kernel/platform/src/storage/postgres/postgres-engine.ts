@@ -8,7 +8,7 @@ import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import { createEvents, createEventStore } from '../contract/event-store.js';
 import { CREATE_IDENTITY, type DatabaseIdentity, IDENTITY_TABLE, identityIn, openIdentity } from '../contract/migrations/identity.js';
-import { createStatementRules } from '../contract/statement-limits.js';
+import { createStatementRules, KERNEL } from '../contract/statement-limits.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
@@ -29,7 +29,6 @@ import { postgresWords } from './word-index.js';
 const DEFAULT_READERS = 8;
 /** What runs when the storage is closed has this long to end by itself. */
 const CLOSING_MS = 1_000;
-const KERNEL = { id: 'kernel', isThirdParty: false, isPlatform: true };
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 const SET_UP = [

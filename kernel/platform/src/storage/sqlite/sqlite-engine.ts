@@ -5,7 +5,7 @@ import { createCommit } from '../contract/commit-ops.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { createEvents, createEventStore } from '../contract/event-store.js';
 import { CREATE_IDENTITY, type DatabaseIdentity, openIdentity } from '../contract/migrations/identity.js';
-import { createStatementRules } from '../contract/statement-limits.js';
+import { createStatementRules, KERNEL } from '../contract/statement-limits.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
@@ -23,7 +23,6 @@ const DEFAULT_READERS = 2;
 const WRITER_STATEMENTS = 20;
 /** What runs when the storage is closed has this long to end by itself. */
 const CLOSING_MS = 1_000;
-const KERNEL = { id: 'kernel', isThirdParty: false, isPlatform: true };
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** Rejects with `storage_unavailable`, naming the file and the reason, when it cannot be opened for writing. */
