@@ -13,7 +13,8 @@ import { lineOfDeepKey } from '../../extensions/agents/src/manifest/toml-depth.j
 import { calculate } from '../../extensions/llm/src/drivers/arithmetic.js';
 import { createLineEnds } from '../../extensions/llm/src/drivers/line-ends.js';
 import { stepsOf } from '../../extensions/llm/src/drivers/plain-request.js';
-import { failureOfAnswer, withoutSecrets } from '../../extensions/llm/src/call/model-failure.js';
+import { failureOfAnswer } from '../../extensions/llm/src/call/model-failure.js';
+import { withoutSecrets } from '../../extensions/llm/src/call/secret-words.js';
 import { normalizeBaseUrl } from '../../extensions/providers/src/addresses/base-url.js';
 import { parseClientFrame } from '../../extensions/runs/src/frames/client-frame.js';
 import { createLineSearch, SEARCH_STEPS } from '../../extensions/tools/src/builtin/line-search.js';
