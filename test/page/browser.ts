@@ -153,6 +153,29 @@ export const axeFindings = async (page: Page): Promise<string[]> => {
   });
 };
 
+/** With PAGE_PICTURES=folder, what a test has before it is kept there as a picture. */
+export const picture = async (page: Page, name: string): Promise<void> => {
+  const folder = process.env.PAGE_PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/${name.replaceAll(/\W+/g, '-')}.png` });
+};
+
+/** Words that are broken over two lines, in what the selector finds: a reader takes them for two. */
+export const brokenWords = (page: Page, selector: string): Promise<string[]> =>
+  page.evaluate((within) => {
+    const broken: string[] = [];
+    for (const element of document.querySelectorAll(within)) {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode())
+        for (const { 0: word, index } of (node.textContent ?? '').matchAll(/[\p{L}\p{N}]{2,20}/gu)) {
+          const range = document.createRange();
+          range.setStart(node, index);
+          range.setEnd(node, index + word.length);
+          if (new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top))).size > 1) broken.push(word);
+        }
+    }
+    return broken;
+  }, selector);
+
 /** At four widths nothing is cut off; in both themes axe finds nothing. Leaves the page as it was. */
 export const expectWellMade = async (page: Page, what: string): Promise<void> => {
   const before = page.viewportSize();

@@ -6,7 +6,7 @@ import { bootTestKernel, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ProviderServer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
-import { useBrowser } from './browser.js';
+import { picture, useBrowser } from './browser.js';
 
 const KEY = 'sk-first-hour-0123456789';
 const TABLE = '| item | price |\n|---|--:|\n| eggs | 3.20 |\n| milk | 1.10 |';
@@ -45,13 +45,18 @@ describe('without a terminal', function () {
     // A model: nobody answers yet, and the page says what to do.
     await page.getByRole('heading', { name: 'No model answers yet' }).waitFor();
     await page.getByRole('link', { name: 'Add the key of a provider' }).click();
-    await page.getByRole('region', { name: 'Need something first' }).getByRole('link', { name: 'OpenAI', exact: true }).click();
-    await page.getByRole('textbox', { name: 'Address' }).fill(`${provider.url}/v1`);
-    await page.getByRole('button', { name: 'Save the address' }).click();
-    await page.getByText('Something answers there.').waitFor();
-    await page.getByLabel('New key').fill(KEY);
-    await page.getByRole('button', { name: 'Save and try it' }).click();
-    await page.getByText('OpenAI answers and takes the key.').waitFor();
+    const form = page.getByRole('dialog', { name: 'Add an API key' });
+    await form.getByLabel('Provider', { exact: true }).selectOption('openai');
+    await form.getByRole('textbox', { name: 'API key' }).fill(KEY);
+    await form.getByRole('textbox', { name: 'Address (optional)' }).fill(`${provider.url}/v1`);
+    await form.getByRole('button', { name: 'Save and test' }).click();
+    await form.getByText('OpenAI accepts the key.').waitFor();
+    await form.getByText('Default model: gpt-5-mini.').waitFor();
+    await picture(page, 'a key that was added');
+    await form.getByRole('link', { name: 'Start a conversation' }).click();
+    await composer().fill('Who are you?');
+    await composer().press('Enter');
+    await page.getByText('Hello, I am a model.').waitFor();
 
     // An agent.
     await panel('Agents');

@@ -11,7 +11,7 @@ import type { Agent } from './contract.js';
 import { agentErrors } from './errors.js';
 import { IDENTITY_FILES, identityPaths, MAX_IDENTITY_BYTES } from './identity-files.js';
 import { writtenManifest } from './manifest/manifest-written.js';
-import { type Kept, SPAWN_KIND, type SpawnDeps, type Spawned, spawnOnce } from './spawning.js';
+import { type Kept, type Receipt, SPAWN_KIND, type SpawnDeps, type Spawned, spawnOnce, withWarnings } from './spawning.js';
 
 const MAX_NAME = 256;
 const MAX_COPIES = 100;
@@ -37,26 +37,18 @@ export const cloneAgent = async (deps: CloneDeps, actor: Actor, source: Agent, w
   const fingerprint = createHash('sha256')
     .update(JSON.stringify(['clone', source.id, rest]))
     .digest('hex');
-  const { result } = await deps.journal.once<Kept & { readonly warnings?: readonly string[] }>({ actor, kind: SPAWN_KIND, fingerprint, ...(key === undefined ? {} : { key }) }, (receipt) =>
-    cloneOnce(deps, actor, source, wish, receipt),
-  );
-  return { warnings: [], ...result };
+  const { result } = await deps.journal.once<Kept>({ actor, kind: SPAWN_KIND, fingerprint, ...(key === undefined ? {} : { key }) }, (receipt) => cloneOnce(deps, actor, source, wish, receipt));
+  return withWarnings(result);
 };
-
-type Receipt = Parameters<typeof spawnOnce>[4];
 
 const cloneOnce = async (deps: CloneDeps, actor: Actor, source: Agent, wish: CloneWish, receipt: Receipt): Promise<Spawned> => {
   const id = deps.ids.uuid();
-  const skipped: string[] = [];
-  const prepare = async (): Promise<void> => {
-    skipped.splice(0, skipped.length, ...(await copyIdentity(deps, source.id, id)));
-  };
+  const prepare = (): Promise<readonly string[]> => copyIdentity(deps, source.id, id);
   try {
     for (let races = 0; ; races++) {
       const name = wish.name ?? (await freeName(deps, actor, source.name));
       try {
-        const spawned = await spawnOnce(deps, actor, { manifest: manifestOf(source, name, wish) }, { parent: null, ownerId: actor.ownerId, id, prepare }, receipt);
-        return { ...spawned, warnings: [...spawned.warnings, ...skipped] };
+        return await spawnOnce(deps, actor, { manifest: manifestOf(source, name, wish) }, { parent: null, ownerId: actor.ownerId, id, prepare }, receipt);
       } catch (error) {
         const isTaken = isSvcError(error) && error.code === 'agent_already_exists';
         if (!isTaken || wish.name !== undefined || races >= MAX_RACES) throw error;

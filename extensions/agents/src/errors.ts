@@ -70,13 +70,6 @@ export const agentErrors = defineErrors('', {
     hint: 'A UUID does well.',
   },
   agents_spawn_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Ask for less, or ask an owner or admin of this daemon.' },
-  agents_unknown_model: {
-    status: 404,
-    retry: false,
-    message: (model: string, provider: string | undefined, near: readonly string[]) =>
-      `The catalog has no model "${model.slice(0, 200)}"${provider === undefined ? '' : ` of ${provider}`}.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`,
-    hint: 'GET /api/models lists the catalog; POST /api/models/custom adds a model to it.',
-  },
   agents_unknown_provider: {
     status: 404,
     retry: false,

@@ -53,6 +53,7 @@ export default defineExtension({
       spawning,
       review,
       providers: about.providers,
+      models: about.models,
       templates: ctx.services.optional(Templates),
       modelsOf,
       purge: (agentId) => ctx.purge({ agentId }),

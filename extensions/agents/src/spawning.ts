@@ -2,14 +2,16 @@
  * How an agent comes to be.
  *
  * A1  Ids are random: a name used again inherits nothing of a dead agent.
- * A2  The agent, its idempotency key and the fact are one commit. The same key and request give the same agent.
+ * A2  The agent, its idempotency key and the fact are one commit. The same key and request give the same agent, and the same answer with its warnings.
  * A3  A name is taken once per owner; of two at the same time one gets it.
  * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
  */
 import { createHash } from 'node:crypto';
 import { type Actor, type Clock, type DeclaredCapabilities, type Events, type HookHandle, type Ids, isSvcError, type Journal, type OptionalHandle, type Write } from '@svc/api';
+import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { TemplatesService } from '@svc/ext-templates/contract';
+import { modelRemarks } from './changing/model-remarks.js';
 import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
 import type { ManifestGround } from './manifest/manifest-judge.js';
@@ -32,6 +34,7 @@ export interface SpawnDeps {
   readonly spawning: HookHandle<typeof AgentSpawning>;
   readonly review: HookHandle<typeof AgentReview>;
   readonly providers: OptionalHandle<ProvidersService>;
+  readonly models: OptionalHandle<ModelsService>;
   readonly templates: OptionalHandle<TemplatesService>;
 }
 
@@ -41,8 +44,8 @@ export interface Spawned {
   readonly warnings: readonly string[];
 }
 
-/** What whoever sends the request again is told. */
-export type Kept = Pick<Spawned, 'agentId' | 'name'>;
+/** Writes what whoever sends the request again is told: the same as the first time. */
+export type Receipt = (spawned: Spawned) => readonly Write[];
 
 /** Throws the errors of the manifest, `agent_already_exists`, `journal_key_conflict`, `agents_spawn_denied`, `agents_too_many_children`. */
 export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest): Promise<Spawned> => {
@@ -50,19 +53,23 @@ export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRe
   const ownerId = parent?.ownerId ?? actor.ownerId;
   const asked = { actor: { ...actor, ownerId }, kind: SPAWN_KIND, fingerprint: fingerprintOf(request), ...(request.key === undefined ? {} : { key: request.key }) };
   const { result } = await deps.journal.once<Kept>(asked, (receipt) => spawnOnce(deps, actor, request, { parent, ownerId }, receipt));
-  return { warnings: [], ...result };
+  return withWarnings(result);
 };
+
+/** Receipts that an older daemon wrote have no warnings. */
+export type Kept = Pick<Spawned, 'agentId' | 'name'> & Partial<Spawned>;
+export const withWarnings = (kept: Kept): Spawned => ({ warnings: [], ...kept });
 
 interface Place {
   readonly parent: Agent | null;
   readonly ownerId: string;
   /** Its id, where that is known beforehand. */
   readonly id?: string;
-  /** What has to be there before it is seen; done when nobody objects to it. */
-  prepare?(): Promise<void>;
+  /** What has to be there before it is seen; done when nobody objects to it. Resolves with what to warn of. */
+  prepare?(): Promise<readonly string[]>;
 }
 
-export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, place: Place, receipt: (kept: Kept) => readonly Write[]): Promise<Spawned> => {
+export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, place: Place, receipt: Receipt): Promise<Spawned> => {
   const { manifest, warnings } = await judged(deps, actor, request, place.parent);
   const agent: Agent = {
     id: place.id ?? deps.ids.uuid(),
@@ -77,9 +84,11 @@ export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnReq
     lastActiveAt: null,
     revision: 0,
   };
-  await place.prepare?.();
-  await commitSpawn(deps, agent, receipt);
-  return { agentId: agent.id, name: agent.name, warnings: [...warnings, ...(await reviewOf(deps, manifest))] };
+  const remarks = [...(await modelRemarks(deps, manifest)), ...(await reviewOf(deps, manifest))];
+  const skipped = (await place.prepare?.()) ?? [];
+  const spawned: Spawned = { agentId: agent.id, name: agent.name, warnings: [...warnings, ...remarks, ...skipped] };
+  await commitSpawn(deps, agent, receipt(spawned));
+  return spawned;
 };
 
 const judged = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, parent: Agent | null): Promise<ReadManifest> => {
@@ -92,7 +101,7 @@ const judged = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, pare
 /** What a spawn would warn of, and makes nothing. Throws what it would throw, but for a name that is taken. */
 export const judgeSpawn = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest): Promise<readonly string[]> => {
   const { manifest, warnings } = await judged(deps, actor, request, null);
-  return [...warnings, ...(await reviewOf(deps, manifest))];
+  return [...warnings, ...(await modelRemarks(deps, manifest)), ...(await reviewOf(deps, manifest))];
 };
 
 /** What the person who spawns or changes it should know of what it grants. */
@@ -106,11 +115,11 @@ const parentOf = async (deps: SpawnDeps, actor: Actor, parentId: string): Promis
   return parent;
 };
 
-const commitSpawn = async (deps: SpawnDeps, agent: Agent, receipt: (kept: Kept) => readonly Write[]): Promise<void> => {
+const commitSpawn = async (deps: SpawnDeps, agent: Agent, receipt: readonly Write[]): Promise<void> => {
   const { id: agentId, name, ownerId } = agent;
   try {
     // The receipt first: the same request sent twice at once is a repetition, and not a name that is taken.
-    await deps.store.commit([...receipt({ agentId, name }), deps.store.insert(agent), deps.events.event(AgentSpawned, { agentId, name, ownerId })]);
+    await deps.store.commit([...receipt, deps.store.insert(agent), deps.events.event(AgentSpawned, { agentId, name, ownerId })]);
   } catch (error) {
     if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
     throw agentErrors.agent_already_exists(name).with({ cause: error });

@@ -71,6 +71,7 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
     spawning,
     review,
     providers,
+    models: providers,
     templates: providers,
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,

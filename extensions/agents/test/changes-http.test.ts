@@ -166,11 +166,33 @@ describe('an agent that is changed over HTTP', () => {
     expect(await to({ model: 'qwen3:my-own', provider: 'ollama' })).to.equal('ollama/qwen3:my-own');
     expect(await to({ model: 'another-of-mine' })).to.equal('ollama/another-of-mine');
     expect(await to({ model: 'default' })).to.equal('default/default');
-    expect(await refused('PUT', `${path}/model`, { model: 'gpt-55', provider: 'openai' }, 404, 'agents_unknown_model')).to.contain('Did you mean gpt-5');
     expect(await refused('PUT', `${path}/model`, { model: 'x', provider: 'opnai' }, 404, 'agents_unknown_provider')).to.contain('openai');
     await refused('PUT', `${path}/model`, {}, 400);
     await refused('PUT', `${path}/model`, { model: '' }, 400);
     expect((await shown()).model.asked).to.deep.equal({ provider: 'default', model: 'default' });
+  });
+
+  it('takes a model that no catalog knows at each door as a new agent does, with the same warning', async () => {
+    const expected = 'The catalog has no model "gpt-55" of openai. It is asked for by that name. Did you mean gpt-5';
+    const choice = { provider: 'openai', model: 'gpt-55' };
+    const fresh = async () => `/api/agents/${(await svc.http.expect(201, 'POST', '/api/agents', { name: `agent-${counter++}` })).body.agent_id}`;
+    const doors: ReadonlyArray<readonly [method: string, at: string, body: object]> = [
+      ['POST', '/api/agents', { name: `agent-${counter++}`, model: choice }],
+      ['POST', '/api/agents', { manifest: { name: `agent-${counter++}`, model: choice } }],
+      ['PUT', `${await fresh()}/model`, choice],
+      ['PUT', `${await fresh()}/model`, { model: 'openai/gpt-55' }],
+      ['PATCH', await fresh(), choice],
+      ['PATCH', `${await fresh()}/config`, choice],
+      ['PUT', `${await fresh()}/update`, { model: choice }],
+    ];
+    for (const [method, at, body] of doors) {
+      const answer = await svc.http.send(method, at, body);
+      expect(answer.status, `${method} ${at}: ${answer.text}`).to.be.oneOf([200, 201]);
+      expect(answer.body.warnings?.join(), `${method} ${at}`).to.contain(expected);
+      const { model } = (await svc.http.expect(200, 'GET', `/api/agents/${answer.body.agent_id ?? at.split('/')[3]}`)).body;
+      expect(`${model.provider}/${model.model}`).to.equal('openai/gpt-55');
+    }
+    expect((await svc.http.expect(200, 'PUT', `${path}/model`, { model: 'gpt-5' })).body.warnings).to.equal(undefined);
   });
 
   it('is Stable, and its model stays whatever is asked for', async () => {

@@ -53,4 +53,18 @@ describe('a manifest that a person sends', () => {
     expect(body.resources.max_cost_per_day_usd).to.equal(2);
     expect(warnings).to.deep.equal(['Line 2: priority is kept and does nothing yet: it waits for an order among runs.']);
   });
+
+  it('is answered byte for byte as the first time where it is sent again under its key, with what it warned of', async () => {
+    const { http } = await bootTestKernel({ env: { OPENAI_API_KEY: 'sk-x' } });
+    const key = { 'idempotency-key': 'again' };
+    const manifest_toml = 'name = "twice"\npriority = "High"\n[model]\nprovider = "openai"\nmodel = "gpt-55"\n[capabilities]\nshell = ["*"]\n';
+    const first = await http.send('POST', '/api/agents', { manifest_toml }, key);
+    expect([first.status, first.body.warnings?.length >= 2], first.text).to.deep.equal([201, true]);
+    expect((await http.send('POST', '/api/agents', { manifest_toml }, key)).text).to.equal(first.text);
+
+    const clone = () => http.send('POST', `/api/agents/${first.body.agent_id}/clone`, { new_name: 'thrice' }, { 'idempotency-key': 'clone' });
+    const cloned = await clone();
+    expect([cloned.status, cloned.body.warnings?.length >= 1], cloned.text).to.deep.equal([201, true]);
+    expect((await clone()).text).to.equal(cloned.text);
+  });
 });

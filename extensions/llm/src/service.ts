@@ -189,7 +189,8 @@ const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult
   if (!result.ok) {
     deps.counters.failures++;
     await settleFailure(deps, settle);
-    throw result.error;
+    // What it used until then is told with what was tried: whoever ends a run by this shows both.
+    throw result.error.with({ details: { attempts: result.attempts, spent: total(result.bills) } });
   }
   const { resolved, said } = result;
   return {

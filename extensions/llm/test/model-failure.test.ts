@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { ModelErrorClass } from '../src/contract.js';
 import { transportFailure } from '../src/drivers/exchange.js';
-import { classify, failureOfAnswer, isPassing, ModelFailure, retryAfter, withoutSecrets } from '../src/call/model-failure.js';
+import { classify, failureOfAnswer, isPassing, ModelFailure, retryAfter } from '../src/call/model-failure.js';
+import { withoutSecrets } from '../src/call/secret-words.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const said = (body: unknown, status = 400): string => failureOfAnswer(status, {}, typeof body === 'string' ? body : JSON.stringify(body), NOW).message;

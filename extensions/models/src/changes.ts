@@ -93,7 +93,7 @@ export const createChanges = (deps: ChangesDeps): Changes => ({
 });
 
 /** A database may keep the fields of JSON in another order. */
-const textOf = (models: readonly ListedModel[]): string => JSON.stringify(models.map(({ id, size_bytes, context_window }) => [id, size_bytes, context_window]));
+const textOf = (models: readonly ListedModel[]): string => JSON.stringify(models.map(({ id, size_bytes, context_window, is_paid = false }) => [id, size_bytes, context_window, is_paid]));
 
 const told = ({ events }: ChangesDeps, what: 'alias' | 'custom' | 'local', name: string): Write => events.event(ModelsChanged, { what, name });
 

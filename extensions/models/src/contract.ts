@@ -30,15 +30,16 @@ export const Models = defineService('models', '1.1.0', {
 });
 export type ModelsService = Service<typeof Models>;
 
-/** A model as a server on this machine lists it. */
+/** A model as a server lists it: one on this machine, or one that a person added. */
 export const ListedModel = Type.Object({
   id: Type.String({ description: "The server's own name for it" }),
   size_bytes: Nullable(Type.Number()),
   context_window: Nullable(Type.Number({ description: 'Tokens, where the server says' })),
+  is_paid: Type.Optional(Type.Boolean({ description: 'Somebody is paid for it, and nobody here knows how much' })),
 });
 export type ListedModel = Plain<typeof ListedModel>;
 
-/** For whoever looks at model servers on this machine. */
+/** For whoever asks servers which models they have. */
 export const LocalModels = defineService('local-models', '1.0.0', {
   /** From now on this provider has these models and no other; they stay until the next word, over restarts too. */
   keep: method([Type.String({ description: 'Provider' }), Type.Array(ListedModel)], Type.Void()),

@@ -104,18 +104,19 @@ const withoutReplaced = (models: readonly CatalogModel[], by: readonly CatalogMo
 };
 
 /** What the catalog says of it, under the server's own name: Ollama lists `qwen3:latest` for the catalog's `qwen3`. */
-const localModel = (catalog: Catalog, provider: string, { id, context_window }: ListedModel): CatalogModel => {
+const localModel = (catalog: Catalog, provider: string, { id, context_window, is_paid = false }: ListedModel): CatalogModel => {
   const known = catalog.models.find((model) => keyOf(model) === keyOf({ provider, id })) ?? catalog.models.find((model) => keyOf(model) === keyOf({ provider, id: id.replace(/:.*$/, '') }));
   const window = context_window ?? known?.context_window ?? UNKNOWN_WINDOW;
   return {
     id,
     provider,
     display_name: known && known.id === id ? known.display_name : id,
-    tier: 'local',
+    tier: is_paid ? 'custom' : 'local',
     context_window: window,
     max_output_tokens: Math.min(known?.max_output_tokens ?? UNKNOWN_OUTPUT, window),
     input_cost_per_1m: 0,
     output_cost_per_1m: 0,
+    ...(is_paid ? { pricing_known: false } : {}),
     // Of a model that nobody described: one that has no tools says so when it is asked.
     supports_tools: known?.supports_tools ?? true,
     supports_vision: known?.supports_vision ?? false,

@@ -45,7 +45,8 @@ export default defineExtension({
     });
     starting.set(ctx, () => providers.allowUrls());
     ctx.services.provide(Providers, providers);
-    const reach = createReach({ fetch, clock: ctx.clock, local });
+    const isShipped = async (name: string): Promise<boolean> => (await loadKnownProviders()).some((entry) => entry.name === name);
+    const reach = createReach({ fetch, clock: ctx.clock, local, lists, isShipped, log: ctx.log });
     ctx.routes.add(...providerRoutes({ providers, models, local, reach, known: loadKnownProviders, testing: { fetch, clock: ctx.clock, models } }));
     ctx.events.on(VaultReset, () => providers.refresh());
     ctx.events.on(ProviderChanged, ({ name }) => providers.hearChange(name));

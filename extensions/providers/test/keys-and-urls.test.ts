@@ -111,6 +111,22 @@ describeOnEngines('keys and addresses of providers', function () {
     expect(await models()).to.deep.equal([]);
   });
 
+  it('what its server lists is listed as soon as it was asked, priced as nobody knows, and an agent can name it', async () => {
+    const kernel = await boot();
+    await kernel.http.expect(200, 'POST', '/api/providers/my-lab/key', { api_key: KEY, url: `${server.url}/`, verify: true });
+    const { body } = await kernel.http.expect(200, 'GET', '/api/models?provider=my-lab');
+    expect(body.models.map((one: { id: string; source: string }) => [one.id, one.source])).to.deep.equal([
+      ['gpt-5', 'local'],
+      ['house-model', 'local'],
+    ]);
+    const { agents } = (await kernel.http.expect(200, 'GET', '/api/agents')).body;
+    const switched = (model: string) => kernel.http.expect(200, 'PUT', `/api/agents/${agents[0].id}/model`, { provider: 'my-lab', model });
+    expect((await switched('house-model')).body)
+      .to.include({ provider: 'my-lab', model: 'house-model' })
+      .and.not.have.property('warnings');
+    expect((await switched('house-modle')).body.warnings.join()).to.contain('Did you mean house-model');
+  });
+
   it('P7 what is said of a key that was changed meanwhile is not said of the new one', async () => {
     const { http } = await boot();
     await http.expect(200, 'PUT', '/api/providers/openai/url', { url: server.url });

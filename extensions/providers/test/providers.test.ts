@@ -103,7 +103,7 @@ describe('providers', () => {
       providers,
       models,
       local: servers,
-      reach: createReach({ fetch: door.fetch, clock: systemClock(), local: servers }),
+      reach: createReach({ fetch: door.fetch, clock: systemClock(), local: servers, lists: { keep: async () => undefined }, isShipped: async () => true, log: { warn: () => undefined } }),
       known: loadKnownProviders,
       testing: { fetch: door.fetch, clock: systemClock(), models },
     });

@@ -20,6 +20,8 @@ export interface RouteDeps {
 }
 
 /** Images travel inside the message. */
+/** Messages of one conversation that wait; more are there only where somebody floods it. */
+const MAX_IN_LANE = 100;
 const MAX_MESSAGE_BODY_BYTES = 8 * 1_048_576;
 
 const AgentPath = Type.Object({ id: UuidText('Agent id') });
@@ -191,7 +193,9 @@ async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_i
   const session = await deps.sessions.named(req.actor, agent, req.params.session_id);
   const resumed = await resume(deps, req, agent.id);
   if (resumed) return resumed;
-  const [run] = await deps.journal.list({ actor: req.actor, kind: RUN_KIND, lane: session.id, status: ['running', 'waiting', 'queued'], limit: 1 });
+  const going = await deps.journal.list({ actor: req.actor, kind: RUN_KIND, lane: session.id, status: ['running', 'waiting', 'queued'], limit: MAX_IN_LANE });
+  // The newest stands first. The one that answers now is told before those that wait for it.
+  const run = going.findLast(({ status }) => status !== 'queued') ?? going.at(-1);
   if (!run) throw runErrors.not_found(`in session ${session.id} now`);
   await attach(deps, run, session.id);
   return follow(run.id, RunSse, undefined, { headers: { 'x-svc-run': run.id } });

@@ -59,6 +59,16 @@ export interface ModelOutcome {
 /** What the model phase stored; undefined for another step, and for one that has not ended. */
 export const modelOutcomeOf = ({ kind, status, outcome }: JournalStep): ModelOutcome | undefined => (kind === 'model' && status === 'done' ? (outcome as ModelOutcome) : undefined);
 
+/** What is kept of a call that its run ended in the middle of. Rows of an older daemon have the code alone. */
+export interface CutOutcome extends Partial<Pick<ModelOutcome, 'inputTokens' | 'outputTokens' | 'costMicros' | 'provider' | 'model' | 'attempts'>> {
+  readonly code?: string;
+}
+
+/** Of a call that has ended, whichever way: who was asked and what it used. */
+export const usedBy = (step: JournalStep): Omit<CutOutcome, 'code'> | undefined => modelOutcomeOf(step) ?? cutOutcomeOf(step);
+
+const cutOutcomeOf = ({ kind, status, outcome }: JournalStep): CutOutcome | undefined => (kind === 'model' && status === 'failed' ? ((outcome as CutOutcome | null) ?? undefined) : undefined);
+
 /** Which model the model phase meant to ask. */
 export const modelIntentOf = ({ intent }: JournalStep): Pick<ModelOutcome, 'provider' | 'model'> => intent as Pick<ModelOutcome, 'provider' | 'model'>;
 

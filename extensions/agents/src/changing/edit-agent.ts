@@ -16,6 +16,7 @@ import { writtenManifest } from '../manifest/manifest-written.js';
 import { withoutOwnEndpoints } from '../manifest/model-endpoints.js';
 import { type SpawnDeps, reviewOf } from '../spawning.js';
 import type { Change } from './change.js';
+import { modelRemarks } from './model-remarks.js';
 
 /** Others that may change the agent while one change is tried. */
 const MAX_RACES = 8;
@@ -67,9 +68,14 @@ const judged = async (deps: EditDeps, actor: Actor, agent: Agent, change: Change
   if (isSame(manifest, agent.manifest)) return { manifest, warnings: [...change.warnings(written), ...read.warnings] };
   await refuseUnlessGranted(deps, actor, agent, manifest);
   const known = change.source === undefined ? (await readManifest(ground, plainManifest(written))).warnings : [];
-  const remarks = isSame(manifest.capabilities, agent.manifest.capabilities) ? [] : await reviewOf(deps, manifest);
+  const remarks = [
+    ...(isSame(modelsOf(manifest), modelsOf(agent.manifest)) ? [] : await modelRemarks(deps, manifest)),
+    ...(isSame(manifest.capabilities, agent.manifest.capabilities) ? [] : await reviewOf(deps, manifest)),
+  ];
   return { manifest, warnings: [...change.warnings(written), ...read.warnings.filter((warning) => !known.includes(warning)), ...remarks] };
 };
+
+const modelsOf = ({ model, fallback_models }: AgentManifest): readonly ModelChoice[] => [model, ...fallback_models].map((one) => ({ provider: one.provider, model: one.model }));
 
 /** E1. A child is judged beside its parent, as long as that lives. */
 const refuseUnlessGranted = async (deps: EditDeps, actor: Actor, agent: Agent, manifest: AgentManifest): Promise<void> => {

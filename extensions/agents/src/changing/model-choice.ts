@@ -3,7 +3,8 @@
  *
  * C1  A provider that is named is taken, or refused where there is none; one may be named before the model, as PROVIDER/MODEL or PROVIDER:MODEL.
  * C2  A name alone is looked for at the agent's own provider, then in the whole catalog.
- * C3  What the catalog does not have is refused with what is near to it, but for providers whose models nobody could list: one's own servers.
+ * C3  What the catalog does not have is taken as it was written, as in the manifest of a new agent: providers have models that no catalog knows yet.
+ *     Whoever names it is warned, and told what is near to it (model-remarks.ts).
  */
 import { nearest, type OptionalHandle } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
@@ -23,7 +24,7 @@ interface Named {
 
 const DEFAULT = 'default';
 
-/** `current`: what the agent has now. Throws `agents_unknown_provider`, `agents_unknown_model`. */
+/** `current`: what the agent has now. Throws `agents_unknown_provider`. */
 export const chosenModel = async (deps: ModelChoiceDeps, { provider, model }: Named, current: ModelChoice): Promise<ModelChoice> => {
   if (provider !== undefined) return atProvider(deps, provider, model ?? current.model, model === undefined);
   if (model === undefined) return current;
@@ -41,9 +42,7 @@ const atProvider = async (deps: ModelChoiceDeps, provider: string, model: string
   const found = (await deps.models.value?.find(own, provider)) ?? (await deps.models.value?.find(model, provider));
   if (found) return { provider, model: found.id };
   // The model of another provider: the new one answers with its usual one.
-  if (isKept) return { provider, model: DEFAULT };
-  if (await hasModelsOfItsOwn(deps, provider)) return { provider, model: own };
-  throw agentErrors.agents_unknown_model(model, provider, await nearModels(deps, own, provider));
+  return { provider, model: isKept ? DEFAULT : own };
 };
 
 const withPrefix = async ({ providers }: ModelChoiceDeps, name: string): Promise<ModelChoice | undefined> => {
@@ -60,9 +59,10 @@ const byName = async (deps: ModelChoiceDeps, model: string, current: string): Pr
   const own = current === DEFAULT ? undefined : await deps.models.value.find(model, current);
   const found = own ?? (await deps.models.value.find(model));
   if (found) return { provider: found.provider, model: found.id };
-  const place = current === DEFAULT ? (await deps.providers.value?.shownDefault())?.provider : current;
-  if (place !== undefined && (await hasModelsOfItsOwn(deps, place))) return { provider: place, model };
-  throw agentErrors.agents_unknown_model(model, undefined, await nearModels(deps, model));
+  const standard = current === DEFAULT ? await deps.providers.value?.shownDefault() : undefined;
+  const place = standard?.isStandIn === false ? standard.provider : current;
+  // With no provider named, the gateway asks the default one for it.
+  return (await hasModelsOfItsOwn(deps, place)) ? { provider: place, model } : { provider: current, model };
 };
 
 const needProvider = async ({ providers }: ModelChoiceDeps, name: string): Promise<void> => {
@@ -74,14 +74,6 @@ const needProvider = async ({ providers }: ModelChoiceDeps, name: string): Promi
 /** A server that needs no key, or a provider of which the catalog has nothing. The stand-in has one answer and no models. */
 const hasModelsOfItsOwn = async ({ providers, models }: ModelChoiceDeps, provider: string): Promise<boolean> => {
   const record = await providers.value?.get(provider);
-  if (record?.wire === 'builtin') return false;
-  return record?.key_required === false || (await models.value?.list({ provider }))?.length === 0 || !models.value;
-};
-
-const nearModels = async ({ models }: ModelChoiceDeps, name: string, provider?: string): Promise<string[]> => {
-  const listed = (await models.value?.list(provider === undefined ? undefined : { provider })) ?? [];
-  return nearest(
-    name,
-    listed.map(({ id }) => id),
-  );
+  if (!record || record.wire === 'builtin') return false;
+  return !record.key_required || (await models.value?.list({ provider }))?.length === 0 || !models.value;
 };

@@ -57,7 +57,7 @@ const setAgentModel = (deps: ModeRouteDeps): RouteDecl =>
     path: '/api/agents/{id}/model',
     summary: 'Switch the model of an agent',
     description: [
-      'A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is refused with what is near to it, but for providers whose models nobody could list, such as a server of your own.',
+      'A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is taken as it is written, as in the manifest of a new agent, and `warnings` says so, with what is near to it. A provider that there is not is refused.',
       'A run that is under way keeps its model; the next one has the new one. While the mode is `Stable` the model is pinned, and this answers 409.',
     ].join('\n\n'),
     cost: 10,

@@ -1,13 +1,13 @@
 /** Somebody else changed what is being changed here: theirs beside ours, and the choice. */
 import { Button, DiffView, Icon } from '@svc/kit';
 import { type Draft, drop, readDraft, rebase } from './drafts.js';
-import type { Schema } from './schema.js';
-import { fragments } from './toml.js';
+import type { Schema, Setting } from './schema.js';
+import { fragments, inFile } from './toml.js';
 import { t } from './words.js';
 
-export const Conflict = ({ draft, schema, theirs }: { draft: Draft; schema: Schema; theirs: unknown }) => {
+export const Conflict = ({ draft, schema, theirs, tables }: { draft: Draft; schema: Schema; theirs: Setting | undefined; tables: ReadonlySet<string> }) => {
   const read = readDraft(schema, draft);
-  const { before, after } = fragments([{ path: draft.path, before: theirs, after: 'wrong' in read ? String(draft.typed) : read.value }]);
+  const { before, after } = fragments([{ path: draft.path, before: inFile(theirs), after: 'wrong' in read ? String(draft.typed) : read.value }], tables);
   return (
     <div class="config-conflict" role="alert">
       <p class="row">
@@ -20,7 +20,7 @@ export const Conflict = ({ draft, schema, theirs }: { draft: Draft; schema: Sche
         <Button small onPress={() => drop(draft.path)}>
           {t('take_theirs')}
         </Button>
-        <Button small onPress={() => rebase(draft.path, theirs)}>
+        <Button small onPress={() => rebase(draft.path, theirs?.value)}>
           {t('keep_mine')}
         </Button>
       </div>

@@ -4,7 +4,7 @@ import { Conflict } from './conflict.js';
 import { type Draft, drafts, drop, dropAll, readDraft, refuse } from './drafts.js';
 import { save, type Saved } from './saving.js';
 import { type Document, isSame, schemaAt, type Setting } from './schema.js';
-import { fragments, inFile } from './toml.js';
+import { fragments, inFile, tablesInFile } from './toml.js';
 import { t } from './words.js';
 
 interface SaveBarProps {
@@ -45,7 +45,11 @@ const Review = ({ all, root, settings, onClose, onSaved, onChange }: SaveBarProp
     const read = readDraft(schemaAt(root, draft.path), draft);
     return 'wrong' in read ? [] : [{ path: draft.path, base: draft.base, value: read.value }];
   });
-  const { before, after } = fragments(wanted.map(({ path, value }) => ({ path, before: inFile(now.get(path)), after: value })));
+  const known = tablesInFile(settings);
+  const { before, after } = fragments(
+    wanted.map(({ path, value }) => ({ path, before: inFile(now.get(path)), after: value })),
+    known,
+  );
   const submit = async (): Promise<void> => {
     const saved = await save(wanted);
     drop(...saved.done.map(({ path }) => path));
@@ -61,7 +65,7 @@ const Review = ({ all, root, settings, onClose, onSaved, onChange }: SaveBarProp
         <>
           <p>{t('conflict_text')}</p>
           {taken.map((draft) => (
-            <Conflict key={draft.path} draft={draft} schema={schemaAt(root, draft.path)} theirs={now.get(draft.path)?.value} />
+            <Conflict key={draft.path} draft={draft} schema={schemaAt(root, draft.path)} theirs={now.get(draft.path)} tables={known} />
           ))}
         </>
       ) : (

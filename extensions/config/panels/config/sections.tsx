@@ -4,6 +4,7 @@ import { NewEntry } from './new-entry.js';
 import { type Document, kindOf, type Schema, schemaAt, type SectionShown, type Setting, titled } from './schema.js';
 import { drafts } from './drafts.js';
 import { SettingRow } from './setting-row.js';
+import { tablesInFile } from './toml.js';
 import { t } from './words.js';
 
 /** In the address, for settings above all sections. */
@@ -116,7 +117,7 @@ const Groups = ({ root, settings, isWritable, isWhole }: { root: Schema; setting
             {rows
               .filter(({ path }) => kindOf(schemaAt(root, path)) !== 'table')
               .map((setting) => (
-                <SettingRow key={setting.path} setting={setting} schema={schemaAt(root, setting.path)} isWritable={isWritable} />
+                <SettingRow key={setting.path} setting={setting} schema={schemaAt(root, setting.path)} isWritable={isWritable} tables={tablesInFile(settings)} />
               ))}
             {kindOf(schemaAt(root, table)) === 'table' && isWhole && <NewEntry root={root} table={table} rows={rows} isWritable={isWritable} />}
           </div>

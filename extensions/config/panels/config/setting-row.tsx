@@ -6,7 +6,7 @@ import { isSame, type Schema, type Setting, titled, typedOf } from './schema.js'
 import { SettingField, shownText } from './setting-field.js';
 import { t } from './words.js';
 
-export const SettingRow = ({ setting, schema, isWritable }: { setting: Setting; schema: Schema; isWritable: boolean }) => {
+export const SettingRow = ({ setting, schema, isWritable, tables }: { setting: Setting; schema: Schema; isWritable: boolean; tables: ReadonlySet<string> }) => {
   const { path, value, source } = setting;
   const draft = drafts.value.get(path);
   const { disabled } = needs('config.admin');
@@ -33,7 +33,7 @@ export const SettingRow = ({ setting, schema, isWritable }: { setting: Setting; 
         )}
         {locked && <p class="muted small-text">{locked}</p>}
         {source === 'kept' && <p class="wrong-text">{t('kept')}</p>}
-        {isTaken && <Conflict draft={draft} schema={schema} theirs={value} />}
+        {isTaken && <Conflict draft={draft} schema={schema} theirs={setting} tables={tables} />}
       </div>
       <div class="config-about">
         <code class="muted">{path}</code>

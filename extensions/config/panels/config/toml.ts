@@ -22,19 +22,25 @@ export interface Line {
 /** What the file says of a setting now, as far as it is known here. */
 export const inFile = (setting: Setting | undefined): unknown => (setting && (setting.source === 'file' || setting.source === 'kept') ? setting.value : undefined);
 
-/** Both texts, table by table; only what changes stands in them. */
-export const fragments = (lines: readonly Line[]): { before: string; after: string } => {
+/** Whether the file has this table already, for another of its settings. */
+export const tablesInFile = (settings: readonly Setting[]): ReadonlySet<string> => new Set(settings.filter((one) => inFile(one) !== undefined).map(({ path }) => tableOf(path)));
+
+const tableOf = (path: string): string => (path.includes('.') ? path.slice(0, path.lastIndexOf('.')) : '');
+
+/** Both texts, table by table; only what changes stands in them, under the head of its table where the file has that. */
+export const fragments = (lines: readonly Line[], known: ReadonlySet<string>): { before: string; after: string } => {
   const tables = new Map<string, Line[]>();
   for (const line of lines) {
-    const table = line.path.includes('.') ? line.path.slice(0, line.path.lastIndexOf('.')) : '';
+    const table = tableOf(line.path);
     tables.set(table, [...(tables.get(table) ?? []), line]);
   }
   const side = (which: 'before' | 'after'): string =>
     [...tables]
       .sort(([a], [b]) => a.localeCompare(b))
-      .map(([table, rows]) => {
+      .flatMap(([table, rows]) => {
         const said = rows.flatMap((row) => (row[which] === undefined || row[which] === null ? [] : [`${keyText(row.path.slice(row.path.lastIndexOf('.') + 1))} = ${tomlValue(row[which])}`]));
-        return [...(table === '' ? [] : [`[${table}]`]), ...said, ''].join('\n');
+        if (said.length === 0 && !known.has(table)) return [];
+        return [[...(table === '' ? [] : [`[${table}]`]), ...said, ''].join('\n')];
       })
       .join('\n');
   return { before: side('before'), after: side('after') };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { expectWellMade, picture, useBrowser } from '../../../../test/page/browser.js';
 import { logInAs, person } from '../../../../test/page/callers.js';
 
 /** As long as a public key is. */
@@ -48,6 +48,26 @@ describe('the panel of the settings', function () {
       .and.not.contain(SECRET);
     await expectWellMade(page, 'the settings as a file');
     expect(mistakes).to.deep.equal([]);
+  });
+
+  it('shows as context of a difference only what stands in the file', async () => {
+    const text = `${OPEN_RATE}[log]\nlevel = "warn"\n`;
+    const kernel = await bootTestKernel({ config: text });
+    const { page } = await chromium.open(at(kernel, '/log'));
+    await page.getByRole('combobox', { name: 'Level' }).selectOption('debug');
+    await page.goto(at(kernel, '/session'));
+    await row(page, 'session.retention_days').getByRole('textbox').fill('9');
+    await review(page);
+    const lines = (kind: string) => page.getByRole('region', { name: 'Difference of config.toml' }).locator(`.diff-line.${kind} > span:last-child`).allInnerTexts();
+    await page.getByRole('region', { name: 'Difference of config.toml' }).waitFor();
+    const context = (await lines('same')).filter((line) => line.trim() !== '');
+    expect(context).to.deep.equal(['[log]']);
+    expect(await lines('removed')).to.deep.equal(['level = "warn"']);
+    expect((await lines('added')).filter((line) => line.trim() !== '')).to.deep.equal(['level = "debug"', '[session]', 'retention_days = 9']);
+    await picture(page, 'a difference of config.toml');
+    await save(page);
+    await page.getByText('2 settings were saved').waitFor();
+    expect(await textOf(kernel)).to.contain('[session]\nretention_days = 9');
   });
 
   it('saves several changes after it showed the difference, and leaves the rest of the file alone', async () => {

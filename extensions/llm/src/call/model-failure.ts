@@ -2,8 +2,8 @@
 import { isTable } from '@svc/api';
 import type { ModelErrorClass } from '../contract.js';
 import type { ParameterName } from './parameters.js';
+import { withoutSecrets } from './secret-words.js';
 
-const MAX_SAID_CHARS = 300;
 const MAX_READ_CHARS = 20_000;
 /** Longer hints are not believed: nobody holds a run for a day because of one header. */
 const MAX_RETRY_AFTER_MS = 300_000;
@@ -64,24 +64,6 @@ export const retryAfter = (value: string | undefined, nowMs: number): number | u
   const ms = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) * 1_000 : Date.parse(trimmed) - nowMs;
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) : undefined;
 };
-
-/**
- * Providers quote a refused key back. Whatever looks like one is taken out: known prefixes, bearer
- * values and long words that mix letters and digits; in an answer about keys also short ones.
- */
-export const withoutSecrets = (text: string, aboutKeys = false): string => {
-  const shortest = aboutKeys ? 6 : 20;
-  return text
-    .replace(/\b(bearer|basic)\s+\S+/gi, '$1 [removed]')
-    .replace(/\b(sk|pk|rk|gsk|xai|key|api|AIza|hf|r8|pplx|nvapi|ghp|gho|github_pat)[-_][\w*.-]{4,}/gi, '[removed]')
-    .replace(/[\w*+/=.-]+/g, (word) => (looksSecret(word, shortest) ? '[removed]' : word))
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, MAX_SAID_CHARS);
-};
-
-const looksSecret = (word: string, shortest: number): boolean =>
-  word.length >= shortest && ((/\d/.test(word) && /[a-z]/i.test(word) && !/^https?$/i.test(word)) || word.includes('**') || word.length > 48);
 
 /** The human part of an error body: `{error: {message}}`, `{error: text}`, `{message}`, else the text of the body without markup. */
 const saidBy = (body: string): string => {

@@ -2,7 +2,8 @@
 import { type ExtensionContext, type FetchResponse, isSvcError, isTable } from '@svc/api';
 import { createParser } from 'eventsource-parser';
 import { type DriverFailure, type DriverTarget, ModelErrorClass } from '../contract.js';
-import { failureOfAnswer, ModelFailure, withoutSecrets } from '../call/model-failure.js';
+import { failureOfAnswer, ModelFailure } from '../call/model-failure.js';
+import { withoutSecrets } from '../call/secret-words.js';
 import { createLineEnds } from './line-ends.js';
 
 /** One event of a model is a few hundred bytes; a line that never ends is not a stream. */

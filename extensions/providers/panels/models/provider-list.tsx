@@ -1,5 +1,6 @@
 /** All providers: those that can answer first. */
-import { address, addressOf, ago, Badge, Button, type Column, count, daemon, duration, Empty, go, needs, SearchField, Section, setQuery, Shown, Table, useLoaded, useState } from '@svc/kit';
+import { address, addressOf, ago, Badge, Button, type Column, count, daemon, duration, Empty, go, may, needs, SearchField, Section, setQuery, Shown, Table, useLoaded, useState } from '@svc/kit';
+import { AddKey, ADDING_KEY } from './add-key.js';
 import { AddProvider } from './add-provider.js';
 import { DefaultModel } from './default-model.js';
 import { LocalServers } from './local-servers.js';
@@ -67,6 +68,9 @@ export const ProviderList = () => {
               <div class="grow models-search">
                 <SearchField label={t('search_providers')} value={sought} onValue={(q) => setQuery({ q })} />
               </div>
+              <Button kind="primary" icon="key" {...needs('providers.admin')} onPress={() => setQuery({ add: ADDING_KEY })}>
+                {t('add_key')}
+              </Button>
               <Button icon="plus" {...needs('providers.admin')} onPress={() => setAdding(true)}>
                 {t('add_provider')}
               </Button>
@@ -80,6 +84,17 @@ export const ProviderList = () => {
             {sought === '' && <LocalServers onFound={loaded.reload} />}
             {others.length > 0 && <Providers label={t('cannot_answer')} note={t('cannot_answer_note')} rows={others} />}
             {foreign.length > 0 && <Providers label={t('not_spoken')} note={t('not_spoken_note')} rows={foreign} />}
+            {address.value.query['add'] === ADDING_KEY && may('providers.admin') && (
+              <AddKey
+                providers={providers}
+                onChange={loaded.reload}
+                onClose={() => setQuery({ add: undefined })}
+                onOther={() => {
+                  setQuery({ add: undefined });
+                  setAdding(true);
+                }}
+              />
+            )}
             {isAdding && <AddProvider onClose={() => setAdding(false)} onDone={(name) => go('models', ['provider', name])} />}
           </div>
         );

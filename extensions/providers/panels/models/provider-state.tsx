@@ -4,7 +4,7 @@ import { t } from './words.js';
 
 export type Provider = OutputOf<'listProviders'>['providers'][number];
 
-type State = 's_works' | 's_set' | 's_refused' | 's_missing' | 's_removed' | 's_free' | 's_running' | 's_off' | 's_unknown' | 's_unsupported';
+type State = 's_works' | 's_set' | 's_failed' | 's_refused' | 's_missing' | 's_removed' | 's_free' | 's_running' | 's_off' | 's_unknown' | 's_unsupported';
 
 const BY_AUTH: Readonly<Record<Provider['auth_status'], State>> = {
   validated_key: 's_works',
@@ -19,6 +19,7 @@ const BY_AUTH: Readonly<Record<Provider['auth_status'], State>> = {
 const TONES: Readonly<Record<State, Tone>> = {
   s_works: 'good',
   s_set: 'info',
+  s_failed: 'warn',
   s_refused: 'bad',
   s_missing: 'quiet',
   s_removed: 'warn',
@@ -32,6 +33,8 @@ const TONES: Readonly<Record<State, Tone>> = {
 const stateOf = (provider: Provider): State => {
   if (provider.wire === 'unsupported') return 's_unsupported';
   if (provider.key_required && provider.key_present === null) return 's_unknown';
+  // It was asked, and what came back says nothing of the key.
+  if (provider.auth_status === 'configured' && provider.last_tested !== null && provider.error_message !== undefined) return 's_failed';
   return provider.suppressed ? 's_removed' : BY_AUTH[provider.auth_status];
 };
 

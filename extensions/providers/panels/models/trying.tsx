@@ -35,7 +35,7 @@ export const Outcome = ({ tried: { result, error, isKeyKept = false }, provider 
       {result.error && <p>{result.error}</p>}
       <p class="muted">
         {isKeyKept && `${t('key_kept')} `}
-        {t('test_took', { time: duration(result.latency_ms) })}
+        {t(isGood ? 'test_took' : 'test_gave_up', { time: duration(result.latency_ms) })}
         {isGood && result.models_listed && result.model_tested && ` ${t('test_model', { count: result.models_listed.length, model: result.model_tested })}`}
       </p>
     </div>

@@ -1,5 +1,6 @@
 /** Whether anything answers at a provider's address: one question, and what the last one found. */
-import type { Clock, ExtensionContext } from '@svc/api';
+import type { Clock, ExtensionContext, Logger } from '@svc/api';
+import type { ListedModel, LocalModelsService } from '@svc/ext-models/contract';
 import { canList, listModels, type Listing } from '../probe/model-list.js';
 import type { ProviderRecord } from '../contract.js';
 import { isLoopbackUrl } from './base-url.js';
@@ -25,7 +26,7 @@ export interface Reach {
   /** Asks for models without the key: at a new address it is nobody's business yet. Undefined where the protocol has no such question. */
   ask(record: ProviderRecord, signal: AbortSignal): Promise<Listing | undefined>;
   /** Keeps what somebody else found out. */
-  note(record: ProviderRecord, listing: Listing, error: string | null): void;
+  note(record: ProviderRecord, listing: Listing, error: string | null): Promise<void>;
   /** What is known of the address that a provider has now; undefined when nobody has asked. */
   lastOf(record: ProviderRecord): Tested | undefined;
 }
@@ -34,17 +35,22 @@ export interface ReachDeps {
   readonly fetch: ExtensionContext['fetch'];
   readonly clock: Clock;
   readonly local: LocalServers;
+  /** Where the models of a server that a person added are kept. */
+  readonly lists: Pick<LocalModelsService, 'keep'>;
+  readonly isShipped: (name: string) => Promise<boolean>;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 export const createReach = (deps: ReachDeps): Reach => {
   const kept = new Map<string, Tested>();
   const keyOf = ({ name, base_url }: ProviderRecord): string => `${name}\n${base_url}`;
-  const note: Reach['note'] = (record, listing, error) => {
+  const note: Reach['note'] = async (record, listing, error) => {
     const reachable = listing.kind !== 'silent';
     const models = listing.kind === 'listed' && isLoopbackUrl(record.base_url) ? listing.models.map(({ id }) => id) : null;
     kept.delete(keyOf(record));
     kept.set(keyOf(record), { reachable, latencyMs: reachable ? listing.latencyMs : null, at: deps.clock.iso(), models, error });
     for (const oldest of kept.keys()) if (kept.size > MAX_KEPT) kept.delete(oldest);
+    if (listing.kind === 'listed') await keepList(deps, record, listing.models);
   };
   return {
     note,
@@ -52,7 +58,7 @@ export const createReach = (deps: ReachDeps): Reach => {
       if (!canList(record.wire)) return undefined;
       const listing = await listModels(deps, record, { timeoutMs: REACH_DEADLINE_MS, signal, withKey: false });
       // Without the key a refusal is what a good server answers.
-      note(record, listing, listing.kind === 'listed' || listing.kind === 'refused' ? null : listing.error);
+      await note(record, listing, listing.kind === 'listed' || listing.kind === 'refused' ? null : listing.error);
       return listing;
     },
     lastOf: (record) => {
@@ -60,6 +66,19 @@ export const createReach = (deps: ReachDeps): Reach => {
       return a && b ? (a.at >= b.at ? a : b) : (a ?? b);
     },
   };
+};
+
+/** No catalog describes a server of one's own: what it lists is all that is known of its models. That this cannot be kept does not make it silent. */
+const keepList = async ({ lists, isShipped, log }: ReachDeps, { name, key_required }: ProviderRecord, models: readonly ListedModel[]): Promise<void> => {
+  if (await isShipped(name)) return;
+  try {
+    await lists.keep(
+      name,
+      models.map((model) => (key_required ? { ...model, is_paid: true } : model)),
+    );
+  } catch (error) {
+    log.warn('the models that a server lists could not be kept', { server: name, error: String(error) });
+  }
 };
 
 const seenLocally = ({ local }: ReachDeps, record: ProviderRecord): Tested | undefined => {

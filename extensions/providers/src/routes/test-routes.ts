@@ -40,7 +40,7 @@ export const runTest = async ({ providers, reach, testing }: RoutesDeps, record:
 
 const keep = async ({ providers, reach }: Pick<RoutesDeps, 'providers' | 'reach'>, record: ProviderRecord, { listing, error }: TestOutcome, mark: number): Promise<void> => {
   if (!listing) return;
-  reach.note(record, listing, error);
+  await reach.note(record, listing, error);
   if (listing.kind === 'refused') await providers.noteVerdict(record.name, 'refused', mark);
   if (listing.kind === 'listed') await providers.noteVerdict(record.name, 'validated', mark);
 };
@@ -53,7 +53,7 @@ const test = (deps: RoutesDeps): RouteDecl =>
     path: '/api/providers/{name}/test',
     summary: 'Ask a provider whether it answers and takes its key',
     description:
-      'Its list of models is fetched with its key, for at most ten seconds; no model is called and nothing is paid. A provider that was asked and failed is a 200 with `status: error`; 400 means that there was nothing to ask with: no key, no address, or a protocol without such a question.\n\nWhether it took the key is kept and shown as `auth_status`: `validated_key` or `invalid_key`.',
+      'Its list of models is fetched with its key, for at most ten seconds; no model is called and nothing is paid. A provider that was asked and failed is a 200 with `status: error`; 400 means that there was nothing to ask with: no key, no address, or a protocol without such a question.\n\nWhat a provider of your own lists is kept: it appears in GET /api/models with the source `local`, and agents can name it. Whether it took the key is kept and shown as `auth_status`: `validated_key` or `invalid_key`.',
     cost: 20,
     params: Name,
     body: Type.Object({ model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A model that it should list' })) }),

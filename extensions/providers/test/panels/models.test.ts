@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel, type TestKernelOptions } from '@svc/testing';
 import { expect } from 'chai';
 import { type ListServer, ollamaList, openAiList, startListServer } from '../../../../fixtures/providers/list-server.js';
-import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { expectWellMade, picture, useBrowser } from '../../../../test/page/browser.js';
 import { logInAs, person } from '../../../../test/page/callers.js';
 
 const KEY = 'sk-canary-9f3a77c0';
@@ -62,6 +62,56 @@ describe('the panel of models and providers', function () {
     expect(server.asked.at(-1)?.headers['authorization']).to.equal(`Bearer ${KEY}`);
     expect(await provider(kernel, 'openai')).to.include({ auth_status: 'validated_key', is_default: true });
     await expectWellMade(page, 'a key that works');
+  });
+
+  it('opens the form of a first key where the address says so, tests it, and leads to a conversation', async () => {
+    const kernel = await boot();
+    const { page, mistakes } = await chromium.open(at(kernel, '?add=key'));
+    const form = page.getByRole('dialog', { name: 'Add an API key' });
+    await form.waitFor();
+    await expectWellMade(page, 'the form of a first key');
+    await form.getByLabel('Provider', { exact: true }).selectOption('openai');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(KEY);
+    await page.keyboard.press('Enter');
+    await form.getByText('OpenAI accepts the key.').waitFor();
+    await form.getByText('Default model: gpt-5-mini.').waitFor();
+    await expectWellMade(page, 'a first key that works');
+    expect(await page.content()).to.not.contain(KEY);
+    expect(await provider(kernel, 'openai')).to.include({ auth_status: 'validated_key', is_default: true });
+    await form.getByRole('link', { name: 'Start a conversation' }).click();
+    await page.getByRole('textbox', { name: /^Message to/ }).waitFor();
+    expect(await page.getByRole('dialog').count()).to.equal(0);
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('says of a first key that fails what is wrong, and takes another one', async () => {
+    server.answer('/v1/models', { status: 401 });
+    const kernel = await boot();
+    const { page } = await chromium.open(at(kernel, '?add=key'));
+    const form = page.getByRole('dialog', { name: 'Add an API key' });
+    await form.getByLabel('Provider', { exact: true }).selectOption('openai');
+    await form.getByRole('textbox', { name: 'API key' }).fill(KEY);
+    await form.getByRole('button', { name: 'Save and test' }).click();
+    await form.getByText('The key is saved, but the test failed.').waitFor();
+    await form.getByText(/refused the key \(401\)/).waitFor();
+    await form.getByRole('button', { name: 'Replace and try it' }).click();
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(page.url()).to.not.contain('add=');
+  });
+
+  it('never says that a key was not tried, nor that it was answered, where the test of it failed', async () => {
+    server.answer('/v1/models', { status: 500 });
+    const kernel = await boot();
+    const { page } = await chromium.open(at(kernel, '/provider/openai'));
+    await page.getByLabel('New key').fill(KEY);
+    await page.getByRole('button', { name: 'Save and try it' }).click();
+    await page.getByText('OpenAI was asked, and something is wrong.').waitFor();
+    await page.getByText('Key set, last test failed').waitFor();
+    await page.getByText(/^The key is kept\. The test took/).waitFor();
+    expect(await page.locator('main').innerText()).to.not.match(/not tried|Answered in/);
+    await picture(page, 'a key whose test failed');
   });
 
   it('keeps a key that is refused, and says that it was', async () => {

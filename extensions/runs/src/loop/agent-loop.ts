@@ -12,6 +12,7 @@ import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { factOf, keptResult, leftovers, withoutMessage } from '../beside.js';
 import { RunChanged, RunEnded, RunFrames, type RunResult } from '../contract.js';
+import { cutCall } from './cut-call.js';
 import { publishDone, toRunError } from './endings.js';
 import { runErrors } from '../errors.js';
 import { type ModelCall, type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
@@ -202,15 +203,17 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   const error = stopped ? reasonOf(run.signal) : publicError(deps, run, cause);
   const status = stopped ? 'cancelled' : 'failed';
   const also = [deps.events.event(RunEnded, { ...factOf(run), status }), ...(await leftovers(deps, inputOf(run)))];
+  const cut = cutCall(progress, cause, error);
+  const outcomes = cut ? [cut] : [];
   // Who stopped a run is told what it has used; one that nobody watched has nobody to tell, and ends as an error for whoever asks later.
   const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, progress.heard?.text ?? '', 'cancelled') : undefined;
   const finish = { status, ...(result ? { result: keptResult(inputOf(run), result) } : {}), error: toRunError(error) } as const;
   const store = async (): Promise<void> => {
     const note = { kind: 'note' as const, runId: run.id, content: stopped ? error.message : `The run failed: ${error.message}` };
-    const alone = () => deps.journal.advance(run, { finish, also, ...withoutMessage(inputOf(run)) });
+    const alone = () => deps.journal.advance(run, { outcomes, finish, also, ...withoutMessage(inputOf(run)) });
     if (!progress) return alone();
     // Of a session that was taken away meanwhile nothing is left to write to: the run ends by itself.
-    await commitProgress(deps, progress, { finish, also }, [...heardSoFar(progress, run.id), note]).catch((failure: unknown) => (isSessionGone(failure) ? alone() : Promise.reject(failure)));
+    await commitProgress(deps, progress, { outcomes, finish, also }, [...heardSoFar(progress, run.id), note]).catch((failure: unknown) => (isSessionGone(failure) ? alone() : Promise.reject(failure)));
   };
   const tell = (): void => {
     if (result) publishDone(deps, run.id, result);

@@ -41,7 +41,9 @@ export interface ModelCall {
 /** `begun` is a call whose intent the run was accepted with. */
 export async function callModel(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined, begun: ModelCall | undefined): Promise<ModelTurn> {
   const { request, seq } = begun ?? (await beginCall(deps, progress, tools, redo));
+  progress.calling = seq;
   const answer = await answerOf(deps, progress, request);
+  progress.calling = undefined;
   return toTurn(deps, progress, withOwnIds(deps, request, answer), seq);
 }
 
@@ -155,9 +157,11 @@ const thinkingOf = ({ input, agent }: Progress, session: SessionRef): { thinking
 /** The intent of this call with what it may cost. */
 export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress, request: ModelRequest): Promise<{ spec: StepSpec; writes: readonly Write[] }> {
   const reserved = await deps.llm.reserve(request, { actor: progress.actor, agentId: progress.agent.id, runId: progress.run.id });
+  // By its name, where the agent leaves the choice to the daemon: the default may be another one tomorrow.
+  const { provider, model } = await deps.llm.resolve(request);
   const spec = stepSpec(progress, 'model', `${progress.run.id}:${progress.nextSeq}`, 'safe', {
-    provider: request.provider,
-    model: request.model,
+    provider,
+    model,
     ceiling_micros: reserved.ceilingMicros,
     reservation: reserved.reservation,
     through: progress.session.seq,

@@ -42,6 +42,8 @@ export interface Progress {
   readonly shown: Shown;
   /** What the call that is under way has said so far. */
   heard: { text: string; thoughts: string } | undefined;
+  /** The step of that call. */
+  calling: number | undefined;
 }
 
 export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
@@ -67,6 +69,7 @@ export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef,
     staged: undefined,
     shown: nothingShown(),
     heard: undefined,
+    calling: undefined,
   };
   for (const step of run.steps) {
     const outcome = modelOutcomeOf(step);

@@ -2,7 +2,7 @@
 import { type JournalRun, type JournalStep, Nullable, OneOf, type Static, Type, Uuid } from '@svc/api';
 import { talkOf } from '../beside.js';
 import { isOver } from '../loop/endings.js';
-import { inputOf, modelOutcomeOf, toMicrosUsd } from '../run-input.js';
+import { inputOf, modelOutcomeOf, toMicrosUsd, usedBy } from '../run-input.js';
 import { endOf, nameOf, RunStep, shownStep } from './traces.js';
 
 export const RunStatusText = OneOf(['queued', 'running', 'waiting', 'done', 'failed', 'cancelled']);
@@ -21,7 +21,7 @@ const runFields = {
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
   cost_usd: Type.Number(),
-  model: Nullable(Type.String(), { description: 'As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was' }),
+  model: Nullable(Type.String(), { description: 'As provider/model: the last one that answered, or the one that was asked; null while none was' }),
   error: Nullable(
     Type.Object({
       code: Type.String(),
@@ -41,8 +41,8 @@ type RunFields = Omit<Static<typeof ListedRun>, 'agent_name'>;
 
 export const shownRun = (run: JournalRun, steps: readonly JournalStep[]): RunFields => {
   const input = inputOf(run);
-  const outcomes = steps.flatMap((step) => modelOutcomeOf(step) ?? []);
-  const sumOf = (key: 'inputTokens' | 'outputTokens' | 'costMicros'): number => outcomes.reduce((sum, outcome) => sum + outcome[key], 0);
+  const outcomes = steps.flatMap((step) => usedBy(step) ?? []);
+  const sumOf = (key: 'inputTokens' | 'outputTokens' | 'costMicros'): number => outcomes.reduce((sum, outcome) => sum + (outcome[key] ?? 0), 0);
   return {
     run_id: run.id,
     agent_id: input.agentId,

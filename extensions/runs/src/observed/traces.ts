@@ -2,7 +2,7 @@
 import { type Actor, isSvcError, type Journal, type JournalRun, type JournalStep, Nullable, type Static, Type, Uuid } from '@svc/api';
 import type { Entry, SessionsService } from '@svc/ext-sessions/contract';
 import { isOver } from '../loop/endings.js';
-import { inputOf, modelIntentOf, modelOutcomeOf, toMicrosUsd, toolIntentOf, toolOutcomeOf } from '../run-input.js';
+import { inputOf, modelIntentOf, modelOutcomeOf, toMicrosUsd, toolIntentOf, toolOutcomeOf, usedBy } from '../run-input.js';
 
 const SUMMARY_CHARS = 200;
 /** Entries of one run that are looked at; a run of fifty iterations has some hundreds. */
@@ -129,21 +129,21 @@ export const statusOf = (step: JournalStep): string => {
 
 /** One that its run ended in the middle of ended with it. */
 export const shownStep = (step: JournalStep, run: JournalRun): RunStep => {
-  const outcome = modelOutcomeOf(step);
+  const outcome = usedBy(step);
   const isCut = step.status === 'intent' && isOver(run);
   const endedAt = isCut ? run.updatedAt : step.endedAt;
   return {
     seq: step.seq,
     kind: step.kind,
     name: nameOf(step),
-    status: isCut ? (run.status === 'cancelled' ? 'cancelled' : 'failed') : statusOf(step),
+    status: isCut || (step.kind === 'model' && step.status === 'failed' && isOver(run)) ? (run.status === 'cancelled' ? 'cancelled' : 'failed') : statusOf(step),
     started_at: step.startedAt,
     ended_at: endedAt,
     duration_ms: endedAt === null ? null : Date.parse(endedAt) - Date.parse(step.startedAt),
     input_tokens: outcome?.inputTokens ?? null,
     output_tokens: outcome?.outputTokens ?? null,
-    cost_usd: outcome ? toMicrosUsd(outcome.costMicros) : null,
-    attempts: outcome?.attempts.length ?? null,
+    cost_usd: outcome?.costMicros === undefined ? null : toMicrosUsd(outcome.costMicros),
+    attempts: outcome?.attempts?.length ?? null,
     error: isCut ? (run.error?.code ?? null) : failureOf(step),
   };
 };
@@ -156,6 +156,6 @@ const failureOf = (step: JournalStep): string | null => {
 /** The model that answered, or the one that was to be asked. */
 export const nameOf = (step: JournalStep): string => {
   if (step.kind === 'tool') return toolIntentOf(step).tool;
-  const { provider, model } = modelOutcomeOf(step) ?? modelIntentOf(step);
+  const { provider, model } = { ...modelIntentOf(step), ...usedBy(step) };
   return `${provider}/${model}`;
 };

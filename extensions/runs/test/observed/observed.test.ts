@@ -125,7 +125,7 @@ describe('what an agent did', () => {
     const { body } = await of(svc, 'traces');
     expect(body.run.ended_at).to.equal(null);
     expect(body.steps).to.have.length(1);
-    expect(body.steps[0]).to.include({ status: 'running', name: 'default/default', duration_ms: null, ended_at: null });
+    expect(body.steps[0]).to.include({ status: 'running', name: 'openai/gpt-4o', duration_ms: null, ended_at: null });
     expect((await of(svc, 'logs?level=pending')).body.logs.map(({ action }: { action: string }) => action)).to.deep.equal(['ModelCall']);
     open();
     await answer;

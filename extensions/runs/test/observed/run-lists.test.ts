@@ -16,6 +16,7 @@ const script: Script = ({ body }) => {
   const said = JSON.stringify(body.messages.findLast(({ role }: { role: string }) => role === 'user').content).match(/(\w+)\W*$/)?.[1];
   if (said === 'fail') return { status: 400, message: 'this is refused' };
   if (said === 'hang') return { hang: true };
+  if (said === 'slowly') return { deltas: Array.from({ length: 400 }, () => 'one more word '), eventDelayMs: 20 };
   if (said === 'tool' && body.messages.at(-1).role !== 'tool') return { text: 'I look.', toolCalls: [{ id: 'call_1', name: 'system_time', args: {} }] };
   return { text: 'ok', usage: { input: 10, output: 5 } };
 };
@@ -120,14 +121,34 @@ describeOnEngines('the runs of a session', () => {
 
     expect(shown.map(({ status, steps }) => [status, steps.map((step: Row) => `${step.kind} ${step.name} ${step.status} ${step.error}`)])).to.deep.equal([
       ['done', ['model openai/gpt-4o done null', 'tool system_time done null', 'model openai/gpt-4o done null']],
-      ['failed', [`model default/default failed ${shown[1].error.code}`]],
-      ['cancelled', ['model default/default cancelled run_stopped']],
-      ['running', ['model default/default running null']],
+      ['failed', [`model openai/gpt-4o failed ${shown[1].error.code}`]],
+      ['cancelled', ['model openai/gpt-4o cancelled run_stopped']],
+      ['running', ['model openai/gpt-4o running null']],
     ]);
     expect(shown[0].steps[0]).to.include({ input_tokens: 10, output_tokens: 5 });
     expect(shown[0].steps[0].ended_at).to.be.a('string');
     expect(shown[3].ended_at).to.equal(null);
     await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
+  });
+
+  it('tell of a call that was stopped or failed which model it was, what it used until then, and how often it was asked', async () => {
+    const stopped = send('slowly');
+    await until(() => svc.model.requests.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
+    const answer = (await stopped).body;
+    await send('fail');
+    const [cut, failed] = (await runs()).runs;
+    expect(cut).to.include({ status: 'cancelled', model: 'openai/gpt-4o' });
+    expect(
+      [cut?.input_tokens, cut?.output_tokens, cut?.cost_usd].every((figure) => Number(figure) > 0),
+      JSON.stringify(cut),
+    ).to.equal(true);
+    expect(cut?.steps).to.have.length(1);
+    expect(cut?.steps[0]).to.include({ name: 'openai/gpt-4o', status: 'cancelled', attempts: 1, error: 'run_stopped', output_tokens: cut?.output_tokens });
+    expect(answer).to.include({ input_tokens: cut?.input_tokens, output_tokens: cut?.output_tokens });
+    expect(failed).to.include({ status: 'failed', model: 'openai/gpt-4o' });
+    expect(failed?.steps[0]).to.include({ status: 'failed', attempts: 1, error: failed?.error.code });
   });
 
   it('are those of the messages in its history, by their ids', async () => {

@@ -1,5 +1,5 @@
 /** Where a message is written. What was typed outlives the tab, the connection and the daemon; only sending it takes it away. */
-import { bytes, type ComponentChildren, daemon, failed, Icon, IconButton, notify, type OutputOf, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from '@svc/kit';
+import { bytes, type ComponentChildren, daemon, failed, Icon, IconButton, notify, type OutputOf, type RefObject, settled, useEffect, useId, useLayoutEffect, useRef, useState } from '@svc/kit';
 import { draftOf, keepDraft } from './drafts.js';
 import { nowOneCanType } from './later.js';
 import type { Question } from './live-run.js';
@@ -33,7 +33,7 @@ const useCommands = (text: string): readonly Command[] => {
   useEffect(() => {
     if (typed === undefined || commands !== undefined) return;
     setCommands([]);
-    daemon.call('listCommands').then((answer) => setCommands(answer.commands), failed);
+    daemon.call('listCommands').then((answer) => setCommands(answer.commands.filter(({ source }) => source !== 'client')), failed);
   }, [typed]);
   return typed === undefined ? [] : (commands ?? []).filter(({ cmd }) => cmd.slice(1).startsWith(typed)).slice(0, MAX_COMMANDS);
 };
@@ -115,6 +115,26 @@ const useGrowing = (area: RefObject<HTMLTextAreaElement | null>, text: string): 
     element.style.height = `${element.scrollHeight + 2}px`;
   }, [text]);
 
+/** Whether one was typing in the field that has just gone. */
+let wasFocused = false;
+
+/** A message may begin another conversation: who typed it goes on typing there. */
+const useKeptFocus = (area: RefObject<HTMLTextAreaElement | null>): void =>
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (wasFocused) element?.focus();
+    wasFocused = false;
+    return () => {
+      wasFocused = element !== null && document.activeElement === element;
+    };
+  }, []);
+
+const useField = (area: RefObject<HTMLTextAreaElement | null>, text: string): void => {
+  useGrowing(area, text);
+  useKeptFocus(area);
+  useEffect(nowOneCanType, []);
+};
+
 /** Asks for `send` as soon as all that is on its way is there; where one of them fails, not at all. */
 const useWhenUploaded = ({ ready, coming }: Uploads, send: () => void): (() => void) => {
   const [awaited, setAwaited] = useState<number>();
@@ -136,8 +156,7 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
   const id = useId();
   const commands = useCommands(text);
 
-  useGrowing(area, text);
-  useEffect(nowOneCanType, []);
+  useField(area, text);
 
   const isEmpty = text.trim() === '' && uploads.ready.length === 0;
   const canSend = maySend && (!isEmpty || uploads.coming.length > 0);
@@ -148,13 +167,15 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
     setText('');
     keepDraft(draftKey, '');
     uploads.clear();
+    const about = `send ${draftKey}`;
+    settled(about);
     try {
       await onSend(question);
     } catch (error) {
       // It was not taken: here it is again, before what was typed since.
       setText((now) => (now === '' ? question.text : `${question.text}\n\n${now}`));
       uploads.restore(question.attachments);
-      failed(error);
+      failed(error, about);
     }
   };
   const whenUploaded = useWhenUploaded(uploads, () => void send());

@@ -1,6 +1,8 @@
 /** One conversation: its turns, and where the next message is written. */
 import { addressOf, Button, daemon, Dialog, Empty, Failure, failed, go, LinkButton, Loading, may, SvcError, TextArea, useChanges, useEffect, useMemo, useRef, useState } from '@svc/kit';
 import { bringMarkdown } from './answer-text.js';
+import { type Beside, carryTo } from './besides.js';
+import { answeredAlone } from './commands.js';
 import { Composer } from './composer.js';
 import { openConversation, type Conversation } from './conversation.js';
 import { keepDraft } from './drafts.js';
@@ -10,7 +12,7 @@ import { ModelSwitch } from './model-switch.js';
 import type { Agent } from './agents.js';
 import { TurnList } from './turn-list.js';
 import type { TurnActions } from './turn-view.js';
-import { keptTurns, type Turn, withLive } from './turns.js';
+import { keptTurns, type Turn, withBesides, withLive } from './turns.js';
 import { Welcome } from './welcome.js';
 import { t } from './words.js';
 
@@ -48,7 +50,7 @@ const EditDialog = ({ turn, onClose, onSay }: { turn: Turn; onClose: () => void;
 };
 
 const useConversation = (agentId: string, sessionId: string): Conversation => {
-  const conversation = useMemo(() => openConversation(agentId, sessionId), [agentId, sessionId]);
+  const conversation = useMemo(() => openConversation(agentId, sessionId, (moved) => go('chat', [agentId, moved], { replace: true })), [agentId, sessionId]);
   useEffect(() => {
     void bringMarkdown();
     void conversation.refresh();
@@ -67,7 +69,8 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
   const { value: history } = conversation.history;
   const { value: runs } = conversation.runs;
   const { value: lives } = conversation.lives;
-  const kept = useMemo(() => keptTurns(history, runs), [history, runs]);
+  const { value: besides } = conversation.besides;
+  const kept = useMemo(() => withBesides(keptTurns(history, runs), besides), [history, runs, besides]);
   const turns = useMemo(() => withLive(kept, lives), [kept, lives]);
 
   const sayIn = (session: string, question: Question): void => {
@@ -153,24 +156,34 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
   );
 };
 
+/** Nothing of what no conversation keeps is tried again, edited or branched from. */
+const NOTHING = (): void => undefined;
+
 /** Before anything was said: the conversation is made when the first message is sent. */
 export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boolean }) => {
   const maySend = may('runs.send');
   useEffect(() => void whenQuiet().then(bringMarkdown), []);
+  const [besides, setBesides] = useState<readonly Beside[]>([]);
   const begin = async (question: Question): Promise<void> => {
+    const alone = await answeredAlone(agent.id, question);
+    if (alone) return setBesides((now) => [...now, alone]);
     const { session_id } = await daemon.call('createSession', { id: agent.id, body: { activate: true } });
     toSay.set(session_id, question);
+    carryTo(session_id, besides);
     go('chat', [agent.id, session_id], { replace: true });
   };
+  const turns = useMemo(() => withBesides([], besides), [besides]);
+  const actions = useMemo<TurnActions>(
+    () => ({ agentId: agent.id, agentName: agent.name, maySend, mayGrant: false, onRetry: NOTHING, onEdit: NOTHING, onBranch: NOTHING }),
+    [agent.id, agent.name, maySend],
+  );
   return (
     <>
-      <div class="turns-frame">
-        <div class="turns">
-          <div class="turns-inside">
-            <Welcome agent={agent} maySend={maySend} maySetUp={may('providers.write')} isAsked={isSetUp} onTry={(text) => void begin({ text, attachments: [] }).catch(failed)} />
-          </div>
-        </div>
-      </div>
+      <TurnList turns={turns} actions={actions}>
+        {(turns.length === 0 || isSetUp) && (
+          <Welcome agent={agent} maySend={maySend} maySetUp={may('providers.write')} isAsked={isSetUp} onTry={(text) => void begin({ text, attachments: [] }).catch(failed)} />
+        )}
+      </TurnList>
       <Composer
         key={`new ${agent.id}`}
         draftKey={`new ${agent.id}`}

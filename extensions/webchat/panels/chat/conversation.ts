@@ -6,9 +6,12 @@
  *     did not take goes back to where it was typed.
  * C3  Whoever looks at the conversation sees its run, whichever tab, device or program began it.
  * C4  However fast it writes, the page draws once a frame.
+ * C5  What is answered beside the conversation (a slash command, a question by /btw) is kept by nobody: it stays here until the page goes.
+ * C6  One run is not hidden by another: what is followed stays while the next message is sent.
  */
 import { AbortedError, batch, daemon, failed, type OutputOf, signal, SvcError, mustLogIn } from '@svc/kit';
 import { followSession, streamMessage } from '@svc/client/stream';
+import { type Beside, besideOf, carryTo, carriedTo } from './besides.js';
 import { createLiveRuns } from './live-runs.js';
 import { after, type History, type LiveRun, newLiveRun, type Question, type RunEvent } from './live-run.js';
 
@@ -20,6 +23,7 @@ export interface Conversation {
   readonly history: { readonly value: History | undefined };
   readonly runs: { readonly value: readonly SessionRun[] };
   readonly lives: { readonly value: readonly LiveRun[] };
+  readonly besides: { readonly value: readonly Beside[] };
   readonly error: { readonly value: unknown };
   /** Resolves when it is over; rejects with the refusal when it was not taken. */
   send(question: Question): Promise<void>;
@@ -34,10 +38,50 @@ const SHOWN_RUNS = 100;
 /** Of a run that is not over. */
 export const GOING_ON: readonly string[] = ['queued', 'running', 'waiting'];
 
-export const openConversation = (agentId: string, sessionId: string): Conversation => {
+const read = (agentId: string, sessionId: string, stop: AbortSignal) =>
+  Promise.all([daemon.call('getSession', { id: agentId, session_id: sessionId }, { signal: stop }), daemon.call('listSessionRuns', { id: sessionId, limit: SHOWN_RUNS }, { signal: stop })]);
+
+interface Sent {
+  readonly agentId: string;
+  readonly sessionId: string;
+  /** C2 */
+  readonly id: string;
+  readonly question: Question;
+}
+
+const sent = ({ agentId, sessionId, id, question: { text, attachments } }: Sent, options: { signal: AbortSignal; onConnection: (state: string) => void }) =>
+  streamMessage(
+    daemon,
+    agentId,
+    { message: text, session_id: sessionId, ...(attachments.length > 0 ? { attachments: attachments.map(({ file_id, filename }) => ({ file_id, filename })) } : {}) },
+    { idempotencyKey: id, ...options },
+  );
+
+/** Those of this conversation: what the agent does in another one goes on. */
+const stopRuns = async (agentId: string, runs: readonly SessionRun[], lives: readonly LiveRun[]): Promise<void> => {
+  const going = runs.flatMap(({ status, run_id }) => (GOING_ON.includes(status) ? [run_id] : []));
+  const heard = lives.flatMap(({ phase, runId }) => (phase !== 'over' && runId !== undefined ? [runId] : []));
+  const ids = [...new Set([...going, ...heard])];
+  // What was just sent has no name yet.
+  if (ids.length === 0) await daemon.call('stopAgent', { id: agentId });
+  else await Promise.all(ids.map((id) => daemon.call('stopRun', { id })));
+};
+
+const isKept = (history: History | undefined, runId: string | undefined): boolean => history?.messages.some(({ run_id }) => run_id === runId) === true;
+
+/** Whether one goes on and none is watched here: they answer one after the other. One whose end was heard may not be written down yet. */
+const isToFollow = (runs: readonly SessionRun[], watched: readonly LiveRun[]): boolean =>
+  !watched.some(({ phase, runId }) => phase !== 'over' && runId === undefined) && runs.some(({ status, run_id }) => GOING_ON.includes(status) && !watched.some(({ runId }) => runId === run_id));
+
+/** Of a message that the conversation does not keep: it was stopped before anything began, and whoever typed it shall have it back. */
+const refusalOf = ({ failure }: LiveRun): Error => (failure && failure.code !== 'run_stopped' ? new Error(failure.error) : new AbortedError('The message', failure?.error));
+
+/** `onMoved`: a command ended this conversation or began another one, which is gone on with. */
+export const openConversation = (agentId: string, sessionId: string, onMoved: (sessionId: string) => void): Conversation => {
   const history = signal<History | undefined>(undefined);
   const runs = signal<readonly SessionRun[]>([]);
   const lives = createLiveRuns();
+  const besides = signal<readonly Beside[]>(carriedTo(sessionId));
   const error = signal<unknown>(undefined);
   const own = new AbortController();
   let following: AbortController | undefined;
@@ -45,10 +89,7 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
   let again = false;
 
   const load = async (): Promise<void> => {
-    const [known, ran] = await Promise.all([
-      daemon.call('getSession', { id: agentId, session_id: sessionId }, { signal: own.signal }),
-      daemon.call('listSessionRuns', { id: sessionId, limit: SHOWN_RUNS }, { signal: own.signal }),
-    ]);
+    const [known, ran] = await read(agentId, sessionId, own.signal);
     batch(() => {
       history.value = known;
       runs.value = ran.runs;
@@ -84,11 +125,7 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
 
   /** A run that nobody here began is followed from its beginning. */
   const followOthers = (): void => {
-    const watched = lives.all.peek();
-    const isOurs = watched.some((live) => live.phase !== 'over');
-    // One whose end was heard here may not be written down yet.
-    const goesOn = runs.peek().some(({ status, run_id }) => GOING_ON.includes(status) && !watched.some(({ runId }) => runId === run_id));
-    if (following || isOurs || own.signal.aborted || !goesOn) return;
+    if (following || own.signal.aborted || !isToFollow(runs.peek(), lives.all.peek())) return;
     const mine = new AbortController();
     following = mine;
     const live = newLiveRun(`followed ${performance.now()}`);
@@ -104,33 +141,41 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
       });
   };
 
+  /** What was sent from here is over: from now on what is kept tells it, and what nobody keeps stays here. */
+  const settle = async (id: string): Promise<void> => {
+    const over = lives.now(id);
+    const beside = over && besideOf(over, history.peek()?.messages.at(-1)?.seq ?? 0);
+    const moved = over?.command === undefined ? undefined : over.result?.session_id;
+    if (beside && moved !== undefined && moved !== sessionId) {
+      carryTo(moved, [beside]);
+      lives.drop(id);
+      onMoved(moved);
+      return;
+    }
+    await refresh();
+    const isAnswered = over?.result !== undefined && over.result.finish !== 'cancelled';
+    const isLost = history.peek() !== undefined && !isKept(history.peek(), over?.runId);
+    batch(() => {
+      if (beside && isAnswered && (over.command !== undefined || isLost)) besides.value = [...besides.peek(), beside];
+      lives.drop(id);
+    });
+    if (over && !isAnswered && isLost && !own.signal.aborted) throw refusalOf(over);
+  };
+
   return {
     agentId,
     sessionId,
     history,
     runs,
     lives: lives.all,
+    besides,
     error,
     refresh,
     send: async (question) => {
       const live = newLiveRun(newId(), question);
-      // What it says comes in this run's own stream.
-      if (following) {
-        following.abort();
-        following = undefined;
-      }
-      lives.dropFollowed();
       lives.add(live);
-      const events = streamMessage(
-        daemon,
-        agentId,
-        { message: question.text, session_id: sessionId, ...(question.attachments.length > 0 ? { attachments: question.attachments.map(({ file_id, filename }) => ({ file_id, filename })) } : {}) },
-        {
-          idempotencyKey: live.id,
-          signal: own.signal,
-          onConnection: (state) => lives.change(live.id, (now) => ({ ...now, phase: state === 'lost' ? 'lost' : 'thinking' })),
-        },
-      );
+      const onConnection = (state: string): void => lives.change(live.id, (now) => ({ ...now, phase: state === 'lost' ? 'lost' : 'thinking' }));
+      const events = sent({ agentId, sessionId, id: live.id, question }, { signal: own.signal, onConnection });
       try {
         await follow(live.id, events);
       } catch (cause) {
@@ -142,12 +187,9 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
         failed(cause);
         return;
       }
-      await refresh();
-      lives.drop(live.id);
+      await settle(live.id);
     },
-    stop: async () => {
-      await daemon.call('stopAgent', { id: agentId });
-    },
+    stop: () => stopRuns(agentId, runs.peek(), lives.all.peek()),
     close: () => {
       own.abort();
       lives.close();
@@ -155,4 +197,4 @@ export const openConversation = (agentId: string, sessionId: string): Conversati
   };
 };
 
-const newId = (): string => `page-${Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+export const newId = (): string => `page-${Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;

@@ -48,6 +48,8 @@ export interface LiveRun {
   /** Why it ended without an answer. */
   readonly failure?: { readonly error: string; readonly hint?: string | undefined; readonly code: string };
   readonly result?: Extract<RunEvent, { type: 'done' }>['data']['result'];
+  /** The name of the slash command that answers, where no model does. */
+  readonly command?: string;
 }
 
 export type History = OutputOf<'getSession'>;
@@ -93,8 +95,9 @@ export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
     case 'phase': {
       const { phase, detail, attempt } = event.data;
       if (phase === 'restarted') return { ...known, parts: withoutOpenText(known.parts), phase: 'thinking' };
+      if (phase === 'command') return { ...known, phase: 'working', command: detail ?? '' };
       const parts = phase === 'retrying' ? withoutOpenThoughts(known.parts) : known.parts;
-      return { ...known, parts, phase: phase === 'command' ? 'thinking' : phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
+      return { ...known, parts, phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
     }
     case 'thinking_delta':
       return { ...known, parts: withThoughts(known.parts, event.data.content), phase: 'thinking' };

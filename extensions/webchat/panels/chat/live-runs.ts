@@ -11,8 +11,6 @@ export interface LiveRuns {
   /** Shows what was heard, without waiting for the next frame. */
   draw(): void;
   drop(id: string): void;
-  /** Forgets those that were only followed. */
-  dropFollowed(): void;
   close(): void;
 }
 
@@ -46,9 +44,6 @@ export const createLiveRuns = (): LiveRuns => {
     drop: (id) => {
       heard.delete(id);
       all.value = all.peek().filter((live) => live.id !== id);
-    },
-    dropFollowed: () => {
-      all.value = all.peek().filter(({ question }) => question);
     },
     close: () => cancelAnimationFrame(frame),
   };

@@ -187,8 +187,8 @@ const Sessions = ({
   return (
     <Shown of={of}>
       {({ sessions, total }) => {
-        // What nobody has spoken in yet is no conversation, but for the one that is open.
-        const spoken = sessions.filter((session) => session.message_count > 0 || session.active || session.session_id === currentId);
+        // What nobody has spoken in yet is no conversation.
+        const spoken = sessions.filter((session) => session.message_count > 0 || session.active);
         const pinned = spoken.filter(({ session_id }) => pins.includes(session_id));
         const rest = spoken.filter(({ session_id }) => !pins.includes(session_id));
         return (

@@ -1,5 +1,5 @@
 /** One turn: what was asked, what was done about it, and what came of it. */
-import { Button, CopyButton, count, dateTime, Fold, Icon, IconButton, type JSX, memo, money, useState } from '@svc/kit';
+import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, memo, money, useState } from '@svc/kit';
 import { AnswerText } from './answer-text.js';
 import { Attachments } from './attachment.js';
 import { GOING_ON } from './conversation.js';
@@ -86,11 +86,36 @@ const Failed = ({ error, hint, onRetry }: { error: string; hint?: string | undef
   </div>
 );
 
-const noteOf = ({ live, run }: Turn): string | undefined => {
+/** The run was to be asked of a model that nobody named, and none was. */
+const isNamed = (model: string): boolean => !/(^|\/)(default|auto)?$/.test(model);
+
+interface Figures {
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
+}
+
+/** Who answered and what that used; undefined where no model was asked. */
+const figuresOf = ({ live, run }: Turn): Figures | undefined => {
+  const found = live?.result ? { ...live.result, model: `${live.result.provider}/${live.result.model}` } : run && run.model !== null ? { ...run, model: run.model } : undefined;
+  return found && isNamed(found.model) ? found : undefined;
+};
+
+const isStopped = ({ live, run }: Turn): boolean => live?.result?.finish === 'cancelled' || (!live && run?.status === 'cancelled');
+
+/** Why, where it was not by somebody's hand, and after how long. */
+const whyStopped = (run: Turn['run']): string | undefined => {
+  if (run?.error && run.error.code !== 'run_stopped') return run.error.message;
+  return run?.ended_at ? t('stopped_after', { time: duration(Date.parse(run.ended_at) - Date.parse(run.started_at)) }) : undefined;
+};
+
+const noteOf = (turn: Turn): string | undefined => {
+  const { live, run } = turn;
   const finish = live?.result?.finish;
   if (finish === 'length') return t('cut');
   if (finish === 'content_filter') return t('filtered');
-  if (finish === 'cancelled' || (!live && run?.status === 'cancelled')) return t('stopped');
+  if (isStopped(turn)) return t('stopped');
   return !live && run?.status === 'waiting' ? t('waiting') : undefined;
 };
 
@@ -102,10 +127,16 @@ const Outcome = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   if (!live && run?.status === 'failed') return <Failed error={run.error?.message ?? ''} hint={run.error?.hint} onRetry={onRetry} />;
   const note = noteOf(turn);
   return note === undefined ? null : (
-    <p class="muted row">
+    <div class="muted row wrap ended">
       <Icon name="info" size={16} />
-      {note}
-    </p>
+      <span>{note}</span>
+      {isStopped(turn) && <span>{whyStopped(run)}</span>}
+      {isStopped(turn) && onRetry && (
+        <Button small icon="rotate-ccw" onPress={onRetry}>
+          {t('retry')}
+        </Button>
+      )}
+    </div>
   );
 };
 
@@ -113,11 +144,11 @@ const Foot = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   const { run, live } = turn;
   const text = textOf(turn.parts);
   if ((live && live.phase !== 'over') || (!live && run && GOING_ON.includes(run.status))) return null;
-  const figures = live?.result ? { ...live.result, model: `${live.result.provider}/${live.result.model}` } : run && run.model !== null ? { ...run, model: run.model } : undefined;
+  const figures = figuresOf(turn);
   return (
     <div class="turn-tools">
       {text !== '' && <CopyButton text={text} label={t('copy_answer')} />}
-      {actions.maySend && turn.question?.seq !== undefined && run && !live && <IconButton small icon="rotate-ccw" label={t('retry')} onPress={() => actions.onRetry(turn)} />}
+      {actions.maySend && turn.question?.seq !== undefined && run?.status === 'done' && !live && <IconButton small icon="rotate-ccw" label={t('retry')} onPress={() => actions.onRetry(turn)} />}
       {actions.maySend && turn.lastSeq !== undefined && !live && <IconButton small icon="git-branch" label={t('branch')} onPress={() => actions.onBranch(turn)} />}
       {figures && (
         <span class="figures numbers">
@@ -127,6 +158,25 @@ const Foot = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
         </span>
       )}
     </div>
+  );
+};
+
+/** What the daemon answers itself: as it comes, in columns, under its own name. */
+const CommandTurn = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
+  const text = textOf(turn.parts);
+  return (
+    <article class="turn">
+      <Question turn={turn} actions={actions} />
+      <div class="system-said" role="status">
+        <h2 class="row">
+          <Icon name="terminal" size={16} />
+          {t('system')}
+        </h2>
+        {text !== '' && <pre tabIndex={0}>{text}</pre>}
+        {turn.live && <Going live={turn.live} />}
+        {turn.live && <Outcome turn={turn} actions={actions} />}
+      </div>
+    </article>
   );
 };
 
@@ -148,6 +198,7 @@ export const TurnView = memo(({ turn, actions }: { turn: Turn; actions: TurnActi
         </Fold>
       </article>
     );
+  if (turn.beside?.command !== undefined) return <CommandTurn turn={turn} actions={actions} />;
   const isAnswered = turn.parts.length > 0 || turn.live !== undefined || turn.run !== undefined;
   return (
     <article class="turn">
@@ -159,6 +210,12 @@ export const TurnView = memo(({ turn, actions }: { turn: Turn; actions: TurnActi
             <PartShown key={index} part={part} actions={actions} />
           ))}
           {turn.live && <Going live={turn.live} />}
+          {turn.beside && (
+            <p class="muted row">
+              <Icon name="info" size={16} />
+              {t('beside')}
+            </p>
+          )}
           <Outcome turn={turn} actions={actions} />
           <Foot turn={turn} actions={actions} />
         </div>

@@ -1,4 +1,5 @@
 /** From what the daemon keeps and what goes on to what is shown: one turn is what was asked, and all that a run did about it. */
+import type { Beside } from './besides.js';
 import type { SessionRun } from './conversation.js';
 import type { Attached, History, LiveRun, Part } from './live-run.js';
 
@@ -12,6 +13,8 @@ export interface Turn {
   readonly lastSeq?: number;
   readonly run?: SessionRun;
   readonly live?: LiveRun;
+  /** It stands beside the conversation, which keeps nothing of it; with the command that answered, or none where a model did. */
+  readonly beside?: { readonly command?: string };
   /** What the daemon itself says. */
   readonly note?: string;
   /** What a model reads in place of older messages. */
@@ -60,6 +63,7 @@ const liveTurn = (live: LiveRun): Turn => ({
   key: live.id,
   parts: live.parts,
   live,
+  ...(live.command === undefined ? {} : { beside: { command: live.command } }),
   ...(live.question ? { question: { text: live.question.text, images: [], attachments: live.question.attachments } } : {}),
 });
 
@@ -74,6 +78,24 @@ export const withLive = (kept: readonly Turn[], lives: readonly LiveRun[]): read
     return { ...turn, parts: live.parts, live };
   });
   return [...shown, ...lives.filter(({ id }) => !placed.has(id)).map(liveTurn)];
+};
+
+const besideTurn = ({ id, question, parts, command }: Beside): Turn => ({
+  key: id,
+  question: { text: question.text, images: [], attachments: question.attachments },
+  parts,
+  beside: command === undefined ? {} : { command },
+});
+
+/** Each behind the entry that was the last one when it was asked. */
+export const withBesides = (kept: readonly Turn[], besides: readonly Beside[]): readonly Turn[] => {
+  if (besides.length === 0) return kept;
+  const turns = [...kept];
+  for (const beside of besides) {
+    const next = turns.findIndex(({ question, beside: other }) => other === undefined && question?.seq !== undefined && question.seq > beside.afterSeq);
+    turns.splice(next === -1 ? turns.length : next, 0, besideTurn(beside));
+  }
+  return turns;
 };
 
 /** The text of an answer, without what was thought and what its tools did. */

@@ -16,7 +16,7 @@ import { applied } from './apply-manifest.js';
 import { parsedManifest, problemsOf } from './manifest-file.js';
 
 /** Beside what the judge of manifests says. */
-const AT_FAULT: ReadonlySet<string> = new Set(['agent_already_exists', 'manifest_too_large', 'agents_invalid_manifest', 'agents_unknown_model', 'agents_unknown_provider']);
+const AT_FAULT: ReadonlySet<string> = new Set(['agent_already_exists', 'manifest_too_large', 'agents_invalid_manifest', 'agents_unknown_provider']);
 
 type Agent = OutputOf<'getAgent'>;
 type Changed = OutputOf<'patchAgent'>;

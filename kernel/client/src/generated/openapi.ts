@@ -436,7 +436,7 @@ export interface paths {
         get?: never;
         /**
          * Switch the model of an agent
-         * @description A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is refused with what is near to it, but for providers whose models nobody could list, such as a server of your own.
+         * @description A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is taken as it is written, as in the manifest of a new agent, and `warnings` says so, with what is near to it. A provider that there is not is refused.
          *
          *     A run that is under way keeps its model; the next one has the new one. While the mode is `Stable` the model is pinned, and this answers 409.
          */
@@ -1777,7 +1777,7 @@ export interface paths {
          * Ask a provider whether it answers and takes its key
          * @description Its list of models is fetched with its key, for at most ten seconds; no model is called and nothing is paid. A provider that was asked and failed is a 200 with `status: error`; 400 means that there was nothing to ask with: no key, no address, or a protocol without such a question.
          *
-         *     Whether it took the key is kept and shown as `auth_status`: `validated_key` or `invalid_key`.
+         *     What a provider of your own lists is kept: it appears in GET /api/models with the source `local`, and agents can name it. Whether it took the key is kept and shown as `auth_status`: `validated_key` or `invalid_key`.
          */
         post: operations["testProvider"];
         delete?: never;

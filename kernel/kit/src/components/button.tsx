@@ -1,7 +1,7 @@
 /** What is pressed. A button that waits for its work says so and is not pressed twice. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
-import { failed } from './failures.js';
+import { useId, useRef, useState } from 'preact/hooks';
+import { failed, settled } from './failures.js';
 import { Icon, type IconName } from './icon.js';
 import { kitWords } from '../kit-words.js';
 
@@ -19,7 +19,7 @@ export interface ButtonProps {
   readonly title?: string | undefined;
   readonly pressed?: boolean;
   readonly small?: boolean;
-  /** What it rejects with is shown as a notice. */
+  /** What it rejects with is shown as a notice, which goes when it succeeds. */
   readonly onPress?: (event: MouseEvent) => unknown;
   readonly 'aria-expanded'?: boolean;
   readonly 'aria-controls'?: string;
@@ -31,16 +31,22 @@ const isPromise = (value: unknown): value is Promise<unknown> => value instanceo
 const usePress = (onPress: ButtonProps['onPress']): { isBusy: boolean; press: (event: MouseEvent) => void } => {
   const [isBusy, setBusy] = useState(false);
   const busy = useRef(false);
+  const about = useId();
   const press = (event: MouseEvent): void => {
     if (busy.current) return;
     const work = onPress?.(event);
     if (!isPromise(work)) return;
     busy.current = true;
     setBusy(true);
-    work.catch(failed).finally(() => {
-      busy.current = false;
-      setBusy(false);
-    });
+    work
+      .then(
+        () => settled(about),
+        (error: unknown) => failed(error, about),
+      )
+      .finally(() => {
+        busy.current = false;
+        setBusy(false);
+      });
   };
   return { isBusy, press };
 };

@@ -1,6 +1,6 @@
-/** What is said in passing, whoever says it. A failure stays until it is dismissed. */
+/** What is said in passing, whoever says it. A failure stays until it is dismissed, or what it was about succeeds or is left. */
 import { signal } from '@preact/signals';
-import { AbortedError, ClientError, SvcError } from '@svc/client';
+import { AbortedError, ClientError, ConnectionError, SvcError } from '@svc/client';
 
 type NoticeKind = 'done' | 'failure';
 
@@ -9,10 +9,15 @@ interface Notice {
   readonly kind: NoticeKind;
   readonly text: string;
   readonly hint?: string | undefined;
+  /** What failed; when that succeeds, the notice goes. */
+  readonly about?: string | undefined;
+  readonly at: number;
 }
 
 const DONE_MS = 5_000;
 const MAX_SHOWN = 4;
+const SEEN_MS = 1_000;
+export const CONNECTION = 'connection';
 
 export const saidNow = signal<readonly Notice[]>([]);
 let last = 0;
@@ -21,20 +26,31 @@ export const dismiss = (id: number): void => {
   saidNow.value = saidNow.peek().filter((one) => one.id !== id);
 };
 
-const add = (notice: Omit<Notice, 'id'>): void => {
+/** What failed before under this name has succeeded, or is over. */
+export const settled = (about: string): void => {
+  if (saidNow.peek().some((one) => one.about === about)) saidNow.value = saidNow.peek().filter((one) => one.about !== about);
+};
+
+/** A notice that was seen where one was says nothing where one goes; one of just now may be why. */
+export const leftPlace = (): void => {
+  const seenBefore = performance.now() - SEEN_MS;
+  saidNow.value = saidNow.peek().filter(({ kind, at }) => kind === 'done' || at > seenBefore);
+};
+
+const add = (notice: Omit<Notice, 'id' | 'at'>): void => {
   const id = ++last;
   // The same said twice is one notice.
-  saidNow.value = [...saidNow.peek().filter(({ text }) => text !== notice.text), { ...notice, id }].slice(-MAX_SHOWN);
+  saidNow.value = [...saidNow.peek().filter(({ text }) => text !== notice.text), { ...notice, id, at: performance.now() }].slice(-MAX_SHOWN);
   if (notice.kind === 'done') setTimeout(() => dismiss(id), DONE_MS);
 };
 
 export const notify = (text: string): void => add({ kind: 'done', text });
 
-/** Says what an error says of itself; a call that was taken back is no failure. */
-export const failed = (error: unknown): void => {
+/** Says what an error says of itself; a call that was taken back is no failure. `about` names what failed, for `settled`. */
+export const failed = (error: unknown, about?: string): void => {
   if (error instanceof AbortedError) return;
   const { text, hint } = sayingOf(error);
-  add({ kind: 'failure', text, hint });
+  add({ kind: 'failure', text, hint, about: error instanceof ConnectionError ? CONNECTION : about });
 };
 
 /** What people read of an error: what happened, and what to do. */

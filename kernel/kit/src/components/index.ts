@@ -2,7 +2,7 @@
 export { Button, type ButtonKind, type ButtonProps, CopyButton, IconButton, LinkButton } from './button.js';
 export { confirmed, Dialog, Questions } from './dialog.js';
 export { DiffView } from './diff-view.js';
-export { failed, notify, sayingOf } from './failures.js';
+export { failed, notify, sayingOf, settled } from './failures.js';
 export { CheckField, type Option, SearchField, Select, TextArea, TextField } from './fields.js';
 export { FormDialog } from './form-dialog.js';
 export { Icon, iconNamed, type IconName } from './icon.js';

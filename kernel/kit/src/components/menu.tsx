@@ -1,6 +1,9 @@
-/** A button with a list of things to do under it. Arrows move, Enter does, Escape closes. */
+/**
+ * A button with a list of things to do beside it. Arrows move, Enter does, Escape closes. The list lies above everything else
+ * and within the window, wherever the button stands: nothing that scrolls or is drawn later cuts it off.
+ */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { failed } from './failures.js';
 import { Icon, type IconName } from './icon.js';
 
@@ -14,6 +17,22 @@ export interface MenuItem {
   readonly isChosen?: boolean;
   readonly onChoose: () => unknown;
 }
+
+const GAP_PX = 4;
+const EDGE_PX = 8;
+
+/** Under its button, or above it where there is more room; as near to its edge as the window lets it. */
+const place = (list: HTMLElement, button: Element, align: 'start' | 'end'): void => {
+  const { left, right, top, bottom } = button.getBoundingClientRect();
+  const [room, roomAbove] = [innerHeight - bottom - GAP_PX - EDGE_PX, top - GAP_PX - EDGE_PX];
+  list.style.maxHeight = '';
+  const { width, height } = list.getBoundingClientRect();
+  const isAbove = height > room && roomAbove > room;
+  list.style.maxHeight = `${Math.min(height, isAbove ? roomAbove : room)}px`;
+  const isToRight = (align === 'start') === (getComputedStyle(list).direction === 'ltr');
+  list.style.left = `${Math.max(EDGE_PX, Math.min(isToRight ? left : right - width, innerWidth - width - EDGE_PX))}px`;
+  list.style.top = `${isAbove ? Math.max(EDGE_PX, top - GAP_PX - height) : bottom + GAP_PX}px`;
+};
 
 export const Menu = ({
   label,
@@ -30,20 +49,38 @@ export const Menu = ({
 }) => {
   const [isOpen, setOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const entries = (): HTMLElement[] => [...(frame.current?.querySelectorAll<HTMLElement>('[role^=menuitem]:not([disabled])') ?? [])];
   const close = (): void => {
     setOpen(false);
     frame.current?.querySelector('button')?.focus();
   };
+  useLayoutEffect(() => {
+    const [shown, button] = [list.current, frame.current?.querySelector('button')];
+    if (!isOpen || !shown || !button) return;
+    // Above dialogs too. A browser without it draws the list where it stands, fixed all the same.
+    shown.showPopover?.();
+    place(shown, button, align);
+  }, [isOpen]);
   useEffect(() => {
     if (!isOpen) return;
     entries()[0]?.focus();
     const outside = (event: Event): void => {
       if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
     };
+    // What it belongs to goes elsewhere, and it would stay.
+    const moved = (event: Event): void => {
+      if (!(event.target instanceof Node && list.current?.contains(event.target))) setOpen(false);
+    };
     addEventListener('pointerdown', outside);
-    return () => removeEventListener('pointerdown', outside);
+    addEventListener('scroll', moved, { capture: true, passive: true });
+    addEventListener('resize', moved);
+    return () => {
+      removeEventListener('pointerdown', outside);
+      removeEventListener('scroll', moved, { capture: true });
+      removeEventListener('resize', moved);
+    };
   }, [isOpen]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!isOpen) return;
@@ -79,7 +116,7 @@ export const Menu = ({
         {children === undefined ? <Icon name={icon} /> : children}
       </button>
       {isOpen && (
-        <div class={`menu-list ${align}`} role="menu" id={id} aria-label={label}>
+        <div class="menu-list" popover="manual" ref={list} role="menu" id={id} aria-label={label}>
           {items.map((item) => (
             <button
               key={item.id}

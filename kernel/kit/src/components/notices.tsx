@@ -1,8 +1,21 @@
 /** What was said in passing, where people see it and screen readers read it out. */
+import { effect } from '@preact/signals';
+import { address } from '../address.js';
 import { kitWords } from '../kit-words.js';
+import { connection } from '../live.js';
 import { IconButton } from './button.js';
-import { dismiss, saidNow } from './failures.js';
+import { CONNECTION, dismiss, leftPlace, saidNow, settled } from './failures.js';
 import { Icon } from './icon.js';
+
+effect(() => {
+  if (connection.value === 'live') settled(CONNECTION);
+});
+let place = address.peek().panel;
+effect(() => {
+  const { panel } = address.value;
+  if (panel !== place) leftPlace();
+  place = panel;
+});
 
 export const Notices = () => (
   <section class="notices" aria-live="polite" aria-label={kitWords('notices')}>

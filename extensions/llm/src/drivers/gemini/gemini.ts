@@ -8,7 +8,8 @@
  */
 import { isTable } from '@svc/api';
 import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../../contract.js';
-import { classify, ModelFailure, withoutSecrets } from '../../call/model-failure.js';
+import { classify, ModelFailure } from '../../call/model-failure.js';
+import { withoutSecrets } from '../../call/secret-words.js';
 import { type Adaptation, createAdaptations } from '../adaptation.js';
 import type { Driver, Hear } from '../driver.js';
 import { eventJson, exchange, type ExchangeDeps } from '../exchange.js';
