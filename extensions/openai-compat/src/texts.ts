@@ -17,7 +17,7 @@ Choose stateless for UIs that keep the conversation themselves (Open WebUI, Libr
 
 **The agent stays an agent:** its tools run inside and are not shown, its limits and budget hold, the usage is that of all its model calls. \`tools\` of the client are never called, which \`tool_choice\` \`auto\` and \`none\` allow; a choice that demands a call is refused, and so is a turn of a tool in a stateless request.
 
-**Parameters** \`temperature\`, \`top_p\`, \`stop\`, \`seed\`, \`response_format\` and the token limits reach the model. Where its provider's protocol has no place for one, or the model refuses it, the answer is 400 \`llm_parameter_unsupported\` and names it. Other fields are taken and do nothing.
+**Parameters** reach the model with every call. \`stop\` and \`response_format\` shape the answer: where the provider's protocol has no place for one, or the model refuses it, the answer is 400 \`llm_parameter_unsupported\` and names it. \`temperature\`, \`top_p\`, \`presence_penalty\`, \`frequency_penalty\` and \`seed\` are left out for a model that does not take that value (GPT-5 takes a temperature of 1 alone). The header \`X-Svc-Warning\` and a line in the log then name each, with the reason. The header also names fields that ask for another answer and are not handed on: \`tools\`, \`logit_bias\`, \`reasoning_effort\` and the like. Other fields do nothing.
 
 **Failures** before the first word are an HTTP status, streamed or not. One of a run that had begun carries \`x-should-retry: false\`. A client that hangs up ends its run 2 s later. \`Idempotency-Key\` makes a resent request the same run.`;
 

@@ -58,6 +58,8 @@ export const ChatRequest = Type.Object(
     stream_options: Maybe(Type.Object({ include_usage: Maybe(Type.Boolean({ description: 'The usage in a last chunk of its own' })) }, { additionalProperties: true })),
     temperature: Maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: Maybe(Type.Number({ minimum: 0, maximum: 1 })),
+    presence_penalty: Maybe(Type.Number({ minimum: -2, maximum: 2 })),
+    frequency_penalty: Maybe(Type.Number({ minimum: -2, maximum: 2 })),
     max_tokens: Maybe(Type.Integer({ minimum: 1 })),
     max_completion_tokens: Maybe(Type.Integer({ minimum: 1, description: 'The same under its newer name, which wins' })),
     stop: Maybe(Type.Union([StopText, Type.Array(StopText, { minItems: 1, maxItems: 4 })], { description: 'Where the answer ends, before these words: one to four' })),

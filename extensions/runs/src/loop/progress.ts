@@ -11,6 +11,7 @@ import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/
 import { factOf, openingOf, talkOf } from '../beside.js';
 import { type Shown, nothingShown } from './pictures.js';
 import { RunChanged, type RunResult } from '../contract.js';
+import type { LeftOut } from '@svc/ext-llm/contract';
 import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
 
 /** Others that may append to the session while one commit is tried. */
@@ -42,6 +43,8 @@ export interface Progress {
   readonly shown: Shown;
   /** What the call that is under way has said so far. */
   heard: { text: string; thoughts: string } | undefined;
+  /** What its models were asked without, each once. */
+  leftOut: readonly LeftOut[];
 }
 
 export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
@@ -67,6 +70,7 @@ export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef,
     staged: undefined,
     shown: nothingShown(),
     heard: undefined,
+    leftOut: [],
   };
   for (const step of run.steps) {
     const outcome = modelOutcomeOf(step);
@@ -98,6 +102,7 @@ export const resultOf = (progress: Progress, response: string, finish: RunResult
   finish,
   provider: progress.provider,
   model: progress.model,
+  ...(progress.leftOut.length === 0 ? {} : { left_out: progress.leftOut }),
 });
 
 export interface CommitDeps {

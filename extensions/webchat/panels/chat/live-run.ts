@@ -94,7 +94,7 @@ export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
       const { phase, detail, attempt } = event.data;
       if (phase === 'restarted') return { ...known, parts: withoutOpenText(known.parts), phase: 'thinking' };
       const parts = phase === 'retrying' ? withoutOpenThoughts(known.parts) : known.parts;
-      return { ...known, parts, phase: phase === 'command' ? 'thinking' : phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
+      return { ...known, parts, phase: phase === 'command' || phase === 'adjusted' ? 'thinking' : phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
     }
     case 'thinking_delta':
       return { ...known, parts: withThoughts(known.parts, event.data.content), phase: 'thinking' };
