@@ -37,10 +37,12 @@ describe('the openai client', () => {
         await client.chat.completions.create({ ...say('hello'), model });
         expect(JSON.stringify(svc.model.requests.at(-1)?.body.messages), model).to.contain('You are the second.');
       }
-      for (const model of ['gpt-4o', 'svc:nobody', '00000000-0000-4000-8000-000000000000']) {
+      for (const model of ['gpt-4o', '00000000-0000-4000-8000-000000000000']) {
         await client.chat.completions.create({ ...say('hello'), model });
         expect(JSON.stringify(svc.model.requests.at(-1)?.body.messages), model).to.not.contain('You are the second.');
       }
+      const refused: unknown = await client.chat.completions.create({ ...say('hello'), model: 'svc:nobody' }).catch((error: unknown) => error);
+      expect(refused).to.be.instanceOf(NotFoundError).with.property('code', 'model_not_found');
     });
 
     it('hands system text, temperature and max_tokens on to the model, for this run only', async () => {

@@ -2,7 +2,7 @@
 
 export const COMPLETION_TEXT = `For OpenAI's clients and chat UIs: base URL \`http://127.0.0.1:4545/v1\`, any key where none is set.
 
-**Which agent** \`model\` says: \`svc:<agent>\`, an agent id, or an agent name; anything else is the first agent.
+**Which agent** \`model\` says: \`svc:<agent>\`, an agent id, or an agent name; anything else is the first agent, but for what begins with \`svc:\`: where no agent has that name the answer is 404 \`model_not_found\`.
 
 **Which messages count:**
 

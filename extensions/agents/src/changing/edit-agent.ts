@@ -10,10 +10,10 @@ import { type Actor, type KeptRows, type Write, isSvcError } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
 import { type Agent, AgentChanged, type AgentEdited, type AgentManifest, type ModelChoice } from '../contract.js';
 import { agentErrors } from '../errors.js';
-import { type ReadManifest, readManifest } from '../manifest/manifest-reader.js';
+import { type ReadManifest, readManifest, readTaken } from '../manifest/manifest-reader.js';
 import { plainManifest } from '../manifest/manifest-toml.js';
 import { writtenManifest } from '../manifest/manifest-written.js';
-import { withoutOwnEndpoints } from '../manifest/model-endpoints.js';
+import { asWrittenHere } from '../manifest/other-daemons.js';
 import { type SpawnDeps, reviewOf } from '../spawning.js';
 import type { Change } from './change.js';
 
@@ -62,7 +62,7 @@ const judged = async (deps: EditDeps, actor: Actor, agent: Agent, change: Change
   const written = writtenManifest(agent.manifest);
   const ground = { schemas: deps.schemas, declared: deps.capabilities.declared() };
   const raw = plainManifest(change.apply(written));
-  const read = await readManifest(ground, await withoutOwnEndpoints(raw, deps.providers), change.source);
+  const read = await readTaken(ground, await asWrittenHere(raw, deps.providers), change.source);
   const manifest = inMode(agent, read.manifest);
   if (isSame(manifest, agent.manifest)) return { manifest, warnings: [...change.warnings(written), ...read.warnings] };
   await refuseUnlessGranted(deps, actor, agent, manifest);

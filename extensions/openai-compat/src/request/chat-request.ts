@@ -51,7 +51,8 @@ export const ChatRequest = Type.Object(
     model: Type.String({
       minLength: 1,
       maxLength: MAX_NAME_CHARS,
-      description: '`svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent',
+      description:
+        '`svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent, but for a `svc:` name that no agent has (404)',
     }),
     messages: Type.Array(ChatMessage, { minItems: 1, description: 'Of a stateless request all of them, at most 10,000; else the last user message and what is said as system' }),
     stream: Maybe(Type.Boolean({ description: 'Answer with server-sent events' })),
