@@ -56,7 +56,7 @@ export const ChatRequest = Type.Object(
     }),
     messages: Type.Array(ChatMessage, { minItems: 1, description: 'Of a stateless request all of them, at most 10,000; else the last user message and what is said as system' }),
     stream: Maybe(Type.Boolean({ description: 'Answer with server-sent events' })),
-    stream_options: Maybe(Type.Object({ include_usage: Maybe(Type.Boolean({ description: 'The usage in a last chunk of its own' })) }, { additionalProperties: true })),
+    stream_options: Maybe(Type.Object({ include_usage: Maybe(Type.Boolean({ description: 'The usage in a last chunk of its own, too' })) }, { additionalProperties: true })),
     temperature: Maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: Maybe(Type.Number({ minimum: 0, maximum: 1 })),
     presence_penalty: Maybe(Type.Number({ minimum: -2, maximum: 2 })),
