@@ -6,7 +6,7 @@
  * minutes before anything of ours may speak. Here the order is: right machine, prebuilt file, compiler at hand, compile.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,9 +44,24 @@ const inSqlite = (program, args, timeout) => {
   return spawnSync(process.execPath, [createRequire(path.join(home, 'package.json')).resolve(program), ...args], { cwd: home, encoding: 'utf8', timeout });
 };
 
+/** What a compiler needs of Node, in the order in which node-gyp looks for them. */
+const HEADERS = ['include/node/node_api.h', 'include/node/common.gypi'];
+
+/**
+ * The folder that holds the headers of this very Node, where it was installed with them (from nodejs.org, a distribution's
+ * packages, nvm). node-gyp would fetch them from nodejs.org instead. What a person set wins.
+ */
+export const headersFolder = (program = process.execPath, environment = process.env) => {
+  const named = environment.npm_config_nodedir || environment.npm_package_config_node_gyp_nodedir;
+  if (named) return named;
+  const prefix = path.dirname(path.dirname(existsSync(program) ? realpathSync(program) : program));
+  return HEADERS.every((file) => existsSync(path.join(prefix, file))) ? prefix : undefined;
+};
+
 const compile = () => {
   console.log('Compiling SQLite for this machine; it takes about two minutes.');
-  const result = inSqlite('node-gyp/bin/node-gyp.js', ['rebuild'], COMPILE_LIMIT_MS);
+  const headers = headersFolder();
+  const result = inSqlite('node-gyp/bin/node-gyp.js', ['rebuild', ...(headers === undefined ? [] : [`--nodedir=${headers}`])], COMPILE_LIMIT_MS);
   if (result.status === 0 && loads()) return undefined;
   const tail = `${result.stdout ?? ''}\n${result.stderr ?? ''}`.trim().split('\n').slice(-TAIL_LINES).join('\n');
   return `${tail}\nSQLite could not be compiled; the lines above say why. \`npm run doctor\` looks at the rest of this machine.`;

@@ -37,10 +37,12 @@ describe('the openai client', () => {
         await client.chat.completions.create({ ...say('hello'), model });
         expect(JSON.stringify(svc.model.requests.at(-1)?.body.messages), model).to.contain('You are the second.');
       }
-      for (const model of ['gpt-4o', 'svc:nobody', '00000000-0000-4000-8000-000000000000']) {
+      for (const model of ['gpt-4o', '00000000-0000-4000-8000-000000000000']) {
         await client.chat.completions.create({ ...say('hello'), model });
         expect(JSON.stringify(svc.model.requests.at(-1)?.body.messages), model).to.not.contain('You are the second.');
       }
+      const refused: unknown = await client.chat.completions.create({ ...say('hello'), model: 'svc:nobody' }).catch((error: unknown) => error);
+      expect(refused).to.be.instanceOf(NotFoundError).with.property('code', 'model_not_found');
     });
 
     it('hands system text, temperature and max_tokens on to the model, for this run only', async () => {
@@ -156,13 +158,14 @@ describe('the openai client', () => {
       expect(raw.text.endsWith('data: [DONE]\n\n')).to.equal(true);
     });
 
-    it('with the usage once: with include_usage in a chunk of its own, without choices', async () => {
+    it('with the usage beside the end; with include_usage also in a chunk of its own, without choices', async () => {
       const svc = await bootWithModel({ deltas: ['a', 'b'], usage: { input: 2, output: 2 } });
       const chunks = [];
       for await (const chunk of await clientOf(svc).chat.completions.create({ ...say('go'), stream: true, stream_options: { include_usage: true } })) chunks.push(chunk);
-      expect(chunks.filter((chunk) => chunk.usage)).to.have.length(1);
-      expect(chunks.at(-1)).to.deep.include({ choices: [], usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 } });
-      expect(chunks.at(-2)?.choices[0]?.finish_reason).to.equal('stop');
+      const usage = { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 };
+      expect(chunks.filter((chunk) => chunk.usage)).to.have.length(2);
+      expect(chunks.at(-1)).to.deep.include({ choices: [], usage });
+      expect([chunks.at(-2)?.choices[0]?.finish_reason, chunks.at(-2)?.choices[0]?.delta, chunks.at(-2)?.usage]).to.deep.equal(['stop', {}, usage]);
     });
 
     it('through its stream helper, with include_usage', async () => {

@@ -15,9 +15,9 @@ import { modelRemarks } from './changing/model-remarks.js';
 import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
 import type { ManifestGround } from './manifest/manifest-judge.js';
-import { type ReadManifest, readManifest } from './manifest/manifest-reader.js';
+import { type ReadManifest, readManifest, readTaken } from './manifest/manifest-reader.js';
 import { checkManifestSize, parseManifestToml, plainManifest } from './manifest/manifest-toml.js';
-import { withoutOwnEndpoints } from './manifest/model-endpoints.js';
+import { asWrittenHere } from './manifest/other-daemons.js';
 import type { AgentStore } from './store.js';
 
 const MAX_CHILDREN = 50;
@@ -134,7 +134,7 @@ const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<ReadM
   if (text === undefined) checkManifestSize(JSON.stringify(request.manifest ?? {}));
   const raw = text === undefined ? plainManifest(request.manifest ?? {}) : await parseManifestToml(text);
   const ground = { schemas: deps.schemas, declared: deps.capabilities.declared() };
-  const read = await readManifest(ground, await withoutOwnEndpoints(raw, deps.providers), text);
+  const read = await readTaken(ground, await asWrittenHere(raw, deps.providers), text);
   // What the request says goes through the same rules as what a manifest says.
   const { name } = request.name === undefined ? read.manifest : (await readManifest(ground, { name: request.name })).manifest;
   const model = request.model === undefined ? read.manifest.model : { ...read.manifest.model, ...request.model };
@@ -150,7 +150,7 @@ const templateText = async ({ templates }: SpawnDeps, name: string): Promise<str
 
 /** What a text says, for whoever only asks. */
 export const readText = async (deps: SpawnDeps, text: string): Promise<ReadManifest> =>
-  readManifest({ schemas: deps.schemas, declared: deps.capabilities.declared() }, await withoutOwnEndpoints(await parseManifestToml(text), deps.providers), text);
+  readTaken({ schemas: deps.schemas, declared: deps.capabilities.declared() }, await asWrittenHere(await parseManifestToml(text), deps.providers), text);
 
 const fingerprintOf = ({ key: _key, ...request }: SpawnRequest): string =>
   createHash('sha256')

@@ -42,15 +42,27 @@ export const AnswerFormat = Type.Union([
 ]);
 export type AnswerFormat = Plain<typeof AnswerFormat>;
 
-/** What a caller asked of this one call. A model whose wire cannot hold one of them is not asked: `llm_parameter_unsupported` names it. */
+/**
+ * What a caller asked of this one call. A model that cannot hold `stop` or `format` is not asked: `llm_parameter_unsupported` names it.
+ * The others are left out for a model that does not take them, and named in `leftOut`.
+ */
 export const Parameters = Type.Object({
-  temperature: Type.Optional(Type.Number({ description: "Instead of the request's own, which a model that takes none is asked without" })),
+  temperature: Type.Optional(Type.Number({ description: "Instead of the request's own" })),
   topP: Type.Optional(Type.Number()),
+  presencePenalty: Type.Optional(Type.Number()),
+  frequencyPenalty: Type.Optional(Type.Number()),
   stop: Type.Optional(Type.Array(Type.String())),
   seed: Type.Optional(Type.Integer()),
   format: Type.Optional(AnswerFormat),
 });
 export type Parameters = Plain<typeof Parameters>;
+
+/** A parameter of the caller that the model was asked without. */
+export const LeftOut = Type.Object({
+  parameter: Type.String({ description: 'By its name in the chat-completions protocol' }),
+  why: Type.String({ description: 'Goes on a sentence about the model' }),
+});
+export type LeftOut = Plain<typeof LeftOut>;
 
 export const ModelRequest = Type.Object({
   ...Choice.properties,
@@ -131,8 +143,17 @@ export const RetryWait = Type.Object({
 });
 export type RetryWait = Plain<typeof RetryWait>;
 
-/** What a call says while it goes on: pieces of thought and of text, why it waits (what was thought until then is void), and at the end the whole answer. */
-export const AnswerPiece = Type.Union([Type.Object({ thought: Type.String() }), Type.Object({ text: Type.String() }), Type.Object({ waits: RetryWait }), Type.Object({ answer: ModelAnswer })]);
+/**
+ * What a call says while it goes on: what the model was asked without, pieces of thought and of text, why it waits (what was thought until
+ * then is void), and at the end the whole answer.
+ */
+export const AnswerPiece = Type.Union([
+  Type.Object({ leftOut: Type.Array(LeftOut) }),
+  Type.Object({ thought: Type.String() }),
+  Type.Object({ text: Type.String() }),
+  Type.Object({ waits: RetryWait }),
+  Type.Object({ answer: ModelAnswer }),
+]);
 export type AnswerPiece = Plain<typeof AnswerPiece>;
 
 export const EmbedRequest = Type.Object({
@@ -167,6 +188,7 @@ export const DriverTarget = Type.Object({
 export type DriverTarget = Plain<typeof DriverTarget>;
 
 export const DriverEvent = Type.Union([
+  Type.Object({ type: Type.Literal('left_out'), leftOut: Type.Array(LeftOut) }),
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
   Type.Object({ type: Type.Literal('thought'), text: Type.String() }),
   Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String(), signature: Type.Optional(Type.String()) }),
@@ -187,7 +209,7 @@ const Driver = defineService('model-driver', '1.0.0', {
 /** The driver of one wire: `openai`, `anthropic`, `gemini` and `builtin` are llm's own, any other name an extension may provide. */
 export const ModelDriver = (wire: string): typeof Driver => named(Driver, wire);
 
-export const Llm = defineService('llm', '1.0.0', {
+export const Llm = defineService('llm', '1.1.0', {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
   resolve: method(
     [Choice],
@@ -199,8 +221,11 @@ export const Llm = defineService('llm', '1.0.0', {
       why: Type.String(),
     }),
   ),
-  /** Throws `llm_parameter_unsupported` for the first of these that the wire of this model cannot hold. What only the model refuses shows when it is asked. */
-  checkParameters: method([Choice, Parameters], Type.Void()),
+  /**
+   * What of these the model would be asked without. Throws `llm_parameter_unsupported` for the first that its wire cannot hold and that
+   * must not be left out. What only the model refuses shows when it was asked once.
+   */
+  checkParameters: method([Choice, Parameters], Type.Array(LeftOut)),
   /** Whether a model can be told to think before it answers, key or no key; null where its provider is not known. */
   canThink: method([Choice], Nullable(Type.Boolean())),
   /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */

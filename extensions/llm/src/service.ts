@@ -26,8 +26,10 @@ import {
   type Llm,
   type LlmService,
   LlmUsed,
+  type LeftOut,
   type ModelAnswer,
   type ModelRequest,
+  type Parameters,
   type RetryWait,
   type Usage,
 } from './contract.js';
@@ -94,7 +96,7 @@ export const servedLlm = (deps: LlmDeps): ServiceMethods<typeof Llm> => ({ ...cr
 export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => inMemory(deps).resolve(choice),
   canThink: async (choice) => inMemory(deps).canThink(choice),
-  checkParameters: async (choice, parameters) => checkParameters(await deps.resolution.resolve(choice), parameters),
+  checkParameters: async (choice, parameters) => leftOutOf(deps, await deps.resolution.resolve(choice), parameters),
   admit: (agentId) => deps.quota.admit(agentId),
   reserve: (request, context) => reserve(deps, request, context),
   complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined, onThought: undefined }),
@@ -104,6 +106,18 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   spending: async (actor, agentIds, since) => inMemory(deps).spending(actor, agentIds, since),
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
+
+/** What the wire cannot hold, and what its driver knows of this model. */
+const leftOutOf = ({ drivers }: LlmDeps, resolved: Resolved, asked: Parameters): readonly LeftOut[] => {
+  const { kept, leftOut } = checkParameters(resolved, asked);
+  if (kept === undefined) return leftOut;
+  const { record, wireModel } = resolved;
+  try {
+    return [...leftOut, ...(drivers(record.wire, record.name).leavesOut?.({ provider: resolved.provider, model: wireModel }, { parameters: kept }) ?? [])];
+  } catch {
+    return leftOut; // that nobody speaks its wire is said by the call, which may have another model to ask
+  }
+};
 
 const UNPRICED = { info: undefined, price: undefined };
 
@@ -142,6 +156,7 @@ interface Listening {
   readonly signal: AbortSignal;
   readonly onText: ((text: string) => void) | undefined;
   readonly onThought: ((text: string) => void) | undefined;
+  readonly onLeftOut?: ((parameters: readonly LeftOut[]) => void) | undefined;
   readonly onWait?: ((wait: RetryWait) => void) | undefined;
 }
 
@@ -166,7 +181,7 @@ const streamed = (deps: LlmDeps, request: ModelRequest, context: CallContext, si
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
   const pieces = createPieces();
-  const answer = complete(deps, request, context, { signal: left.signal, onText: pieces.put, onThought: pieces.think, onWait: pieces.waits }).finally(() =>
+  const answer = complete(deps, request, context, { signal: left.signal, onText: pieces.put, onThought: pieces.think, onLeftOut: pieces.leftOut, onWait: pieces.waits }).finally(() =>
     signal.removeEventListener('abort', cancel),
   );
   return pieces.taken(answer, () => left.abort());

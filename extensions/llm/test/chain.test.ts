@@ -143,7 +143,7 @@ describe('the chain of one call', () => {
 
   it('stops at the first model that answers, and tells that its key was taken', async () => {
     const outcome = await play({ ...two, turns: [[text('hi'), STOP]] });
-    expect(outcome.result).to.deep.include({ ok: true, said: { text: 'hi', thoughts: '', thoughtChars: 0, calls: [], stop: 'end', inputTokens: undefined, outputTokens: undefined } });
+    expect(outcome.result).to.deep.include({ ok: true, said: { text: 'hi', thoughts: '', thoughtChars: 0, calls: [], stop: 'end', leftOut: [], inputTokens: undefined, outputTokens: undefined } });
     expect(outcome.taken).to.deep.equal(['one']);
     expect(outcome.refused).to.deep.equal([]);
   });
@@ -320,7 +320,10 @@ describe('the chain of one call', () => {
 
 describe('the calls of an answer', () => {
   const call = (fields: object) =>
-    callsOf({ text: '', thoughts: '', thoughtChars: 0, calls: [{ id: 'c', name: 'look', argsText: '{}', ...fields }], stop: 'end', inputTokens: 0, outputTokens: 0 }, seededIds('calls'))[0];
+    callsOf(
+      { text: '', thoughts: '', thoughtChars: 0, calls: [{ id: 'c', name: 'look', argsText: '{}', ...fields }], stop: 'end', leftOut: [], inputTokens: 0, outputTokens: 0 },
+      seededIds('calls'),
+    )[0];
 
   it('have their arguments as values, and none as an empty object', () => {
     expect(call({ argsText: '{"n":[1]}' })).to.deep.equal({ id: 'c', name: 'look', args: { n: [1] } });

@@ -6,12 +6,13 @@ import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { AnswerHead } from './answer/completion.js';
 import { openAiErrors } from './answer/error-object.js';
 import { ChatAnswer, ChatBegin, ChatChunks } from './answer/projections.js';
+import { together, warningOf } from './answer/warning.js';
 import { chunkStream, Completion, OpenAiModel } from './answer/schemas.js';
 import { compatErrors } from './errors.js';
 import { askedAlone, askedInTalk } from './request/asked.js';
 import { ChatRequest } from './request/chat-request.js';
 import { CHAT_EXAMPLES } from './request/examples.js';
-import { checkServed, parametersOf } from './request/parameters.js';
+import { checkServed, notHandedOn, parametersOf } from './request/parameters.js';
 import { agentNamed, idOf, lookUp, type Named, statelessIdOf } from './talk/model-ids.js';
 import type { People } from './talk/people.js';
 import { isStateless, sessionNamed, sessionOf } from './talk/which-talk.js';
@@ -115,9 +116,10 @@ async function complete(deps: CompatDeps, req: Req<unknown, unknown, ChatRequest
     ...askedAgain(headers),
   });
   const head: AnswerHead = { id: `chatcmpl-${submitted.runId}`, created: Math.floor(deps.clock.now() / 1_000), model: body.model };
-  const shownHeaders = { 'x-svc-run': submitted.runId, ...(alone ? {} : { 'x-svc-session': submitted.sessionId }) };
-  if (!body.stream) return waitFor(submitted.topic, ChatAnswer, head, { headers: shownHeaders });
-  const shown = { head, includeUsage: body.stream_options?.include_usage ?? false };
+  const leftOut = together(notHandedOn(body), submitted.leftOut ?? []);
+  const shownHeaders = { 'x-svc-run': submitted.runId, ...(alone ? {} : { 'x-svc-session': submitted.sessionId }), ...warningOf(leftOut) };
+  if (!body.stream) return waitFor(submitted.topic, ChatAnswer, { ...head, leftOut }, { headers: shownHeaders });
+  const shown = { head, includeUsage: body.stream_options?.include_usage ?? false, leftOut };
   // The stream begins when the run has something to show; what fails before that is an HTTP status.
   return waitFor(submitted.topic, ChatBegin, { ...shown, topic: submitted.topic }, { headers: shownHeaders, late: { afterMs: MAX_SILENCE_MS, reply: follow(submitted.topic, ChatChunks, shown) } });
 }

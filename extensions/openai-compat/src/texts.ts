@@ -2,7 +2,7 @@
 
 export const COMPLETION_TEXT = `For OpenAI's clients and chat UIs: base URL \`http://127.0.0.1:4545/v1\`, any key where none is set.
 
-**Which agent** \`model\` says: \`svc:<agent>\`, an agent id, or an agent name; anything else is the first agent.
+**Which agent** \`model\` says: \`svc:<agent>\`, an agent id, or an agent name; anything else is the first agent, but for what begins with \`svc:\`: where no agent has that name the answer is 404 \`model_not_found\`.
 
 **Which messages count:**
 
@@ -15,9 +15,9 @@ export const COMPLETION_TEXT = `For OpenAI's clients and chat UIs: base URL \`ht
 
 Choose stateless for UIs that keep the conversation themselves (Open WebUI, LibreChat), so that editing, regenerating and their titles do what they show. Such a request is sent to the model whole, or fails as too long; it is not kept as a conversation. A session that is named wins over \`user\`; a session and stateless at once are refused. System and developer messages, wherever they stand, follow on the agent's own prompt, for this run only. A slash command works in a session, and is plain words in a stateless request.
 
-**The agent stays an agent:** its tools run inside and are not shown, its limits and budget hold, the usage is that of all its model calls. \`tools\` of the client are never called, which \`tool_choice\` \`auto\` and \`none\` allow; a choice that demands a call is refused, and so is a turn of a tool in a stateless request.
+**The agent stays an agent:** its tools run inside and are not shown, its limits and budget hold, the usage is that of all its model calls. \`tools\` of the client are never called, which \`tool_choice\` \`auto\` and \`none\` allow; a choice that demands a call is refused. What such tools were asked and gave earlier, in a stateless request, is told to the model in words.
 
-**Parameters** \`temperature\`, \`top_p\`, \`stop\`, \`seed\`, \`response_format\` and the token limits reach the model. Where its provider's protocol has no place for one, or the model refuses it, the answer is 400 \`llm_parameter_unsupported\` and names it. Other fields are taken and do nothing.
+**Parameters** reach the model with every call. \`stop\` and \`response_format\` shape the answer: where the provider's protocol has no place for one, or the model refuses it, the answer is 400 \`llm_parameter_unsupported\` and names it. \`temperature\`, \`top_p\`, \`presence_penalty\`, \`frequency_penalty\` and \`seed\` are left out for a model that does not take that value (GPT-5 takes a temperature of 1 alone). The header \`X-Svc-Warning\` and a line in the log then name each, with the reason. The header also names fields that ask for another answer and are not handed on: \`tools\`, \`logit_bias\`, \`reasoning_effort\` and the like. Other fields do nothing.
 
 **Failures** before the first word are an HTTP status, streamed or not. One of a run that had begun carries \`x-should-retry: false\`. A client that hangs up ends its run 2 s later. \`Idempotency-Key\` makes a resent request the same run.`;
 

@@ -20,7 +20,7 @@ import {
 } from '@svc/api';
 import { Agent } from '@svc/ext-agents/contract';
 import { Attachment } from '@svc/ext-files/contract';
-import { Attempt, Parameters } from '@svc/ext-llm/contract';
+import { Attempt, LeftOut, Parameters } from '@svc/ext-llm/contract';
 import { Part } from '@svc/ext-sessions/contract';
 
 export const Door = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
@@ -58,6 +58,7 @@ export const Submitted = Type.Object({
   sessionId: Type.String(),
   replayed: Type.Boolean({ description: 'True when the key named a run that exists' }),
   position: Type.Integer({ description: '0 when it runs at once' }),
+  leftOut: Type.Optional(Type.Array(LeftOut, { description: 'What of the parameters the model will be asked without, as far as is known' })),
 });
 export type Submitted = Plain<typeof Submitted>;
 
@@ -72,6 +73,7 @@ export const RunResult = Type.Object({
   finish: OneOf(['stop', 'length', 'content_filter', 'cancelled']),
   provider: Type.String(),
   model: Type.String(),
+  left_out: Type.Optional(Type.Array(LeftOut, { description: 'What of the parameters of the request the model was asked without' })),
 });
 export type RunResult = Plain<typeof RunResult>;
 
@@ -80,12 +82,14 @@ export const CommandAnswer = Type.Object({ command: Type.String(), message: Type
 export type CommandAnswer = Plain<typeof CommandAnswer>;
 
 const Phase = Type.Object({
-  phase: OneOf(['queued', 'thinking', 'waiting', 'retrying', 'restarted', 'command'], {
-    description: '`restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again',
+  phase: OneOf(['queued', 'thinking', 'waiting', 'retrying', 'restarted', 'command', 'adjusted'], {
+    description:
+      '`restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again; `adjusted` says in `left_out` what the model was asked without',
   }),
   detail: Type.Optional(Type.String()),
   attempt: Type.Optional(Type.Integer()),
   approval_id: Type.Optional(Type.String()),
+  left_out: Type.Optional(Type.Array(LeftOut)),
 });
 const Failure = Type.Object(
   {
@@ -110,7 +114,7 @@ const Done = Type.Object(
 );
 
 /** What a run's topic carries. Exactly one of `done` and `error` ends it. */
-export const RunFrames = defineFrames('runs.frames', '1.1.0', {
+export const RunFrames = defineFrames('runs.frames', '1.2.0', {
   frames: {
     phase: Phase,
     thinking_delta: Type.Object(
@@ -149,7 +153,7 @@ export const RunInfo = Type.Object({
 });
 export type RunInfo = Plain<typeof RunInfo>;
 
-export const Runs = defineService('runs', '1.0.0', {
+export const Runs = defineService('runs', '1.1.0', {
   submit: method([Actor, RunDraft], Submitted),
   get: method([Actor, Type.String()], RunInfo),
   list: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), active: Type.Optional(Type.Boolean()), limit: Type.Optional(Type.Integer()) })], Type.Array(RunInfo)),

@@ -23,7 +23,7 @@ import {
 } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { UploadsService } from '@svc/ext-files/contract';
-import type { LlmService } from '@svc/ext-llm/contract';
+import type { LeftOut, LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { attachedParts, bringPictures } from './attachments.js';
 import { besideOf, besideWords, factOf, talkOf, withoutAsidePrefix } from './beside.js';
@@ -98,11 +98,16 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
   if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id);
   if (draft.thinking === true) await checkThinking(deps, agent);
   if (draft.parts.some((part) => part.type === 'image')) await checkSight(deps, agent);
-  if (draft.parameters) await deps.llm.checkParameters(agent.manifest.model, draft.parameters);
+  const leftOut = await leftOutOf(deps, agent, draft);
   if (draft.sessionId !== undefined) await deps.sessions.named(actor, agent, draft.sessionId);
   if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
-  return accept(deps, actor, agent, sessionId, draft, draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts);
+  const submitted = await accept(deps, actor, agent, sessionId, draft, draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts);
+  return leftOut.length === 0 ? submitted : { ...submitted, leftOut };
 }
+
+/** Throws for what the model cannot be asked with and must not be asked without. */
+const leftOutOf = async ({ llm }: RunsDeps, agent: Agent, { temperature, parameters }: RunDraft): Promise<readonly LeftOut[]> =>
+  temperature === undefined && parameters === undefined ? [] : llm.checkParameters(agent.manifest.model, { ...parameters, ...(temperature === undefined ? {} : { temperature }) });
 
 /** What the attachments say follows what was said. A message that was sent before is answered from its row: nothing is read for it again. */
 async function withAttachments(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDraft): Promise<readonly Part[]> {

@@ -81,7 +81,7 @@ export const createLogRoute = (deps: LogStreamDeps): RouteDecl => {
       level: Type.Optional(OneOf(LEVELS, { description: 'info when left out; what is below `[log] level` is never written' })),
       filter: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the message or of the area, without case' })),
       agent_id: Type.Optional(Type.String({ format: 'uuid' })),
-      lines: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_BACKFILL })),
+      lines: Type.Optional(Type.Integer({ minimum: 0, description: `More than ${MAX_BACKFILL} is ${MAX_BACKFILL}` })),
     }),
     responses: { 200: { description: 'An event without a name for each line', contentType: 'text/event-stream', events: { '': Line } } },
     handler: async ({ query, headers }) => {
@@ -89,7 +89,12 @@ export const createLogRoute = (deps: LogStreamDeps): RouteDecl => {
       const topic = topicOf(deps);
       const { level = 'info', filter = '', agent_id: agentId, lines = BACKFILL } = query;
       const newest = deps.streams.here(topic)?.seq ?? 0;
-      return follow(topic, LogSse, { level, filter: filter.toLowerCase(), ...(agentId === undefined ? {} : { agentId }) }, { after: headers['last-event-id'] ?? Math.max(0, newest - lines) });
+      return follow(
+        topic,
+        LogSse,
+        { level, filter: filter.toLowerCase(), ...(agentId === undefined ? {} : { agentId }) },
+        { after: headers['last-event-id'] ?? Math.max(0, newest - Math.min(lines, MAX_BACKFILL)) },
+      );
     },
   });
 };

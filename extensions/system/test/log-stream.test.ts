@@ -91,6 +91,6 @@ describe('the stream of log lines', () => {
     expect((await kernel.as('veras-key').get('/api/agents')).status).to.equal(200);
     expect((await kernel.as('veras-key').get('/api/logs/stream')).status).to.equal(403);
     expect((await kernel.as('nobody').get('/api/logs/stream')).status).to.equal(401);
-    for (const bad of ['level=loud', 'lines=1001', 'lines=-1', 'agent_id=x']) expect((await kernel.http.get(`/api/logs/stream?${bad}`)).status, bad).to.equal(400);
+    for (const bad of ['level=loud', 'lines=-1', 'agent_id=x']) expect((await kernel.http.get(`/api/logs/stream?${bad}`)).status, bad).to.equal(400);
   });
 });

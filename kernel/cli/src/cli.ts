@@ -1,5 +1,6 @@
 /** What every command gets: where things are, how to speak, and the daemon. Nothing in it starts before it is used. */
 import { createDaemonClient, type DaemonClient } from './daemon/daemon-client.js';
+import { checkHome } from './daemon/home-check.js';
 import type { ExitCode } from './exit-codes.js';
 import { createSettings, type GlobalFlags, type Settings } from './settings.js';
 import { createTerminal, type Terminal } from './terminal/terminal.js';
@@ -27,7 +28,11 @@ export const createCli = (flags: GlobalFlags, distDir: string): Cli => {
     json: flags.json === true,
     yes: flags.yes === true,
     distDir,
-    daemon: async () => createDaemonClient({ url: await settings.url(), apiKey: onceThere(settings.apiKey) }),
+    daemon: async () => {
+      const client = createDaemonClient({ url: await settings.url(), apiKey: onceThere(settings.apiKey) });
+      await checkHome(settings, client);
+      return client;
+    },
   };
 };
 

@@ -38,6 +38,8 @@ export interface Settings {
   readonly port: number | undefined;
   /** Whether the command line names another daemon's port than this home's. */
   readonly isElsewhere: boolean;
+  /** Whether somebody said which home is meant. */
+  readonly isHomeNamed: boolean;
   /** Undefined when there is none, or its process is gone. */
   daemonFile(): DaemonFile | undefined;
   /** Where the daemon is, or would be. */
@@ -58,6 +60,7 @@ export const createSettings = (flags: GlobalFlags, env: NodeJS.ProcessEnv = proc
     env: { ...merged, SVC_HOME: where.home },
     port: where.port,
     isElsewhere: flagPort !== undefined,
+    isHomeNamed: textThatIsSet(merged.SVC_HOME) !== undefined,
     daemonFile: () => readDaemonFile(path.join(where.home, 'daemon.json')),
     url: async () => {
       // A port named on the command line is an order; one in the environment only says where a daemon would start.

@@ -26,6 +26,19 @@ describe('svc with the real daemon', function () {
     expect(again.code).to.equal(0);
     expect(JSON.parse(again.stdout)).to.include({ already_running: true });
     expect((await bench.run(['status'])).code).to.equal(0);
+    // Another home has no daemon: what answers at the port is not taken for its own, by a flag or by the environment.
+    const other = path.join(bench.home, '..', 'nobody-home');
+    for (const [args, env] of [
+      [['--home', other, 'status'], {}],
+      [['--home', other, 'stop'], {}],
+      [['--home', other, 'agent', 'list'], {}],
+      [['status'], { SVC_HOME: other }],
+    ] as const) {
+      const refused = await bench.run(args, { env });
+      expect([refused.code, refused.stdout], args.join(' ')).to.deep.equal([3, '']);
+      expect(refused.stderr).to.contain(`has another home: ${bench.home}`).and.to.contain(other);
+    }
+    expect((await bench.run(['--home', other, '--port', String(bench.env.SVC_PORT), 'status'])).code).to.equal(0);
     const answer = await bench.run(['message', 'assistant', 'write hello to notes.txt then read it', '--json']);
     const { tools } = JSON.parse(answer.stdout) as { tools: Array<{ tool: string; is_error: boolean }> };
     expect(tools.map(({ tool, is_error: isError }) => [tool, isError])).to.deep.equal([

@@ -71,37 +71,78 @@ describe('parameters of a request at /v1', () => {
       config: `${OPEN_RATE}[default_model]\nprovider = "anthropic"\nmodel = "claude-sonnet-4-6"\n[provider_urls]\nanthropic = "${claude.url}"\n`,
       env: { ANTHROPIC_API_KEY: 'sk-ant-test' },
     });
-    for (const [fields, name] of [
-      [{ seed: 1 }, 'seed'],
-      [{ response_format: format }, 'response_format'],
-      [{ response_format: { type: 'json_object' } }, 'response_format'],
-      [{ temperature: 1.5 }, 'temperature'],
-    ] as const) {
+    for (const fields of [{ response_format: format }, { response_format: { type: 'json_object' }, seed: 1 }]) {
       const { status, body } = await say(kernel, fields);
-      expect([name, status, body.code]).to.deep.equal([name, 400, 'llm_parameter_unsupported']);
-      expect(body.error).to.contain(`\`${name}\``).and.to.contain('anthropic/claude-sonnet-4-6');
+      expect([status, body.code]).to.deep.equal([400, 'llm_parameter_unsupported']);
+      expect(body.error).to.contain('`response_format`').and.to.contain('anthropic/claude-sonnet-4-6');
     }
     expect(claude.requests).to.have.length(0);
     expect((await say(kernel, { top_p: 0.5, stop: ['END'] })).status).to.equal(200);
     expect(claude.requests[0]?.body).to.deep.include({ top_p: 0.5, stop_sequences: ['END'] });
     expect(claude.requests[0]?.body).to.not.have.property('temperature');
+    const { status, headers } = await say(kernel, { seed: 1, temperature: 1.5, presence_penalty: 0.5 });
+    expect([status, headers.get('x-svc-warning')]).to.deep.equal([
+      200,
+      'seed was left out: the protocol of Anthropic has none; presence_penalty was left out: the protocol of Anthropic has none; temperature was left out: the protocol of Anthropic takes 0 to 1',
+    ]);
     await kernel.stop();
     await claude.close();
   });
 
-  it('that only the model refuses are refused by name, and never left out', async () => {
-    const svc = await bootWithModel(({ body }) =>
-      'temperature' in body || 'stop' in body ? { status: 400, message: `Unsupported parameter: '${'stop' in body ? 'stop' : 'temperature'}' is not supported with this model.` } : { text: 'ok' },
-    );
-    for (const fields of [{ temperature: 0.3 }, { temperature: 0.3 }, { stop: ['x'] }]) {
-      const [name] = Object.keys(fields);
-      const { status, body, headers } = await say(svc, { ...fields, messages: [{ role: 'user', content: `${name} ${svc.model.requests.length}` }] });
-      expect([status, body.code, headers.get('x-should-retry')]).to.deep.equal([400, 'llm_parameter_unsupported', 'false']);
-      expect(body.error).to.contain(`\`${name}\``);
+  it('that only the model refuses and that shape the answer are refused by name, and never left out', async () => {
+    const svc = await bootWithModel(({ body }) => ('stop' in body ? { status: 400, message: "Unsupported parameter: 'stop' is not supported with this model." } : { text: 'ok' }));
+    const { status, body, headers } = await say(svc, { stop: ['x'] });
+    expect([status, body.code, headers.get('x-should-retry')]).to.deep.equal([400, 'llm_parameter_unsupported', 'false']);
+    expect(body.error).to.contain('`stop`');
+  });
+
+  const fussy = (): Promise<ModelKernel> =>
+    bootWithModel(({ body }) => ('top_p' in body ? { status: 400, message: "Unsupported parameter: 'top_p' is not supported with this model." } : { text: 'ok' }));
+  const warning = 'top_p was left out: the model refuses it';
+
+  it('that only change how words are drawn are left out for a model that refuses them; a header says so, streamed or not, from the first time', async () => {
+    for (const stream of [false, true]) {
+      const svc = await fussy();
+      for (const content of ['first', 'known by now']) {
+        const response = await fetch(`${svc.kernel.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'svc:assistant', stream, top_p: 0.3, messages: [{ role: 'user', content }] }),
+        });
+        expect([response.status, response.headers.get('x-svc-warning')], `${content} ${stream}`).to.deep.equal([200, warning]);
+        expect(await response.text()).to.contain('ok');
+      }
+      expect(svc.model.requests).to.have.length(3);
+      let lines = 0;
+      const seen = await svc.http.events('GET', '/api/logs/stream?filter=without%20a%20parameter', undefined, {}, () => ++lines === 2);
+      expect(seen[0]?.data).to.include({ level: 'warn' });
+      expect(JSON.stringify(seen[0]?.data)).to.contain('top_p');
+      await svc.kernel.stop();
     }
-    // The agent's own temperature gives way as before.
-    expect((await say(svc, {})).status).to.equal(200);
-    expect((await say(svc, { temperature: 0.3 })).body.code).to.equal('llm_parameter_unsupported');
+  });
+
+  it('of which a reasoning model takes one value are left out, unless it is that one', async () => {
+    const svc = await bootWithModel(() => ({ text: 'ok' }));
+    await svc.http.expect(200, 'PUT', `/api/agents/${svc.agent.id}/model`, { model: 'gpt-5-mini', provider: 'openai' });
+    for (const [temperature, expected] of [
+      [0, 'temperature was left out: the model takes only 1'],
+      [1, null],
+    ] as const) {
+      const { status, headers } = await say(svc, { temperature });
+      expect([status, headers.get('x-svc-warning'), svc.model.requests.at(-1)?.body.temperature]).to.deep.equal([200, expected, temperature === 1 ? 1 : undefined]);
+    }
+  });
+
+  it('that no agent hands on are named; what asks for nothing is not', async () => {
+    const svc = await bootWithModel(() => ({ text: 'ok' }));
+    const tool = { type: 'function', function: { name: 'look', parameters: {} } };
+    const { status, headers } = await say(svc, { logit_bias: { 50256: -100 }, reasoning_effort: 'low', tools: [tool] });
+    expect([status, headers.get('x-svc-warning')]).to.deep.equal([
+      200,
+      'logit_bias was left out: it is not handed on to the model; reasoning_effort was left out: it is not handed on to the model; tools was left out: the agent uses its own tools',
+    ]);
+    const plain = await say(svc, { presence_penalty: 0, frequency_penalty: 0, top_p: 1, n: 1, logit_bias: {}, tools: [], stop: null, user: 'ada' });
+    expect([plain.status, plain.headers.get('x-svc-warning')]).to.deep.equal([200, null]);
   });
 
   it('that the stand-in cannot keep are refused by name; what changes nothing for it is taken', async () => {

@@ -108,7 +108,14 @@ describeOnEngines('a request that names a session', () => {
 
   it('names its agent too: the first one does not answer for another', async () => {
     const svc = await boot();
-    for (const model of ['svc:nobody@a', 'svc:nobody:stateless']) expect((await say(svc.http, 'x', { model })).body.code, model).to.equal('model_not_found');
+    for (const model of ['svc:nobody', 'svc:nobody@a', 'svc:nobody:stateless', `svc:${NOBODY}`]) {
+      const { status, body } = await say(svc.http, 'x', { model });
+      expect([model, status, body.code]).to.deep.equal([model, 404, 'model_not_found']);
+    }
+    expect((await say(svc.http, 'x', { model: 'svc:' })).body.code).to.equal('bad_model');
+    expect(svc.model.requests).to.have.length(0);
+    // Tools that are set up with the name of a model of OpenAI's get the first agent.
+    for (const model of ['gpt-4o', 'assistant', svc.agent.id, NOBODY]) expect((await say(svc.http, 'x', { model })).status, model).to.equal(200);
     expect((await say(svc.http, 'x', { model: 'svc:assistant' }, { 'x-svc-stateless': '0' })).status).to.equal(200);
   });
 });

@@ -54,7 +54,11 @@ export const MODEL_KEYS: Table = {
   request_timeout_secs: acts(count(1, 86_400, 'Of one model call')),
   context_window: acts(count(1_000, 100_000_000, 'Tokens of the conversation that the model is sent at most')),
   max_output_tokens: acts(count(1, 10_000_000, 'No answer is longer, whatever max_tokens says')),
-  api_key_env: refused('the key is the one kept for the provider. `svc providers set-key PROVIDER` sets it', [''], text(256)),
+  api_key_env: refused(
+    'the key is the one kept for the provider. `svc providers set-key PROVIDER` sets it. Beside provider `default`, and where it is the usual variable of some provider, it is taken with a warning',
+    [''],
+    text(256),
+  ),
   base_url: refused('prompts go to the address kept for the provider. PUT /api/providers/{name}/url changes it', [''], text(2_048)),
 };
 
@@ -136,7 +140,7 @@ export const TOP_KEYS: Table = {
   metadata: shown(Free),
   i18n: shown(Free),
   enabled: acts(flag('false: the agent is suspended from the start, until it is resumed', true)),
-  profile: acts(OneOf([...PROFILE_NAMES, 'custom'], { description: 'The tools, where capabilities.tools names none. It grants nothing else' })),
+  profile: acts(OneOf([...PROFILE_NAMES, 'custom'], { description: 'The tools, where capabilities.tools names none, in any case of letters. It grants nothing else' })),
   max_history_messages: acts(count(1, 100_000, 'Messages of the session that the model is sent at most, taken as 4 to 500')),
   tool_allowlist: acts(texts('Narrows the tools after capabilities.tools')),
   tool_blocklist: acts(texts('Takes tools away; wins over every other list')),
@@ -149,7 +153,7 @@ export const TOP_KEYS: Table = {
   resources: acts(tableOf(RESOURCE_KEYS, 'Limits')),
   autonomous: acts(tableOf(AUTONOMOUS_KEYS, 'How long one run may go on')),
   thinking: acts(tableOf(THINKING_KEYS, 'Has the model think before it answers, where it can')),
-  module: refused('an agent is a chat with a model; other modules cannot be run', ['', 'builtin:chat'], text(1_024)),
+  module: refused('an agent is a chat with a model; other modules cannot be run. Any other `builtin:` one is taken with a warning, and is such a chat', ['', 'builtin:chat'], text(1_024)),
   workspace: refused('files stand in the folder that belongs to the agent', [''], text(4_096)),
   response_format: refused('nobody makes an answer keep a format', ['text', { type: 'text' }]),
   tool_exec_backend: refused('commands run on this machine', ['', 'local'], text(64)),

@@ -6,6 +6,7 @@ import { declaredGrants } from './declared-grants.js';
 import { readExecPolicy } from './exec-policy.js';
 import { judgeManifest, type ManifestGround } from './manifest-judge.js';
 import { type KeyNotes, SECTIONS, TOP_KEYS } from './manifest-keys.js';
+import type { Taken } from './other-daemons.js';
 import { profileNamed } from './profiles.js';
 import { textsOf } from './texts.js';
 
@@ -28,6 +29,17 @@ export const readManifest = async (ground: ManifestGround, raw: Table, source?: 
   const notes = textsOf(raw.tags) === undefined ? ['tags is not a list of strings and was taken as empty.'] : [];
   const manifest = manifestFrom(raw, source, ground.declared);
   return { manifest, warnings: [...warnings, ...notes, ...(policyOf(raw, manifest.capabilities.shell, source)?.warnings ?? [])] };
+};
+
+/** The same of what other daemons write, with what was taken and does nothing. */
+export const readTaken = async (ground: ManifestGround, { raw, remarks }: Taken, source?: string): Promise<ReadManifest> => {
+  const { manifest, warnings } = await readManifest(ground, raw, source);
+  const lines = source === undefined || remarks.length === 0 ? undefined : scanToml(source);
+  const said = remarks.map(({ path, message }) => {
+    const line = lines && lineOfPath(lines, path);
+    return `${line ? `Line ${line}: ` : ''}${message}.`;
+  });
+  return { manifest, warnings: [...said, ...warnings] };
 };
 
 /** Throws where exec_policy is none: it is judged by its own rules. */

@@ -8,11 +8,11 @@
  */
 import { type AtOnce, type Ids, isSvcError, type SvcError } from '@svc/api';
 import type { LlmConfig } from '../config.js';
-import type { Attempt, ModelAnswer, ModelErrorClass, ModelRequest, Parameters, RetryWait, Usage } from '../contract.js';
+import type { Attempt, LeftOut, ModelAnswer, ModelErrorClass, ModelRequest, Parameters, RetryWait, Usage } from '../contract.js';
 import { llmErrors } from '../errors.js';
 import { type CallDeps, callModel, failedAttempt, type Said } from './model-call.js';
 import { ModelFailure } from './model-failure.js';
-import { refusedBy } from './parameters.js';
+import { heldBy } from './parameters.js';
 import type { Choice, Resolved } from '../resolution.js';
 import { withRoom } from './thinking.js';
 
@@ -34,6 +34,7 @@ export interface ChainCall {
   readonly signal: AbortSignal;
   readonly onText: ((text: string) => void) | undefined;
   readonly onThought: ((text: string) => void) | undefined;
+  readonly onLeftOut?: ((parameters: readonly LeftOut[]) => void) | undefined;
   readonly onWait?: ((wait: RetryWait) => void) | undefined;
 }
 
@@ -67,8 +68,9 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
       failed.push(resolved);
       continue;
     }
-    const request = fitted(call.request, resolved);
-    const result = await callModel(deps, { ...call, resolved, request, hasNextModel: index < chain.length - 1, attempts });
+    const { kept, leftOut } = checkParameters(resolved, call.request.parameters);
+    const request = fitted(call.request, resolved, leftOut.length === 0 ? call.request.parameters : kept);
+    const result = await callModel(deps, { ...call, resolved, request, leftOut, hasNextModel: index < chain.length - 1, attempts });
     for (const usage of result.billed) bills.push({ provider: resolved.provider, model: resolved.model, usage });
     if (result.ok) {
       deps.keyTaken(resolved.provider);
@@ -104,14 +106,16 @@ const tryResolve = async (deps: ChainDeps, choice: Choice, request: ModelRequest
   }
 };
 
-/** Throws `llm_parameter_unsupported`. */
-export const checkParameters = ({ record, provider, model }: Resolved, asked: Parameters | undefined): void => {
-  const refusal = refusedBy(record.wire, asked);
-  if (refusal) throw llmErrors.parameter_unsupported(refusal.parameter, provider, model, refusal.why);
+/** What the wire holds of these. Throws `llm_parameter_unsupported`. */
+export const checkParameters = ({ record, provider, model }: Resolved, asked: Parameters | undefined): { kept: Parameters | undefined; leftOut: readonly LeftOut[] } => {
+  const held = heldBy(record.wire, asked);
+  if (held.refused) throw llmErrors.parameter_unsupported(held.refused.parameter, provider, model, held.refused.why);
+  return held;
 };
 
 /** A model is never asked for more than it can give: some refuse the whole request for that. */
-const fitted = (request: ModelRequest, { info, canThink }: Resolved): ModelRequest => withRoom(request, { canThink, maxOutputTokens: info?.max_output_tokens });
+const fitted = ({ parameters: _asked, ...request }: ModelRequest, { info, canThink }: Resolved, parameters: Parameters | undefined): ModelRequest =>
+  withRoom({ ...request, ...(parameters ? { parameters } : {}) }, { canThink, maxOutputTokens: info?.max_output_tokens });
 
 const FACTORY: Readonly<Record<ModelErrorClass, (provider: string, model: string, said: string) => SvcError>> = {
   auth: llmErrors.provider_auth,

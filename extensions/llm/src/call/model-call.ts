@@ -2,7 +2,7 @@
 import type { Clock, Ids } from '@svc/api';
 import { waitBefore } from './backoff.js';
 import type { LlmConfig } from '../config.js';
-import type { Attempt, DriverEvent, DriverTarget, ModelAnswer, ModelRequest, RetryWait, Usage } from '../contract.js';
+import type { Attempt, DriverEvent, DriverTarget, LeftOut, ModelAnswer, ModelRequest, RetryWait, Usage } from '../contract.js';
 import { isPassing, ModelFailure } from './model-failure.js';
 import { estimateInput, estimateTokens, tokensOfChars, usageOf } from '../money/pricing.js';
 import type { Resolved } from '../resolution.js';
@@ -29,6 +29,10 @@ export interface ModelCall {
   /** Hears each piece of text as it comes; undefined when nobody listens. */
   readonly onText: ((text: string) => void) | undefined;
   readonly onThought: ((text: string) => void) | undefined;
+  /** Hears what the model is asked without, before the first thing that it says. */
+  readonly onLeftOut?: ((parameters: readonly LeftOut[]) => void) | undefined;
+  /** What the wire cannot hold of the caller's parameters: the request goes without. */
+  readonly leftOut: readonly LeftOut[];
   /** Hears why it takes longer. */
   readonly onWait?: ((wait: RetryWait) => void) | undefined;
   readonly hasNextModel: boolean;
@@ -49,6 +53,8 @@ export interface Said {
   thoughtChars: number;
   readonly calls: Array<{ id: string; name: string; argsText: string; signature?: string }>;
   stop: ModelAnswer['stop'] | undefined;
+  /** What it was asked without, until that was told. */
+  leftOut: readonly LeftOut[];
   inputTokens: number | undefined;
   outputTokens: number | undefined;
 }
@@ -57,7 +63,7 @@ export const callModel = async (deps: CallDeps, call: ModelCall): Promise<CallRe
   const billed: Usage[] = [];
   for (let retry = 1, timeouts = 0; ; retry++) {
     const startedAt = deps.clock.mono();
-    const said: Said = { text: '', thoughts: '', thoughtChars: 0, calls: [], stop: undefined, inputTokens: undefined, outputTokens: undefined };
+    const said: Said = { text: '', thoughts: '', thoughtChars: 0, calls: [], stop: undefined, leftOut: call.leftOut, inputTokens: undefined, outputTokens: undefined };
     const failure = await attempt(deps, call, said);
     const latencyMs = Math.round(deps.clock.mono() - startedAt);
     const usage = usageSoFar(call, said, failure === undefined);
@@ -124,8 +130,15 @@ const attempt = async (deps: CallDeps, call: ModelCall, said: Said): Promise<Mod
   return signal.aborted ? new ModelFailure('cancelled', 'the call was cancelled') : undefined;
 };
 
-const take = (said: Said, event: DriverEvent, { onText, onThought }: Pick<ModelCall, 'onText' | 'onThought'>): void => {
+const take = (said: Said, event: DriverEvent, { onText, onThought, onLeftOut, leftOut }: Pick<ModelCall, 'onText' | 'onThought' | 'onLeftOut' | 'leftOut'>): void => {
+  if (event.type !== 'left_out' && said.leftOut.length > 0) {
+    onLeftOut?.(said.leftOut);
+    said.leftOut = [];
+  }
   switch (event.type) {
+    case 'left_out':
+      said.leftOut = [...leftOut, ...event.leftOut];
+      return;
     case 'text':
       if (said.text.length + event.text.length > MAX_ANSWER_CHARS) throw new ModelFailure('garbage', 'the answer is longer than 8 million letters');
       said.text += event.text;

@@ -1,70 +1,95 @@
 /**
  * What a caller asks of one call beside the messages, and which wires can hold it.
  *
- * P1  What was asked for is sent, or the call is refused and the parameter named. Nothing is left out in silence.
- * P2  A wire says here what it cannot hold at all. What only one model refuses is known when it was asked: parameters of the caller
- *     are never left out then (adaptation.ts).
+ * P1  What shapes the answer (`stop`, `response_format`) is sent, or the call is refused and the parameter named: a program relies on it.
+ * P2  What only changes how words are drawn (`temperature`, `top_p`, the penalties, `seed`) is sent where the model takes that value.
+ *     Else it is left out, and the caller is told which and why: clients send these without being asked to.
+ * P3  A wire says here what it cannot hold at all. What only one model refuses is known when it was asked (adaptation.ts).
  */
-import type { Parameters } from '../contract.js';
+import type { LeftOut, Parameters } from '../contract.js';
 
 /** The names that callers know, as the chat-completions protocol has them. */
-export type ParameterName = 'temperature' | 'top_p' | 'stop' | 'seed' | 'response_format';
+export type ParameterName = 'temperature' | 'top_p' | 'presence_penalty' | 'frequency_penalty' | 'seed' | 'stop' | 'response_format';
 
-export interface Refusal {
-  readonly parameter: ParameterName;
-  /** Goes on a sentence that names the model. */
-  readonly why: string;
+type Key = keyof Parameters;
+type Rule = (asked: Parameters) => ReadonlyArray<readonly [Key, why: string]>;
+
+interface Known {
+  readonly name: ParameterName;
+  /** Whether a call goes on without it. */
+  readonly mayBeLeftOut: boolean;
+  /** How providers write it. */
+  readonly said: RegExp;
 }
 
-type Judge = (asked: Parameters) => Refusal | undefined;
+const KNOWN: Readonly<Record<Key, Known>> = {
+  temperature: { name: 'temperature', mayBeLeftOut: true, said: /temperature/i },
+  topP: { name: 'top_p', mayBeLeftOut: true, said: /top_?p\b/i },
+  presencePenalty: { name: 'presence_penalty', mayBeLeftOut: true, said: /presence_?penalty/i },
+  frequencyPenalty: { name: 'frequency_penalty', mayBeLeftOut: true, said: /frequency_?penalty/i },
+  seed: { name: 'seed', mayBeLeftOut: true, said: /\bseed\b/i },
+  stop: { name: 'stop', mayBeLeftOut: false, said: /\bstop(?:_?sequences)?\b/i },
+  format: { name: 'response_format', mayBeLeftOut: false, said: /response_?format|response_?mime_?type|response_?(?:json_?)?schema|json_?(?:schema|object|mode)/i },
+};
+const KEYS = Object.keys(KNOWN) as readonly Key[];
 
 const MAX_SEED = 2_147_483_647;
 const ANTHROPIC_MAX_TEMPERATURE = 1;
-const UNKNOWN_WIRE = 'the driver of its provider does not say that it takes it';
 
-const refuse = (parameter: ParameterName, why: string): Refusal => ({ parameter, why });
+const all =
+  (why: string, ...keys: readonly Key[]): Rule =>
+  (asked) =>
+    keys.filter((key) => asked[key] !== undefined).map((key) => [key, why]);
 
-const anthropic: Judge = ({ seed, format, temperature }) => {
-  if (seed !== undefined) return refuse('seed', 'the protocol of Anthropic has none');
-  if (format !== undefined) return refuse('response_format', 'the protocol of Anthropic has no form of the whole answer');
-  if (temperature !== undefined && temperature > ANTHROPIC_MAX_TEMPERATURE) return refuse('temperature', `the protocol of Anthropic takes 0 to ${ANTHROPIC_MAX_TEMPERATURE}`);
-  return undefined;
-};
-
-const gemini: Judge = ({ seed }) => (seed !== undefined && Math.abs(seed) > MAX_SEED ? refuse('seed', 'the protocol of Gemini takes whole numbers of 32 bits') : undefined);
-
-/** The stand-in draws nothing by lot, so a temperature and a seed are kept by it as by a model whose answer never varies. */
-const builtin: Judge = ({ stop, format }) => {
-  if (stop !== undefined) return refuse('stop', 'the stand-in is no language model');
-  if (format !== undefined) return refuse('response_format', 'the stand-in is no language model');
-  return undefined;
-};
-
-const foreign: Judge = ({ topP, stop, seed, format }) => {
-  const named: ReadonlyArray<readonly [ParameterName, unknown]> = [
-    ['top_p', topP],
-    ['stop', stop],
-    ['seed', seed],
-    ['response_format', format],
-  ];
-  const [first] = named.filter(([, value]) => value !== undefined);
-  return first && refuse(first[0], UNKNOWN_WIRE);
-};
-
-const JUDGES: Readonly<Record<string, Judge>> = { openai: () => undefined, anthropic, gemini, builtin };
-
-/** The first of these that a wire cannot hold. */
-export const refusedBy = (wire: string, asked: Parameters | undefined): Refusal | undefined => (asked === undefined ? undefined : (JUDGES[wire] ?? foreign)(asked));
-
-const SAID: ReadonlyArray<readonly [keyof Parameters, ParameterName, RegExp]> = [
-  ['temperature', 'temperature', /temperature/i],
-  ['topP', 'top_p', /top_?p\b/i],
-  ['stop', 'stop', /\bstop(?:_?sequences)?\b/i],
-  ['seed', 'seed', /\bseed\b/i],
-  ['format', 'response_format', /response_?format|response_?mime_?type|response_?(?:json_?)?schema|json_?(?:schema|object|mode)/i],
+const anthropic: Rule = (asked) => [
+  ...all('the protocol of Anthropic has none', 'seed', 'presencePenalty', 'frequencyPenalty')(asked),
+  ...all('the protocol of Anthropic has no form of the whole answer', 'format')(asked),
+  ...((asked.temperature ?? 0) > ANTHROPIC_MAX_TEMPERATURE ? [['temperature', `the protocol of Anthropic takes 0 to ${ANTHROPIC_MAX_TEMPERATURE}`] as const] : []),
 ];
+
+const gemini: Rule = ({ seed }) => (seed !== undefined && Math.abs(seed) > MAX_SEED ? [['seed', 'the protocol of Gemini takes whole numbers of 32 bits']] : []);
+
+const RULES: Readonly<Record<string, Rule>> = {
+  openai: () => [],
+  anthropic,
+  gemini,
+  // The stand-in draws nothing by lot: what changes the draw is kept by it as by a model whose answer never varies.
+  builtin: all('the stand-in is no language model', 'stop', 'format'),
+};
+const foreign = all('the driver of its provider does not say that it takes it', 'topP', 'presencePenalty', 'frequencyPenalty', 'seed', 'stop', 'format');
+
+export interface Held {
+  /** What the wire can be asked with. */
+  readonly kept: Parameters | undefined;
+  readonly leftOut: readonly LeftOut[];
+  /** The first of those that the wire cannot hold and the call cannot go on without. */
+  readonly refused?: LeftOut;
+}
+
+const NOTHING: Held = { kept: undefined, leftOut: [] };
+
+export const heldBy = (wire: string, asked: Parameters | undefined): Held => {
+  if (asked === undefined) return NOTHING;
+  const found = (RULES[wire] ?? foreign)(asked);
+  const refused = found.find(([key]) => !KNOWN[key].mayBeLeftOut);
+  return { ...without(asked, found), ...(refused ? { refused: named(refused) } : {}) };
+};
+
+/** The request's parameters but for these. */
+export const without = (asked: Parameters, found: ReturnType<Rule>): { kept: Parameters | undefined; leftOut: readonly LeftOut[] } => {
+  if (found.length === 0) return { kept: asked, leftOut: [] };
+  const gone = new Set<string>(found.map(([key]) => key));
+  const kept: Parameters = Object.fromEntries(Object.entries(asked).filter(([key]) => !gone.has(key)));
+  return { kept: Object.keys(kept).length === 0 ? undefined : kept, leftOut: found.map(named) };
+};
+
+const named = ([key, why]: readonly [Key, string]): LeftOut => ({ parameter: KNOWN[key].name, why });
+
 const REFUSES = /unsupported|not supported|does not support|unrecognized|unknown|not permitted|not allowed|cannot both|deprecated|invalid|only the default|must|may only/i;
 
 /** The parameter of the caller that a provider's refusal is about. */
-export const namedIn = (said: string, asked: Parameters | undefined): ParameterName | undefined =>
-  asked === undefined || !REFUSES.test(said) ? undefined : SAID.find(([key, , pattern]) => asked[key] !== undefined && pattern.test(said))?.[1];
+export const namedIn = (said: string, asked: Parameters | undefined): { key: Key; name: ParameterName; mayBeLeftOut: boolean } | undefined => {
+  if (asked === undefined || !REFUSES.test(said)) return undefined;
+  const key = KEYS.find((one) => asked[one] !== undefined && KNOWN[one].said.test(said));
+  return key && { key, name: KNOWN[key].name, mayBeLeftOut: KNOWN[key].mayBeLeftOut };
+};

@@ -1,11 +1,13 @@
 /** What a call says while it goes on, for whoever takes it by a loop: what was put while nobody took it is taken together, thoughts before text, and at the end the answer. */
-import type { AnswerPiece, ModelAnswer, RetryWait } from '../contract.js';
+import type { AnswerPiece, LeftOut, ModelAnswer, RetryWait } from '../contract.js';
 
 export interface Pieces {
   put(text: string): void;
   think(text: string): void;
   /** Of several that nobody took meanwhile, the last. */
   waits(wait: RetryWait): void;
+  /** Before the text. */
+  leftOut(parameters: readonly LeftOut[]): void;
   /** The text, then what `answer` comes to. `left` is called when the loop ends before that. */
   taken(answer: Promise<ModelAnswer>, left: () => void): AsyncIterableIterator<AnswerPiece>;
 }
@@ -19,6 +21,7 @@ export const createPieces = (): Pieces => {
   let waiting = '';
   let thought = '';
   let why: RetryWait | undefined;
+  let unasked: readonly LeftOut[] = [];
   let isAnswered = false;
   let isOver = false;
   let wake: ((piece: Piece | Promise<Piece>) => void) | undefined;
@@ -35,6 +38,11 @@ export const createPieces = (): Pieces => {
   const takeWhy = (waits: RetryWait): Piece => {
     why = undefined;
     return { done: false, value: { waits } };
+  };
+  const takeLeftOut = (): Piece => {
+    const leftOut = unasked;
+    unasked = [];
+    return { done: false, value: { leftOut } };
   };
   const give = (next: () => Piece | Promise<Piece>): void => {
     const waits = wake;
@@ -59,6 +67,10 @@ export const createPieces = (): Pieces => {
       if (wake) give(() => takeWhy(wait));
       else why = wait;
     },
+    leftOut: (parameters) => {
+      unasked = parameters;
+      give(takeLeftOut);
+    },
     taken: (answer, left) => {
       const ended = (): void => {
         isAnswered = true;
@@ -68,6 +80,7 @@ export const createPieces = (): Pieces => {
       const pieces: AsyncIterableIterator<AnswerPiece> = {
         [Symbol.asyncIterator]: () => pieces,
         next: () => {
+          if (unasked.length > 0) return Promise.resolve(takeLeftOut());
           if (thought !== '') return Promise.resolve(takeThought());
           if (waiting !== '') return Promise.resolve(takeText());
           if (why) return Promise.resolve(takeWhy(why));

@@ -1,15 +1,23 @@
 /**
  * Forty providers speak `the same` protocol and refuse different parts of it. A 400 that names a
  * parameter is answered by leaving that parameter out, once, and remembering it for that model.
- * What the caller asked for is never left out: then the call ends, and the parameter is named.
+ * What shapes the answer is never left out: then the call ends, and the parameter is named. What else the
+ * caller asked for is left out and said (P1 and P2 in call/parameters.ts).
  */
-import type { DriverTarget, ModelRequest } from '../contract.js';
+import type { DriverTarget, LeftOut, ModelRequest, Parameters } from '../contract.js';
 import { ModelFailure } from '../call/model-failure.js';
-import { namedIn, type ParameterName } from '../call/parameters.js';
+import { namedIn, without } from '../call/parameters.js';
+import type { Hear } from './driver.js';
 
 export interface Adaptation {
-  /** Some models take only their own temperature. */
+  /** The agent's own temperature gives way. */
   readonly noTemperature?: boolean;
+  /** OpenAI's reasoning models take one temperature alone. */
+  readonly onlyTemperature?: number;
+  /** Newer models take a temperature or a top_p, not both. */
+  readonly onlyOne?: boolean;
+  /** What the model refused of the parameters that a caller may do without. */
+  readonly refuses?: ReadonlyArray<keyof Parameters>;
   /** OpenAI's reasoning models call the limit `max_completion_tokens`. */
   readonly completionTokens?: boolean;
   /** Small servers do not know `stream_options`. */
@@ -20,46 +28,80 @@ export interface Adaptation {
   readonly noThinking?: boolean;
 }
 
+type Model = Pick<DriverTarget, 'provider' | 'model'>;
+
 const MAX_REMEMBERED = 200;
-const MAX_RESENDS = 3;
+const MAX_RESENDS = 8;
 
 export interface Adaptations {
   /** Asks and, where the provider refuses a parameter before anything was said, asks again without. */
-  run(target: DriverTarget, request: Pick<ModelRequest, 'parameters'>, ask: (adaptation: Adaptation) => Promise<void>): Promise<void>;
+  run(target: DriverTarget, request: ModelRequest, hear: Hear, ask: (adaptation: Adaptation, request: ModelRequest) => Promise<void>): Promise<void>;
+  /** What of these this model would be asked without, as far as is known. */
+  leavesOut(model: Model, request: Pick<ModelRequest, 'parameters' | 'thinking'>): readonly LeftOut[];
 }
 
-export const createAdaptations = (initial: (target: DriverTarget) => Adaptation): Adaptations => {
+export const createAdaptations = (initial: (model: Model) => Adaptation): Adaptations => {
   const remembered = new Map<string, Adaptation>();
+  const known = (model: Model, key: string): Adaptation => remembered.get(key) ?? initial(model);
   return {
-    run: async (target, { parameters }, ask) => {
-      const key = `${target.provider}\n${target.model}`;
+    run: async (target, request, hear, ask) => {
+      const key = keyOf(target, request);
       for (let resends = 0; ; resends++) {
-        const adaptation = remembered.get(key) ?? initial(target);
-        if (adaptation.noTemperature && parameters?.temperature !== undefined) throw refused('temperature', 'the model takes only its own', undefined);
+        const adaptation = known(target, key);
+        const { fitted, leftOut } = fittedTo(adaptation, request);
+        if (leftOut.length > 0) hear({ type: 'left_out', leftOut });
         try {
-          await ask(adaptation);
+          await ask(adaptation, fitted);
           return;
         } catch (error) {
           if (!(error instanceof ModelFailure) || error.httpStatus !== 400) throw error;
-          const next = resends < MAX_RESENDS ? adapted(adaptation, error.message) : undefined;
-          const parameter = namedIn(error.message, parameters);
-          // A model that takes one of temperature and top_p is asked without the agent's temperature.
-          const givesWay = next?.noTemperature === true && !adaptation.noTemperature && parameter !== 'temperature';
-          if (parameter !== undefined && !givesWay) throw refused(parameter, error.message, error);
+          const next = resends < MAX_RESENDS ? adapted(adaptation, error, fitted) : undefined;
           if (!next) throw error;
           if (remembered.size >= MAX_REMEMBERED) remembered.clear();
           remembered.set(key, next);
         }
       }
     },
+    leavesOut: (model, request) => fittedTo(known(model, keyOf(model, request)), request).leftOut,
   };
 };
 
-const refused = (parameter: ParameterName, why: string, cause: ModelFailure | undefined): ModelFailure =>
-  new ModelFailure('bad_request', why, { parameter, ...(cause === undefined ? {} : { httpStatus: cause.httpStatus, cause }) });
+/** What a model takes while it thinks is another matter. */
+const keyOf = ({ provider, model }: Model, { thinking }: Pick<ModelRequest, 'thinking'>): string => `${provider}\n${model}${thinking === undefined ? '' : '\nthinks'}`;
 
-/** What to leave out next; undefined when the refusal names nothing that can be. */
-const adapted = (now: Adaptation, said: string): Adaptation | undefined => {
+const fittedTo = <T extends Pick<ModelRequest, 'parameters'>>(adaptation: Adaptation, request: T): { fitted: T; leftOut: readonly LeftOut[] } => {
+  const { parameters: asked, ...rest } = request;
+  if (asked === undefined) return { fitted: request, leftOut: [] };
+  const { onlyTemperature: only, onlyOne, refuses = [] } = adaptation;
+  const found: Array<readonly [keyof Parameters, string]> = refuses.filter((name) => asked[name] !== undefined).map((name) => [name, 'the model refuses it']);
+  const takesTemperature = asked.temperature !== undefined && !refuses.includes('temperature') && (only === undefined || asked.temperature === only);
+  if (asked.temperature !== undefined && !takesTemperature && !refuses.includes('temperature')) found.push(['temperature', `the model takes only ${only}`]);
+  if (onlyOne && takesTemperature && asked.topP !== undefined && !refuses.includes('topP')) found.push(['topP', 'the model takes temperature or top_p, not both']);
+  const { kept, leftOut } = without(asked, found);
+  if (leftOut.length === 0) return { fitted: request, leftOut };
+  return { fitted: { ...rest, ...(kept ? { parameters: kept } : {}) } as T, leftOut };
+};
+
+/** The caller's stands above the agent's, which gives way to what the model takes and to a top_p of the caller. */
+export const temperatureOf = ({ temperature, parameters }: ModelRequest, { noTemperature, onlyTemperature: only, onlyOne, refuses }: Adaptation): number | undefined => {
+  if (parameters?.temperature !== undefined) return parameters.temperature;
+  if (noTemperature || refuses?.includes('temperature') || (onlyOne && parameters?.topP !== undefined)) return undefined;
+  return only === undefined || temperature === only ? temperature : undefined;
+};
+
+const ONLY_ONE = /temperature.*top_?p.*\b(?:both|one of|either)\b|\b(?:both|one of|either)\b.*temperature.*top_?p|temperature.*\b(?:both|one of|either)\b.*top_?p/is;
+const ONLY_DEFAULT = /only the default \(?1\b|(?:must be|may only be set to|only supports?) 1\b/i;
+
+/** What to leave out next; undefined when the refusal names nothing that can be. Throws where it names what must not be. */
+const adapted = (now: Adaptation, error: ModelFailure, request: ModelRequest): Adaptation | undefined => {
+  const said = error.message;
+  if (ONLY_ONE.test(said) && !now.onlyOne) return { ...now, onlyOne: true };
+  const parameter = namedIn(said, request.parameters);
+  if (parameter && !parameter.mayBeLeftOut) throw new ModelFailure('bad_request', said, { parameter: parameter.name, httpStatus: error.httpStatus, cause: error });
+  if (parameter) {
+    if (parameter.key === 'temperature' && ONLY_DEFAULT.test(said) && now.onlyTemperature === undefined) return { ...now, onlyTemperature: 1 };
+    return { ...now, refuses: [...(now.refuses ?? []), parameter.key] };
+  }
   if (/max_completion_tokens/.test(said) && !now.completionTokens) return { ...now, completionTokens: true };
   if (/thinking|reasoning_effort/.test(said) && !now.noThinking) return { ...now, noThinking: true };
   if (/temperature/.test(said) && !now.noTemperature) return { ...now, noTemperature: true };

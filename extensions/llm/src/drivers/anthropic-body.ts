@@ -1,7 +1,7 @@
 /** A request as the Anthropic messages protocol writes it. */
 import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema } from '../contract.js';
 import { remembered } from '../remembered.js';
-import type { Adaptation } from './adaptation.js';
+import { type Adaptation, temperatureOf } from './adaptation.js';
 import { bodyText, listText } from './body-text.js';
 
 export const anthropicBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>
@@ -11,7 +11,7 @@ export const anthropicBody = (target: DriverTarget, request: ModelRequest, adapt
       max_tokens: request.maxTokens,
       ...(request.system === '' ? {} : { system: request.system }),
       ...(mayThink(request, adaptation) ? { thinking: { type: 'enabled', budget_tokens: request.thinking?.budgetTokens } } : {}),
-      ...temperatureOf(request, adaptation),
+      ...ownTemperature(request, adaptation),
       ...(request.parameters?.topP === undefined ? {} : { top_p: request.parameters.topP }),
       ...(request.parameters?.stop === undefined ? {} : { stop_sequences: request.parameters.stop }),
       stream: true,
@@ -27,10 +27,9 @@ const messageText = remembered((message: ModelMessage) => listText(wireMessage(m
  * The protocol takes a temperature only from a model that does not think, and newer models not beside a top_p: there the agent's own
  * gives way. The caller's is sent, and what the provider says of it is told.
  */
-const temperatureOf = (request: ModelRequest, adaptation: Adaptation): object => {
-  const { temperature, parameters } = request;
-  const isFree = !adaptation.noTemperature && !mayThink(request, adaptation) && parameters?.topP === undefined;
-  const asked = parameters?.temperature ?? (isFree ? temperature : undefined);
+const ownTemperature = (request: ModelRequest, adaptation: Adaptation): object => {
+  const isFree = !mayThink(request, adaptation) && request.parameters?.topP === undefined;
+  const asked = isFree ? temperatureOf(request, adaptation) : request.parameters?.temperature;
   return asked === undefined ? {} : { temperature: asked };
 };
 

@@ -54,7 +54,8 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 export const createAnthropicDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
-    ask: (target, request, signal, hear) => adaptations.run(target, request, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
+    ask: (target, request, signal, hear) => adaptations.run(target, request, hear, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, hear)),
+    leavesOut: adaptations.leavesOut,
   };
 };
 

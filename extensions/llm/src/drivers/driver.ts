@@ -1,5 +1,5 @@
 /** A driver as the gateway calls it: its own, or one that another extension provides for a wire of its own. */
-import { type DriverEvent, type DriverTarget, type EmbedRequest, ModelDriver, type ModelRequest } from '../contract.js';
+import { type DriverEvent, type DriverTarget, type EmbedRequest, type LeftOut, ModelDriver, type ModelRequest } from '../contract.js';
 import type { Services } from '@svc/api';
 import { llmErrors } from '../errors.js';
 
@@ -21,6 +21,8 @@ export type Hear = (event: DriverEvent) => void;
 export interface Driver {
   /** One exchange with one model. Resolves after `stop`, or throws. */
   ask(target: DriverTarget, request: ModelRequest, signal: AbortSignal, hear: Hear): Promise<void>;
+  /** What of the caller's parameters this model would be asked without, as far as is known. */
+  leavesOut?(model: Pick<DriverTarget, 'provider' | 'model'>, request: Pick<ModelRequest, 'parameters' | 'thinking'>): readonly LeftOut[];
   /** Vectors of one batch. Left out where the wire makes none. */
   embed?(target: DriverTarget, batch: EmbedBatch, signal: AbortSignal): Promise<Embedded>;
 }

@@ -2,7 +2,7 @@
 import type { AnswerFormat, ContentPart, DriverTarget, ModelMessage, ModelRequest, Parameters, ToolSchema } from '../contract.js';
 import { effortOf } from '../call/thinking.js';
 import { remembered } from '../remembered.js';
-import type { Adaptation } from './adaptation.js';
+import { type Adaptation, temperatureOf } from './adaptation.js';
 import { bodyText, listText } from './body-text.js';
 
 export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>
@@ -10,8 +10,7 @@ export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptati
     {
       model: target.model,
       [adaptation.completionTokens ? 'max_completion_tokens' : 'max_tokens']: request.maxTokens,
-      ...temperatureOf(request, adaptation),
-      ...parametersOf(request.parameters),
+      ...parametersOf(request.parameters, temperatureOf(request, adaptation)),
       ...(request.thinking === undefined || adaptation.noThinking ? {} : { reasoning_effort: effortOf(request.thinking) }),
       stream: true,
       ...(adaptation.noStreamOptions ? {} : { stream_options: { include_usage: true } }),
@@ -22,14 +21,11 @@ export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptati
     },
   );
 
-/** The caller's stands above the agent's, and is never left out. */
-const temperatureOf = ({ temperature, parameters }: ModelRequest, { noTemperature }: Adaptation): object => {
-  const asked = parameters?.temperature ?? (noTemperature ? undefined : temperature);
-  return asked === undefined ? {} : { temperature: asked };
-};
-
-const parametersOf = ({ topP, stop, seed, format }: Parameters = {}): object => ({
+const parametersOf = ({ topP, presencePenalty, frequencyPenalty, stop, seed, format }: Parameters = {}, temperature: number | undefined): object => ({
+  ...(temperature === undefined ? {} : { temperature }),
   ...(topP === undefined ? {} : { top_p: topP }),
+  ...(presencePenalty === undefined ? {} : { presence_penalty: presencePenalty }),
+  ...(frequencyPenalty === undefined ? {} : { frequency_penalty: frequencyPenalty }),
   ...(stop === undefined ? {} : { stop }),
   ...(seed === undefined ? {} : { seed }),
   ...(format === undefined ? {} : { response_format: formatOf(format) }),

@@ -20,8 +20,10 @@ import { createTagReader } from './thought-tags.js';
 
 const MAX_CALLS = 128;
 
-/** Models of OpenAI's own that refuse `max_tokens` and a temperature from the first day; others are learned from their 400. */
+/** Models of OpenAI's own that refuse `max_tokens`; others are learned from their 400. */
 const REASONING_MODEL = /^(o\d|gpt-5|gpt-6)/;
+/** Of these, the ones that refuse any temperature but 1 from the first day. */
+const ONE_TEMPERATURE = /^(o\d|gpt-5(?!\.\d)|gpt-6)(?!.*-chat)/;
 
 interface Piece {
   readonly index?: number;
@@ -43,9 +45,12 @@ interface CallParts {
 }
 
 export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
-  const adaptations = createAdaptations((target) => (target.provider === 'openai' && REASONING_MODEL.test(target.model) ? { completionTokens: true, noTemperature: true } : {}));
+  const adaptations = createAdaptations(({ provider, model }) =>
+    provider === 'openai' && REASONING_MODEL.test(model) ? { completionTokens: true, ...(ONE_TEMPERATURE.test(model) ? { onlyTemperature: 1 } : {}) } : {},
+  );
   return {
-    ask: (target, request, signal, hear) => adaptations.run(target, request, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
+    ask: (target, request, signal, hear) => adaptations.run(target, request, hear, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, hear)),
+    leavesOut: adaptations.leavesOut,
     embed: (target, batch, signal) => openaiEmbed(deps, target, batch, signal),
   };
 };

@@ -274,12 +274,14 @@ describe('answers as they stand on the wire', () => {
       }
     });
 
-    it('are asked again for each, three times at most', async () => {
-      const refusals = ['max_completion_tokens', 'thinking', 'temperature', 'stream_options'].map((message) => refusal(message));
+    it('are asked again for each, eight times at most', async () => {
+      const parameters = { topP: 0.5, presencePenalty: 1, frequencyPenalty: 1, seed: 7 };
+      const left = ['max_completion_tokens', 'top_p is unknown', 'presence_penalty is unknown', 'frequency_penalty is unknown', 'seed is unknown', 'thinking', 'temperature', 'stream_options'];
+      const refusals = [...left, 'tool support'].map((message) => refusal(message));
       const driver = createOpenAiDriver(server.exchange);
-      expect(await failureOf(server.ask(driver, [...refusals, good], everything))).to.include({ errorClass: 'bad_request' });
-      expect(server.sent).to.have.length(4);
-      expect(Object.keys(server.sent[3] ?? {})).to.have.members(['model', 'messages', 'tools', 'max_completion_tokens', 'stream', 'stream_options']);
+      expect(await failureOf(server.ask(driver, [...refusals, good], { ...everything, parameters }))).to.include({ errorClass: 'bad_request' });
+      expect(server.sent).to.have.length(9);
+      expect(Object.keys(server.sent[8] ?? {})).to.have.members(['model', 'messages', 'tools', 'max_completion_tokens', 'stream']);
     });
 
     it('are not asked again when what they refuse was left out already, is none of these, or is no 400', async () => {
@@ -328,6 +330,7 @@ describe('answers as they stand on the wire', () => {
         return [...Object.keys(server.sent[0] ?? {})].filter((key) => /temperature|max_/.test(key)).sort();
       };
       for (const model of ['o1', 'o4-mini', 'gpt-5', 'gpt-6-x']) expect(await asked('openai', model), model).to.deep.equal(['max_completion_tokens']);
+      for (const model of ['gpt-5-chat-latest', 'gpt-5.1']) expect(await asked('openai', model), model).to.deep.equal(['max_completion_tokens', 'temperature']);
       for (const model of ['gpt-4o', 'omni', 'my-gpt-5']) expect(await asked('openai', model), model).to.deep.equal(['max_tokens', 'temperature']);
       expect(await asked('other', 'o1')).to.deep.equal(['max_tokens', 'temperature']);
     });

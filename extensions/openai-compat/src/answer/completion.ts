@@ -25,14 +25,14 @@ const chunk = (head: AnswerHead, delta: object, finish: string | null, extra: ob
 /** The first chunk names the role. */
 export const firstChunk = (head: AnswerHead): string => chunk(head, { role: 'assistant', content: '' }, null);
 
-/** The usage comes once: in a chunk of its own without choices for whoever asked for that (`include_usage`), else with the finish_reason. */
+/** The usage stands with the finish_reason (interface.md), and once more in a chunk without choices for whoever asked for that (`include_usage`). Both are of the whole run. */
 export const chunkOf = (frame: RunFrame, head: AnswerHead, includeUsage: boolean): string | undefined => {
   if (frame.type === 'chunk') return chunk(head, { content: frame.data.content }, null);
   if (frame.type === 'error') return `data: ${JSON.stringify({ error: errorOf(frame.data) })}\n\n`;
   if (frame.type !== 'done') return undefined;
   const { result } = frame.data;
   const usage = usageOf(result);
-  return includeUsage ? chunk(head, {}, finishOf(result)) + line(head, [], { usage }) : chunk(head, {}, finishOf(result), { usage });
+  return chunk(head, {}, finishOf(result), { usage }) + (includeUsage ? line(head, [], { usage }) : '');
 };
 
 const errorOf = ({ status, error, code, hint }: RunFrames['error']): object => errorObject(status, { error, code, ...(hint === undefined ? {} : { hint }) });

@@ -1,12 +1,14 @@
 /** How the frames of a run leave as OpenAI's clients read them: chunks, one completion, and what is waited for before a stream begins. */
 import { type Streams, SvcError, Type, defineAnswerProjection, defineStreamProjection, follow, reply } from '@svc/api';
 import { type RunFrame, RunFrames } from '@svc/ext-runs/contract';
+import { LeftOut } from '@svc/ext-llm/contract';
 import { AnswerHead, chunkOf, completionOf, firstChunk } from './completion.js';
+import { together, warningOf } from './warning.js';
 
-const shown = { head: AnswerHead, includeUsage: Type.Boolean() };
+const shown = { head: AnswerHead, includeUsage: Type.Boolean(), leftOut: Type.Array(LeftOut, { description: 'What is known before the model is asked' }) };
 
 export const ChatChunks = defineStreamProjection('openai-compat.chunks', '1.0.0', { format: RunFrames, contentType: 'text/event-stream', args: Type.Object(shown) });
-export const ChatAnswer = defineAnswerProjection('openai-compat.completion', '1.0.0', { format: RunFrames, args: AnswerHead });
+export const ChatAnswer = defineAnswerProjection('openai-compat.completion', '1.0.0', { format: RunFrames, args: Type.Object({ ...AnswerHead.properties, leftOut: shown.leftOut }) });
 export const ChatBegin = defineAnswerProjection('openai-compat.begin', '1.0.0', { format: RunFrames, args: Type.Object({ ...shown, topic: Type.String() }) });
 
 export const showChat = (streams: Streams): void => {
@@ -16,8 +18,8 @@ export const showChat = (streams: Streams): void => {
     epilogue: () => 'data: [DONE]\n\n',
   });
   streams.answer(ChatAnswer, {
-    answer: (frame, head) => {
-      if (frame.type === 'done') return reply(200, completionOf(head, frame.data.result));
+    answer: (frame, { leftOut, ...head }) => {
+      if (frame.type === 'done') return reply(200, completionOf(head, frame.data.result), warningOf(together(leftOut, frame.data.result.left_out ?? [])));
       throw failureOf(frame);
     },
   });
@@ -25,12 +27,16 @@ export const showChat = (streams: Streams): void => {
     until: showsSomething,
     answer: (frame, { topic, ...rest }) => {
       if (frame.type === 'error') throw failureOf(frame);
-      return follow(topic, ChatChunks, rest);
+      const { leftOut } = rest;
+      return follow(topic, ChatChunks, rest, { headers: warningOf(together(leftOut, leftOutIn(frame))) });
     },
   });
 };
 
-const showsSomething = (frame: RunFrame): boolean => frame.type !== 'phase' || frame.data.phase === 'waiting';
+/** `adjusted` comes with the first thing that the model says. */
+const showsSomething = (frame: RunFrame): boolean => frame.type !== 'phase' || frame.data.phase === 'waiting' || frame.data.phase === 'adjusted';
+
+const leftOutIn = (frame: RunFrame): readonly LeftOut[] => (frame.type === 'phase' ? (frame.data.left_out ?? []) : frame.type === 'done' ? (frame.data.result.left_out ?? []) : []);
 
 function failureOf(frame: RunFrame): SvcError {
   const { code, error, status, hint }: RunFrames['error'] = frame.type === 'error' ? frame.data : { code: 'internal_error', error: 'The run ended without an answer.', status: 500 };

@@ -8,6 +8,8 @@ import { toImage } from './images.js';
 
 /** Each is an entry while the run goes on; more than a model's window holds. */
 const MAX_STATELESS_MESSAGES = 10_000;
+/** Of one message. */
+const MAX_TOOL_CALLS = 128;
 
 export type Asked = Pick<RunDraft, 'parts' | 'systemExtra' | 'history'>;
 
@@ -22,7 +24,8 @@ export function askedInTalk({ messages }: ChatRequest): Asked {
 /** All messages as they were sent, in their order. What has no place among them is refused by name. */
 export function askedAlone({ messages }: ChatRequest): Asked {
   if (messages.length > MAX_STATELESS_MESSAGES) throw compatErrors.unsupported_value(`A stateless request has at most ${MAX_STATELESS_MESSAGES} messages; this one has ${messages.length}.`);
-  const said = messages.flatMap((message, index) => turnOf(message, index));
+  const tools = toolNames(messages);
+  const said = messages.flatMap((message) => turnOf(message, tools));
   const last = said.at(-1);
   if (last?.role !== 'user') throw compatErrors.no_question(last ? 'the last message is the assistant’s, and there is nothing to answer' : 'messages holds no user message');
   const [first] = said;
@@ -33,17 +36,44 @@ export function askedAlone({ messages }: ChatRequest): Asked {
 
 type Turn = NonNullable<RunDraft['history']>[number];
 
-/** None for a system text, which stands elsewhere, and for a message without words. */
-function turnOf(message: ChatMessage, index: number): Turn[] {
+/**
+ * None for a system text, which stands elsewhere, and for a message without words. What a client's tool was asked and gave is told in
+ * words: the agent cannot call that tool, but what was found out is part of what was said.
+ */
+function turnOf(message: ChatMessage, tools: ReadonlyMap<string, string>): Turn[] {
   const { role } = message;
   if (role === 'system' || role === 'developer') return [];
-  if (role === 'tool' || role === 'function' || ('tool_calls' in message && Array.isArray(message.tool_calls) && message.tool_calls.length > 0)) {
-    throw compatErrors.unsupported_value(`messages[${index}] is of a tool: an agent calls none of the client's tools, so a stateless request has no such turn.`);
-  }
-  const parts = partsOf(message);
+  if (role === 'tool' || role === 'function') return [{ role: 'user', parts: [{ type: 'text', text: `Result of the tool ${toolOf(message, tools)}:\n${textOf(message)}` }] }];
+  const calls = role === 'assistant' ? callsOf(message).map(({ name, args }) => `I asked the tool ${name}: ${args}`) : [];
+  const said = partsOf(message);
+  const parts: Part[] = calls.length === 0 ? said : [...said, { type: 'text', text: `${said.length === 0 ? '' : '\n'}${calls.join('\n')}` }];
   if (role === 'assistant' && parts.some((part) => part.type === 'image')) throw compatErrors.unsupported_part('image_url in an assistant message');
   return parts.length === 0 ? [] : [{ role, parts }];
 }
+
+interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: string;
+}
+
+/** Of an assistant message, in today's form and in the older one of a single function. */
+function callsOf(message: ChatMessage): ToolCall[] {
+  const fields: Readonly<Record<string, unknown>> = message;
+  const calls = Array.isArray(fields.tool_calls) ? fields.tool_calls.slice(0, MAX_TOOL_CALLS) : isTable(fields.function_call) ? [{ function: fields.function_call }] : [];
+  return calls.filter(isTable).map(({ id, function: called }) => {
+    const { name, arguments: args } = isTable(called) ? called : {};
+    return { id: typeof id === 'string' ? id : '', name: typeof name === 'string' && name !== '' ? name : 'without a name', args: typeof args === 'string' ? args : JSON.stringify(args ?? {}) };
+  });
+}
+
+const toolNames = (messages: readonly ChatMessage[]): ReadonlyMap<string, string> => new Map(messages.flatMap(callsOf).map(({ id, name }) => [id, name]));
+
+/** A result names its call, and sometimes the tool. */
+const toolOf = (message: ChatMessage, tools: ReadonlyMap<string, string>): string => {
+  const { name, tool_call_id: id }: Readonly<Record<string, unknown>> = message;
+  return (typeof name === 'string' && name !== '' ? name : undefined) ?? (typeof id === 'string' ? tools.get(id) : undefined) ?? 'of the client';
+};
 
 const systemOf = (messages: readonly ChatMessage[]): Pick<Asked, 'systemExtra'> => {
   const system = messages.filter((message) => message.role === 'system' || message.role === 'developer').map(textOf);

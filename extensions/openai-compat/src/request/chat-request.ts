@@ -51,13 +51,16 @@ export const ChatRequest = Type.Object(
     model: Type.String({
       minLength: 1,
       maxLength: MAX_NAME_CHARS,
-      description: '`svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent',
+      description:
+        '`svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent, but for a `svc:` name that no agent has (404)',
     }),
     messages: Type.Array(ChatMessage, { minItems: 1, description: 'Of a stateless request all of them, at most 10,000; else the last user message and what is said as system' }),
     stream: Maybe(Type.Boolean({ description: 'Answer with server-sent events' })),
-    stream_options: Maybe(Type.Object({ include_usage: Maybe(Type.Boolean({ description: 'The usage in a last chunk of its own' })) }, { additionalProperties: true })),
+    stream_options: Maybe(Type.Object({ include_usage: Maybe(Type.Boolean({ description: 'The usage in a last chunk of its own, too' })) }, { additionalProperties: true })),
     temperature: Maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: Maybe(Type.Number({ minimum: 0, maximum: 1 })),
+    presence_penalty: Maybe(Type.Number({ minimum: -2, maximum: 2 })),
+    frequency_penalty: Maybe(Type.Number({ minimum: -2, maximum: 2 })),
     max_tokens: Maybe(Type.Integer({ minimum: 1 })),
     max_completion_tokens: Maybe(Type.Integer({ minimum: 1, description: 'The same under its newer name, which wins' })),
     stop: Maybe(Type.Union([StopText, Type.Array(StopText, { minItems: 1, maxItems: 4 })], { description: 'Where the answer ends, before these words: one to four' })),

@@ -1,6 +1,6 @@
-/** What a request asks of the model beside its messages: handed on, or refused by name. */
+/** What a request asks of the model beside its messages: handed on, left out and said, or refused by name. */
 import { isTable } from '@svc/api';
-import type { AnswerFormat, Parameters } from '@svc/ext-llm/contract';
+import type { AnswerFormat, LeftOut, Parameters } from '@svc/ext-llm/contract';
 import { compatErrors } from '../errors.js';
 import type { ChatRequest } from './chat-request.js';
 
@@ -17,15 +17,30 @@ export function checkServed(request: ChatRequest): void {
 }
 
 /** Undefined where nothing was asked. A temperature travels beside these. */
-export function parametersOf({ top_p: topP, stop, seed, response_format: format }: ChatRequest): Parameters | undefined {
+export function parametersOf({ top_p: topP, presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty, stop, seed, response_format: format }: ChatRequest): Parameters | undefined {
   const asked: Parameters = {
-    // 1 takes nothing away, and some clients always send it: it is the same as none.
+    // A top_p of 1 and a penalty of 0 change nothing, and some clients always send them: they are the same as none.
     ...(typeof topP === 'number' && topP < 1 ? { topP } : {}),
+    ...(presencePenalty ? { presencePenalty } : {}),
+    ...(frequencyPenalty ? { frequencyPenalty } : {}),
     ...(stop === undefined || stop === null ? {} : { stop: typeof stop === 'string' ? [stop] : stop }),
     ...(typeof seed === 'number' ? { seed } : {}),
     ...(format ? formatOf(format) : {}),
   };
   return Object.keys(asked).length === 0 ? undefined : asked;
+}
+
+/** Fields that ask for another answer and that no agent hands on. Without a word a program would believe that they hold. */
+const NOT_HANDED_ON = ['logit_bias', 'reasoning_effort', 'verbosity', 'prediction', 'top_logprobs', 'top_k', 'min_p', 'repetition_penalty'] as const;
+
+const isSaid = (value: unknown): boolean => value !== undefined && value !== null && !((Array.isArray(value) || isTable(value)) && Object.keys(value).length === 0);
+
+export function notHandedOn(request: ChatRequest): LeftOut[] {
+  const fields: Readonly<Record<string, unknown>> = request;
+  return [
+    ...NOT_HANDED_ON.filter((name) => isSaid(fields[name])).map((parameter) => ({ parameter, why: 'it is not handed on to the model' })),
+    ...['tools', 'functions'].filter((name) => isSaid(fields[name])).map((parameter) => ({ parameter, why: 'the agent uses its own tools' })),
+  ];
 }
 
 function formatOf(format: NonNullable<ChatRequest['response_format']>): { format?: AnswerFormat } {

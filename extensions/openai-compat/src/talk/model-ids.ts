@@ -4,7 +4,8 @@
  * M1  `svc:<agent>` is the agent's current conversation, `svc:<agent>@<session>` one by its id or label, `svc:<agent>:stateless` none.
  * M2  An agent whose own name is all that stands after `svc:` is that agent, whatever `@` and `:` its name holds.
  *     Of several `@` the last one divides.
- * M3  A form that names a conversation, or none, names its agent too: no other agent takes its place.
+ * M3  `svc:` says that an agent is meant: no other one takes the place of one that is not there. A name without it (`gpt-4o`, as tools are set
+ *     up by default) that no agent has is the first agent.
  */
 import type { Actor } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
@@ -20,10 +21,13 @@ export interface Named {
   readonly isStateless?: true;
 }
 
-/** interface.md, Model resolution: svc:<name>, id, name, else the first agent. Throws `no_agent`, `model_not_found`, `bad_model`. */
+/** interface.md, Model resolution: svc:<name>, id, name; of other names the first agent. Throws `no_agent`, `model_not_found`, `bad_model`. */
 export async function agentNamed(agents: AgentsService, actor: Actor, model: string): Promise<Named> {
   const found = await lookUp(agents, actor, model);
   if (found) return found;
+  // M3
+  if (model === PREFIX) throw compatErrors.bad_model(model, 'it names no agent');
+  if (model.startsWith(PREFIX)) throw compatErrors.model_not_found(model);
   const [first] = (await agents.list(actor)).toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
   if (!first) throw compatErrors.no_agent();
   return { agent: first };

@@ -1,6 +1,6 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
-import type { Ids, JournalStep, StepSpec, Streams, Write } from '@svc/api';
-import type { LlmService, ModelAnswer, ModelRequest, Parameters, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
+import type { Ids, JournalStep, Logger, StepSpec, Streams, Write } from '@svc/api';
+import type { LeftOut, LlmService, ModelAnswer, ModelRequest, Parameters, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { RunFrames } from '../contract.js';
@@ -14,6 +14,7 @@ export interface ModelDeps extends CommitDeps, PictureDeps {
   readonly llm: LlmService;
   readonly streams: Streams;
   readonly ids: Ids;
+  readonly log: Logger;
   readonly maxIterations: number;
   /** The system prompt with what other areas add to it. */
   system(progress: Progress): Promise<string>;
@@ -65,6 +66,10 @@ async function answerOf(deps: ModelDeps, progress: Progress, request: ModelReque
       progress.heard = undefined;
       return piece.answer;
     }
+    if ('leftOut' in piece) {
+      sayLeftOut(deps, progress, piece.leftOut);
+      continue;
+    }
     if ('waits' in piece) {
       heard.thoughts = '';
       deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'retrying', detail: retryText(piece.waits), attempt: piece.waits.retry });
@@ -80,6 +85,15 @@ async function answerOf(deps: ModelDeps, progress: Progress, request: ModelReque
     deps.streams.publish(RunFrames, run.id, 'chunk', { content: piece.text, done: false });
   }
   throw runErrors.internal();
+}
+
+/** Each parameter once, however many calls the run makes. */
+function sayLeftOut({ streams, log }: ModelDeps, progress: Progress, leftOut: readonly LeftOut[]): void {
+  const fresh = leftOut.filter(({ parameter }) => !progress.leftOut.some((one) => one.parameter === parameter));
+  if (fresh.length === 0) return;
+  progress.leftOut = [...progress.leftOut, ...fresh];
+  for (const { parameter, why } of fresh) log.warn('the model is asked without a parameter of the request', { run: progress.run.id, agent: progress.agent.name, parameter, why });
+  streams.publish(RunFrames, progress.run.id, 'phase', { phase: 'adjusted', left_out: progress.leftOut });
 }
 
 const retryText = ({ retry, of, ms, why, provider }: RetryWait): string => `retrying ${retry} of ${of} in ${Math.ceil(ms / 1_000)} s: ${provider} ${WHY[why] ?? 'failed'}`;

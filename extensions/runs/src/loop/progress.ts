@@ -11,6 +11,7 @@ import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/
 import { factOf, openingOf, talkOf } from '../beside.js';
 import { type Shown, nothingShown } from './pictures.js';
 import { RunChanged, type RunResult } from '../contract.js';
+import type { LeftOut } from '@svc/ext-llm/contract';
 import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
 
 /** Others that may append to the session while one commit is tried. */
@@ -44,6 +45,8 @@ export interface Progress {
   heard: { text: string; thoughts: string } | undefined;
   /** The step of that call. */
   calling: number | undefined;
+  /** What its models were asked without, each once. */
+  leftOut: readonly LeftOut[];
 }
 
 export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
@@ -70,6 +73,7 @@ export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef,
     shown: nothingShown(),
     heard: undefined,
     calling: undefined,
+    leftOut: [],
   };
   for (const step of run.steps) {
     const outcome = modelOutcomeOf(step);
@@ -101,6 +105,7 @@ export const resultOf = (progress: Progress, response: string, finish: RunResult
   finish,
   provider: progress.provider,
   model: progress.model,
+  ...(progress.leftOut.length === 0 ? {} : { left_out: progress.leftOut }),
 });
 
 export interface CommitDeps {

@@ -77,14 +77,16 @@ const listAgentLogs = (deps: ObservedDeps): RouteDecl =>
     cost: 5,
     params: AgentPath,
     query: Type.Object({
-      n: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, description: `How many; ${DEFAULT_LINES} when left out` })),
+      n: Type.Optional(Type.Integer({ minimum: 1, description: `How many, ${DEFAULT_LINES} when left out; more than ${MAX_LINES} is ${MAX_LINES}` })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: 'The same by the name that lists share' })),
       level: Type.Optional(OneOf(OUTCOMES, { description: 'Only lines with this outcome. At most the newest 2,000 messages are searched' })),
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OFFSET, description: 'How many of the newest to leave out' })),
     }),
     responses: { 200: Type.Object({ agent_id: Uuid, count: Type.Integer(), offset: Type.Integer(), logs: Type.Array(LogLine) }) },
     handler: async ({ actor, params, query }) => {
       const agent = await deps.agents.get(actor, params.id);
-      const { n = DEFAULT_LINES, offset = 0, level } = query;
+      const { offset = 0, level } = query;
+      const n = Math.min(query.n ?? query.limit ?? DEFAULT_LINES, MAX_LINES);
       const logs = await logLines(deps.journal, actor, { agentId: agent.id, limit: n, offset, outcome: level });
       return reply(200, { agent_id: agent.id, count: logs.length, offset, logs });
     },
@@ -113,11 +115,11 @@ const listDeliveries = (deps: ObservedDeps): RouteDecl =>
     description: 'The newest first. `message_id` is the id of the run that the message began, as in the header x-svc-run and in `traces?run_id=`.',
     cost: 2,
     params: AgentPath,
-    query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RECEIPTS, description: `${DEFAULT_RECEIPTS} when left out` })) }),
+    query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, description: `${DEFAULT_RECEIPTS} when left out; more than ${MAX_RECEIPTS} is ${MAX_RECEIPTS}` })) }),
     responses: { 200: Type.Object({ agent_id: Uuid, count: Type.Integer(), receipts: Type.Array(Receipt) }) },
     handler: async ({ actor, params, query }) => {
       const agent = await deps.agents.get(actor, params.id);
-      const runs = await deps.journal.list({ actor, kind: RUN_KIND, subject: agent.id, limit: query.limit ?? DEFAULT_RECEIPTS });
+      const runs = await deps.journal.list({ actor, kind: RUN_KIND, subject: agent.id, limit: Math.min(query.limit ?? DEFAULT_RECEIPTS, MAX_RECEIPTS) });
       const receipts = runs.map((run) => receiptOf(run, agent.name));
       return reply(200, { agent_id: agent.id, count: receipts.length, receipts });
     },

@@ -34,11 +34,12 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
       status: Type.Optional({ ...RunStatusText, description: 'Only those that stand so' }),
       since: Type.Optional(Type.String({ maxLength: 40, description: 'Accepted at this time or later: a day, or a time in ISO 8601' })),
       before: Before,
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RUNS, default: DEFAULT_RUNS, description: 'How many at most' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, default: DEFAULT_RUNS, description: `How many at most; more than ${MAX_RUNS} is ${MAX_RUNS}` })),
     }),
     responses: { 200: Type.Object({ runs: Type.Array(ListedRun), next: Next }) },
     handler: async ({ actor, query }) => {
-      const { agent_id: agentId, session_id: sessionId, status, since, before, limit = DEFAULT_RUNS } = query;
+      const { agent_id: agentId, session_id: sessionId, status, since, before } = query;
+      const limit = Math.min(query.limit ?? DEFAULT_RUNS, MAX_RUNS);
       const subject = agentId === undefined ? undefined : (await agents.get(actor, agentId)).id;
       const lane = sessionId === undefined ? undefined : (await sessions.get(actor, sessionId.toLowerCase())).id;
       const page = await pageOf(journal, actor, {
@@ -66,9 +67,13 @@ const listSessionRuns = ({ sessions, journal }: RunListDeps): RouteDecl =>
       'The newest runs of a session in the order in which they were accepted, those that failed, were stopped, wait or go on included, each with its calls of models and tools. With the `run_id` of the messages in `GET /api/agents/{id}/session` a page shows the same after a reload as before, and can offer to try again what failed. `next` leads to older ones.',
     cost: 2,
     params: Type.Object({ id: UuidText('Session id') }),
-    query: Type.Object({ before: Before, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SESSION_RUNS, default: DEFAULT_SESSION_RUNS, description: 'How many at most' })) }),
+    query: Type.Object({
+      before: Before,
+      limit: Type.Optional(Type.Integer({ minimum: 1, default: DEFAULT_SESSION_RUNS, description: `How many at most; more than ${MAX_SESSION_RUNS} is ${MAX_SESSION_RUNS}` })),
+    }),
     responses: { 200: Type.Object({ session_id: Uuid, runs: Type.Array(SessionRun), next: Next }) },
-    handler: async ({ actor, params, query: { before, limit = DEFAULT_SESSION_RUNS } }) => {
+    handler: async ({ actor, params, query: { before, limit: asked } }) => {
+      const limit = Math.min(asked ?? DEFAULT_SESSION_RUNS, MAX_SESSION_RUNS);
       const session = await sessions.get(actor, params.id.toLowerCase());
       const page = await pageOf(journal, actor, { before, limit, filter: { lane: session.id } });
       return reply(200, { session_id: session.id, runs: page.runs.map((run) => shownSessionRun(run, page.stepsOf(run))).reverse(), next: page.next });

@@ -92,7 +92,9 @@ describe('what an agent did', () => {
     expect(await lines()).to.deep.equal(all);
     expect(await lines('?n=2&offset=1')).to.deep.equal(all.slice(1, 3));
     expect(await lines('?level=error')).to.deep.equal([]);
-    for (const bad of ['n=0', 'n=1001', 'n=x', 'level=loud', 'offset=-1']) expect((await svc.http.get(`/api/agents/${svc.agent.id}/logs?${bad}`)).status, bad).to.equal(400);
+    expect((await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/logs?limit=1`)).body.count).to.equal(1);
+    for (const many of ['n=9999', 'limit=9999']) expect((await svc.http.get(`/api/agents/${svc.agent.id}/logs?${many}`)).status, many).to.equal(200);
+    for (const bad of ['n=0', 'limit=0', 'n=x', 'level=loud', 'offset=-1']) expect((await svc.http.get(`/api/agents/${svc.agent.id}/logs?${bad}`)).status, bad).to.equal(400);
   });
 
   it('tells of each message that came by which door, and what became of it', async () => {
@@ -108,7 +110,11 @@ describe('what an agent did', () => {
     ]);
     expect(receipts[0].error).to.be.a('string');
     expect((await of(svc, 'deliveries?limit=1')).body.receipts).to.have.length(1);
-    expect((await svc.http.get(`/api/agents/${svc.agent.id}/deliveries?limit=501`)).status).to.equal(400);
+    expect((await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/deliveries?limit=9999`)).body.receipts).to.have.length(2);
+    for (const path of ['/api/runs', `/api/sessions/${svc.agent.session_id}/runs`]) {
+      expect((await svc.http.expect(200, 'GET', `${path}?limit=9999`)).body.runs).to.have.length(2);
+      expect((await svc.http.get(`${path}?limit=0`)).status, path).to.equal(400);
+    }
   });
 
   it('shows a run that waits for its model as one that goes on', async () => {

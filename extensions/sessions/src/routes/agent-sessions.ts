@@ -5,7 +5,7 @@ import { sessionsErrors } from '../errors.js';
 import { History, historyOf } from './history.js';
 import { newestOf } from './newest-entries.js';
 import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
-import { AgentPath, checkedId, checkedLabel, LabelText, Paging, SessionList, SessionQuery, summaryOf } from './shapes.js';
+import { AgentPath, checkedId, checkedLabel, LabelText, limitOf, Paging, SessionList, SessionQuery, summaryOf } from './shapes.js';
 
 export const agentSessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), context(deps), list(deps), create(deps), switchTo(deps), byLabel(deps)];
 
@@ -75,11 +75,13 @@ const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
     query: Type.Object(Paging),
     errors: [404],
     responses: { 200: SessionList },
-    handler: async ({ actor, params, query: { limit = 50, offset = 0 } }) => {
+    handler: async ({ actor, params, query: { limit: asked, offset = 0 } }) => {
+      const limit = limitOf(asked);
       const agent = await agents.get(actor, params.id);
       await catalogue.catchUp(BATCHES_FIRST);
       const [{ sessions, total }, active] = await Promise.all([listing.page(actor, { agentId: agent.id, limit, offset }), listing.active(actor, agent.id)]);
-      return reply(200, { sessions: sessions.map((session) => summaryOf(session, agent, active)), total, offset, limit });
+      const items = sessions.map((session) => summaryOf(session, agent, active));
+      return reply(200, { sessions: items, items, total, offset, limit });
     },
   });
 

@@ -6,7 +6,7 @@ import { searchSaid } from '../search/search.js';
 import { RawMessage, rawMessages } from './raw-messages.js';
 import { newestOf } from './newest-entries.js';
 import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
-import { checkedId, checkedLabel, LabelText, Paging, SessionList, SessionPath, SessionSummary, summaryOf } from './shapes.js';
+import { checkedId, checkedLabel, LabelText, limitOf, Paging, SessionList, SessionPath, SessionSummary, summaryOf } from './shapes.js';
 
 export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [list(deps), search(deps), cleanup(deps), get(deps), remove(deps), label(deps)];
 
@@ -21,12 +21,14 @@ const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
     query: Type.Object({ ...Paging, agent_id: Type.Optional(UuidText('Only of this agent')) }),
     errors: [404],
     responses: { 200: SessionList },
-    handler: async ({ actor, query: { limit = 50, offset = 0, agent_id: of } }) => {
+    handler: async ({ actor, query: { limit: asked, offset = 0, agent_id: of } }) => {
+      const limit = limitOf(asked);
       const agentId = of === undefined ? undefined : (await agents.get(actor, of)).id;
       await catalogue.catchUp(BATCHES_FIRST);
       const [{ sessions, total }, active] = await Promise.all([listing.page(actor, { agentId, limit, offset }), listing.active(actor, agentId)]);
       const briefs = await agents.briefs(actor, [...new Set(sessions.map((session) => session.agentId))]);
-      return reply(200, { sessions: sessions.map((session) => summaryOf(session, briefs[session.agentId], active)), total, offset, limit });
+      const items = sessions.map((session) => summaryOf(session, briefs[session.agentId], active));
+      return reply(200, { sessions: items, items, total, offset, limit });
     },
   });
 
@@ -76,7 +78,8 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
       }),
     },
     handler: async ({ actor, query }) => {
-      const { q = '', limit = 50, offset = 0, agent_id: of, label: asked } = query;
+      const { q = '', offset = 0, agent_id: of, label: asked } = query;
+      const limit = limitOf(query.limit);
       const agent = of === undefined ? undefined : await agents.get(actor, of);
       const found = await searchSaid(store, catalogue, {
         ownerId: agent?.ownerId ?? actor.ownerId,

@@ -9,10 +9,16 @@ export const AgentPath = Type.Object({ id: UuidText('Agent id') });
 export const SessionPath = Type.Object({ id: UuidText('Session id') });
 export const SessionQuery = Type.Object({ session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')) });
 
+const DEFAULT_PAGE = 50;
+const MAX_PAGE = 500;
+
 export const Paging = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'How many at most' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, default: DEFAULT_PAGE, description: `How many at most; more than ${MAX_PAGE} is ${MAX_PAGE}` })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'How many to leave out' })),
 };
+
+/** What the answer says of itself, too: a client that asks for everything gets a page. */
+export const limitOf = (asked: number | undefined): number => Math.min(asked ?? DEFAULT_PAGE, MAX_PAGE);
 
 export const SessionSummary = Type.Object(
   {
@@ -38,7 +44,16 @@ export const SessionSummary = Type.Object(
   { 'x-name': 'SessionSummary' },
 );
 
-export const SessionList = Type.Object({ sessions: Type.Array(SessionSummary), total: Type.Integer(), offset: Type.Integer(), limit: Type.Integer() }, { 'x-name': 'SessionList' });
+export const SessionList = Type.Object(
+  {
+    sessions: Type.Array(SessionSummary),
+    items: Type.Array(SessionSummary, { description: 'The same by the name that lists share' }),
+    total: Type.Integer(),
+    offset: Type.Integer(),
+    limit: Type.Integer(),
+  },
+  { 'x-name': 'SessionList' },
+);
 
 export const LabelText = Type.String({ minLength: 1, maxLength: 128, description: 'Letters of any script, digits, spaces, hyphens and underscores' });
 

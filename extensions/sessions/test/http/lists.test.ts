@@ -61,14 +61,25 @@ describeOnEngines('sessions over HTTP', (_engine) => {
     expect(paged).to.deep.equal(ids);
     expect((await svc.bob.http.expect(200, 'GET', '/api/sessions')).body.total).to.equal(1);
     expect((await svc.owner.expect(200, 'GET', `/api/sessions?agent_id=${svc.alice.agent.id}`)).body.total).to.equal(5);
-    expect((await svc.carol.expect(200, 'GET', '/api/sessions')).body).to.deep.equal({ sessions: [], total: 0, offset: 0, limit: 50 });
+    expect((await svc.carol.expect(200, 'GET', '/api/sessions')).body).to.deep.equal({ sessions: [], items: [], total: 0, offset: 0, limit: 50 });
     expect(await listed('?offset=5')).to.include({ total: 5 });
     expect((await listed('?offset=5')).sessions).to.deep.equal([]);
   });
 
+  it('have at most five hundred in a page, whatever was asked for, and the same rows as items', async () => {
+    for (let n = 0; n < 2; n++) await begin();
+    const { http, agent } = svc.alice;
+    for (const at of ['/api/sessions', `/api/agents/${agent.id}/sessions`]) {
+      const { body } = await http.expect(200, 'GET', `${at}?limit=9999`);
+      expect(body.limit, at).to.equal(500);
+      expect(body.items, at).to.deep.equal(body.sessions).and.to.have.length(2);
+    }
+    expect((await http.expect(200, 'GET', '/api/sessions/search?q=a&limit=9999')).body.limit).to.equal(500);
+  });
+
   it('refuse pages of no size, and of agents that are no ids or not there', async () => {
     const { http, agent } = svc.alice;
-    for (const query of ['limit=0', 'limit=501', 'limit=NaN', 'limit=1.5', 'offset=-1', 'offset=x', 'offset=1000001']) {
+    for (const query of ['limit=0', 'limit=NaN', 'limit=1.5', 'offset=-1', 'offset=x', 'offset=1000001']) {
       expect((await http.get(`/api/sessions?${query}`)).status, query).to.equal(400);
       expect((await http.get(`/api/agents/${agent.id}/sessions?${query}`)).status, query).to.equal(400);
     }

@@ -97,7 +97,7 @@ export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
       if (phase === 'restarted') return { ...known, parts: withoutOpenText(known.parts), phase: 'thinking' };
       if (phase === 'command') return { ...known, phase: 'working', command: detail ?? '' };
       const parts = phase === 'retrying' ? withoutOpenThoughts(known.parts) : known.parts;
-      return { ...known, parts, phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
+      return { ...known, parts, phase: phase === 'adjusted' ? 'thinking' : phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
     }
     case 'thinking_delta':
       return { ...known, parts: withThoughts(known.parts, event.data.content), phase: 'thinking' };

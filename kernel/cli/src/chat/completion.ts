@@ -18,20 +18,41 @@ interface Offered {
   readonly items: readonly AutocompleteItem[];
 }
 
-export const createCompletion = (deps: CompletionDeps): AutocompleteProvider => ({
-  getSuggestions: async (lines, cursorLine, cursorCol, { force = false }) => {
-    const before = (lines[cursorLine] ?? '').slice(0, cursorCol);
-    const offered = (cursorLine === 0 ? await commandOffer(deps, before) : undefined) ?? (await fileOffer(deps.cwd, before, force));
-    return offered && offered.items.length > 0 ? shown(offered) : null;
-  },
-  applyCompletion: (lines, cursorLine, cursorCol, item, prefix) => {
-    const line = lines[cursorLine] ?? '';
-    const start = cursorCol - prefix.length;
-    // A folder is gone on with; all else is a word that is done.
-    const text = item.value.endsWith('/') ? item.value : `${item.value} `;
-    return { lines: lines.with(cursorLine, line.slice(0, start) + text + line.slice(cursorCol).trimStart()), cursorLine, cursorCol: start + text.length };
-  },
-});
+export interface Completion extends AutocompleteProvider {
+  /** The text before the cursor that the last offer was made for. */
+  readonly offeredFor: string | undefined;
+}
+
+/** What is offered is for the text of its moment: keys can come faster, and what was typed since then is never overwritten by it. */
+export const createCompletion = (deps: CompletionDeps): Completion => {
+  const madeFor = new WeakMap<AutocompleteItem, string>();
+  let last: string | undefined;
+  return {
+    get offeredFor() {
+      return last;
+    },
+    getSuggestions: async (lines, cursorLine, cursorCol, { force = false }) => {
+      const before = (lines[cursorLine] ?? '').slice(0, cursorCol);
+      const offered = (cursorLine === 0 ? await commandOffer(deps, before) : undefined) ?? (await fileOffer(deps.cwd, before, force));
+      if (!offered || offered.items.length === 0) return null;
+      last = before;
+      for (const item of offered.items) madeFor.set(item, before);
+      return shown(offered);
+    },
+    applyCompletion: (lines, cursorLine, cursorCol, item, prefix) => {
+      const line = lines[cursorLine] ?? '';
+      return madeFor.get(item) === line.slice(0, cursorCol) ? completed(lines, cursorLine, cursorCol, item, prefix) : { lines, cursorLine, cursorCol };
+    },
+  };
+};
+
+const completed = (lines: string[], cursorLine: number, cursorCol: number, item: AutocompleteItem, prefix: string): ReturnType<AutocompleteProvider['applyCompletion']> => {
+  const line = lines[cursorLine] ?? '';
+  const start = cursorCol - prefix.length;
+  // A folder is gone on with; all else is a word that is done.
+  const text = item.value.endsWith('/') ? item.value : `${item.value} `;
+  return { lines: lines.with(cursorLine, line.slice(0, start) + text + line.slice(cursorCol).trimStart()), cursorLine, cursorCol: start + text.length };
+};
 
 const shown = ({ prefix, items }: Offered): AutocompleteSuggestions => ({ prefix, items: items.slice(0, MAX_OFFERED) });
 

@@ -166,6 +166,7 @@ const answer = async (deps: ConversationDeps, state: State, text: string): Promi
   const missing: MissingGrant[] = [];
   for await (const event of daemon.send(state.agent.id, text, attachments, new AbortController().signal)) {
     show(deps, event, began, state.isStopping);
+    if (event.type === 'done' && event.data.result?.finish === 'cancelled') view.note('Stopped.');
     if (event.type === 'tool_result' && event.data.missing) missing.push(...event.data.missing);
     if (event.type === 'error') throw new Failure(event.data.error, { code: event.data.code ?? 'run_failed', mend: event.data.hint });
     if (event.type === 'done') view.answered(state.showsCost ? figures(event.data, deps.now() - startedAt) : undefined);
@@ -177,10 +178,14 @@ const answer = async (deps: ConversationDeps, state: State, text: string): Promi
 const show = ({ view, now }: ConversationDeps, event: RunEvent, began: Map<string, number>, isStopping: boolean): void => {
   if (event.type === 'chunk') {
     view.text(event.data.content);
+    if (!isStopping) view.waiting('answering');
+  } else if (event.type === 'thinking_delta') {
+    if (!isStopping) view.waiting('thinking');
   } else if (event.type === 'tool_use') {
     const id = event.data.id ?? event.data.tool;
     began.set(id, now());
     view.toolBegan(id, event.data.tool);
+    if (!isStopping) view.waiting(`using ${event.data.tool}`);
   } else if (event.type === 'tool_result') {
     const { tool, id = tool, input, result, is_error: isError } = event.data;
     const at = began.get(id);

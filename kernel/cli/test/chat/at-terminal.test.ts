@@ -225,6 +225,51 @@ describe('svc chat at a terminal', function () {
     await leave(terminal);
   });
 
+  it('sends a command as it was typed when its keys come faster than the menu follows', async () => {
+    daemon.answers.set('GET /api/commands', [200, { commands: [{ cmd: '/help', desc: 'Say what there is' }] }]);
+    answers('There is this and that.');
+    const terminal = await open();
+    for (const rest of ['help', 'help now']) {
+      terminal.type('/');
+      await terminal.shows('Leave');
+      terminal.type(`${rest}${ENTER}`);
+      await terminal.hides('Leave');
+    }
+    terminal.type('look at @');
+    await terminal.shows('look at @');
+    terminal.type(`nothing${ENTER}`);
+    await terminal.shows('> look at @nothing');
+    await terminal.hides('thinking');
+    await leave(terminal);
+    expect(messages()).to.deep.equal([{ message: '/help' }, { message: '/help now' }, { message: 'look at @nothing' }]);
+  });
+
+  it('says what is so: thinking, using a tool, answering, and that it was stopped', async () => {
+    daemon.frames = [
+      ['phase', { phase: 'thinking' }],
+      ['tool_use', { tool: 'web_fetch', id: 't1' }],
+      'pause',
+      ['tool_result', { tool: 'web_fetch', id: 't1', input: {}, is_error: false, result: 'x' }],
+      DONE,
+    ];
+    const terminal = await open();
+    terminal.type(`look${ENTER}`);
+    await terminal.shows('using web_fetch');
+    await terminal.hides('thinking');
+    await fetch(`${daemon.url}/api/agents/${AGENT_ID}/stop`, { method: 'POST' });
+    await terminal.hides('using web_fetch');
+    daemon.frames = [['phase', { phase: 'thinking' }], ['thinking_delta', { content: 'hm' }], ['chunk', { content: 'counting' }], 'pause', ['done', { done: true, result: { finish: 'cancelled' } }]];
+    terminal.type(`count${ENTER}`);
+    await terminal.shows('counting');
+    await terminal.shows('answering');
+    expect(terminal.rows().join('\n')).to.not.contain('thinking');
+    terminal.type(CTRL_C);
+    await terminal.shows('Stopped.');
+    await terminal.hides('stopping');
+    expect(terminal.rows().join('\n')).to.not.contain('answering');
+    await leave(terminal);
+  });
+
   it('attaches the files that a message names', async () => {
     daemon.answers.set(`POST /api/agents/${AGENT_ID}/upload`, [200, { file_id: 'f-1', filename: 'figures.csv' }]);
     writeFileSync(path.join(cwd, 'figures.csv'), 'a,b');

@@ -4628,6 +4628,8 @@ export interface components {
             }) | null;
             temperature?: number | null;
             top_p?: number | null;
+            presence_penalty?: number | null;
+            frequency_penalty?: number | null;
             max_tokens?: number | null;
             max_completion_tokens?: number | null;
             stop?: (string | string[]) | null;
@@ -5969,13 +5971,19 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again
+                             * @description `restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again; `adjusted` says in `left_out` what the model was asked without
                              * @enum {string}
                              */
-                            phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command";
+                            phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
                             detail?: string;
                             attempt?: number;
                             approval_id?: string;
+                            left_out?: {
+                                /** @description By its name in the chat-completions protocol */
+                                parameter: string;
+                                /** @description Goes on a sentence about the model */
+                                why: string;
+                            }[];
                         };
                     } | {
                         /** @constant */
@@ -6044,6 +6052,13 @@ export interface operations {
                                 finish: "stop" | "length" | "content_filter" | "cancelled";
                                 provider: string;
                                 model: string;
+                                /** @description What of the parameters of the request the model was asked without */
+                                left_out?: {
+                                    /** @description By its name in the chat-completions protocol */
+                                    parameter: string;
+                                    /** @description Goes on a sentence about the model */
+                                    why: string;
+                                }[];
                             };
                         };
                     } | {
@@ -6664,13 +6679,19 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again
+                             * @description `restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again; `adjusted` says in `left_out` what the model was asked without
                              * @enum {string}
                              */
-                            phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command";
+                            phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
                             detail?: string;
                             attempt?: number;
                             approval_id?: string;
+                            left_out?: {
+                                /** @description By its name in the chat-completions protocol */
+                                parameter: string;
+                                /** @description Goes on a sentence about the model */
+                                why: string;
+                            }[];
                         };
                     } | {
                         /** @constant */
@@ -6739,6 +6760,13 @@ export interface operations {
                                 finish: "stop" | "length" | "content_filter" | "cancelled";
                                 provider: string;
                                 model: string;
+                                /** @description What of the parameters of the request the model was asked without */
+                                left_out?: {
+                                    /** @description By its name in the chat-completions protocol */
+                                    parameter: string;
+                                    /** @description Goes on a sentence about the model */
+                                    why: string;
+                                }[];
                             };
                         };
                     } | {

@@ -1,7 +1,7 @@
 /** A request as the Gemini protocol writes it. */
 import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema } from '../../contract.js';
 import { remembered } from '../../remembered.js';
-import type { Adaptation } from '../adaptation.js';
+import { type Adaptation, temperatureOf } from '../adaptation.js';
 import { bodyText, listText } from '../body-text.js';
 import { geminiSchema } from './gemini-schema.js';
 
@@ -22,19 +22,21 @@ export const geminiBody = (target: Pick<DriverTarget, 'model'>, request: ModelRe
     },
   );
 
-const generationConfig = ({ maxTokens, temperature, parameters = {}, thinking }: ModelRequest, { noTemperature, noThinking }: Adaptation): object => {
-  const asked = parameters.temperature ?? (noTemperature ? undefined : temperature);
-  const { topP, stop, seed, format } = parameters;
+const generationConfig = (request: ModelRequest, adaptation: Adaptation): object => {
+  const { maxTokens, thinking, parameters: { topP, presencePenalty, frequencyPenalty, stop, seed, format } = {} } = request;
+  const temperature = temperatureOf(request, adaptation);
   return {
     maxOutputTokens: maxTokens,
-    ...(asked === undefined ? {} : { temperature: asked }),
+    ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
+    ...(presencePenalty === undefined ? {} : { presencePenalty }),
+    ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
     ...(stop === undefined ? {} : { stopSequences: stop }),
     ...(seed === undefined ? {} : { seed }),
     ...(format === undefined ? {} : { responseMimeType: 'application/json' }),
     // Unlike the schemas of tools, this one may be any JSON Schema.
     ...(format?.type === 'json_schema' ? { responseJsonSchema: format.schema } : {}),
-    ...(thinking === undefined || noThinking ? {} : { thinkingConfig: { thinkingBudget: thinking.budgetTokens, includeThoughts: true } }),
+    ...(thinking === undefined || adaptation.noThinking ? {} : { thinkingConfig: { thinkingBudget: thinking.budgetTokens, includeThoughts: true } }),
   };
 };
 

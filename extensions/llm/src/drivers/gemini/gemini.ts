@@ -48,7 +48,8 @@ interface Reading {
 export const createGeminiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
-    ask: (target, request, signal, hear) => adaptations.run(target, request, (adaptation) => ask(deps, target, request, adaptation, signal, hear)),
+    ask: (target, request, signal, hear) => adaptations.run(target, request, hear, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, hear)),
+    leavesOut: adaptations.leavesOut,
     embed: (target, batch, signal) => geminiEmbed(deps, target, batch, signal),
   };
 };

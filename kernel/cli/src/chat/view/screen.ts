@@ -3,7 +3,7 @@ import { type Component, Container, Editor, getKeybindings, matchesKey, ProcessT
 import type { AgentRow } from '../../daemon/agent-lookup.js';
 import { printable } from '../../terminal/terminal.js';
 import type { ChatView, Choice } from '../conversation.js';
-import { createCompletion, type CompletionDeps } from '../completion.js';
+import { type Completion, createCompletion, type CompletionDeps } from '../completion.js';
 import type { ChatHistory } from '../history.js';
 import type { Colours } from './colours.js';
 import { editorTheme, markdownTheme, selectTheme } from './themes.js';
@@ -57,14 +57,15 @@ export const createScreen = (deps: ScreenDeps, agent: AgentRow): Screen => {
     foot.setText(c.dim(`  you → ${printable(name)}   / commands · @ files · Ctrl-O unfolds tools · Ctrl-C stops`));
   };
 
-  editor.setAutocompleteProvider(createCompletion(deps));
+  const completion = createCompletion(deps);
+  editor.setAutocompleteProvider(completion);
   for (const entry of deps.history.entries) editor.addToHistory(entry);
   editor.onSubmit = (text) => {
     editor.setText('');
     editor.addToHistory(text);
     deps.onSubmit(text);
   };
-  listenToKeys(tui, deps, editor, transcript);
+  listenToKeys(tui, deps, editor, transcript, completion);
   for (const part of [head, transcript.drawn, new Spacer(1), waiting, queued, below, foot]) tui.addChild(part);
   below.addChild(editor);
   tui.setFocus(editor);
@@ -104,14 +105,22 @@ export const createScreen = (deps: ScreenDeps, agent: AgentRow): Screen => {
   };
 };
 
-const listenToKeys = (tui: TUI, deps: ScreenDeps, editor: Editor, transcript: Transcript): void => {
+const listenToKeys = (tui: TUI, deps: ScreenDeps, editor: Editor, transcript: Transcript, completion: Completion): void => {
   tui.addInputListener((data) => {
+    const keys = getKeybindings();
+    // An offer for what stood there before is closed, so that the key means what it means without one.
+    if ((keys.matches(data, 'tui.select.confirm') || keys.matches(data, 'tui.input.tab')) && isStale(editor, completion)) editor.setAutocompleteProvider(completion);
     if (matchesKey(data, 'ctrl+c')) deps.onInterrupt(editor.getText());
     else if (matchesKey(data, 'ctrl+d') && editor.getText() === '') deps.onLeave();
     else if (matchesKey(data, 'ctrl+o')) transcript.unfold();
     else return undefined;
     return { consume: true };
   });
+};
+
+const isStale = (editor: Editor, { offeredFor }: Completion): boolean => {
+  const { line, col } = editor.getCursor();
+  return editor.isShowingAutocomplete() && editor.getLines()[line]?.slice(0, col) !== offeredFor;
 };
 
 /** A question takes the place of what is typed, and gives it back. */

@@ -21,7 +21,7 @@ const PAGE_POLICY = [
   "connect-src 'self' ws://localhost:* ws://127.0.0.1:*; font-src 'self'; media-src 'self' blob:; frame-src 'self' blob:",
   "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
 ].join('; ');
-const EXPOSED = 'x-request-id, retry-after, mcp-session-id, x-svc-run, etag';
+const EXPOSED = 'x-request-id, retry-after, mcp-session-id, x-svc-run, x-svc-session, x-svc-warning, etag';
 const RETRY_AFTER_S: Readonly<Record<number, string>> = { 429: '60', 503: '1' };
 
 export const headersOf = (head: Head, contentType: string | undefined, extra: Headers): Record<string, string> => {
