@@ -21,7 +21,7 @@ import { sqliteWords } from './word-index.js';
 const DEFAULT_READERS = 2;
 const WRITER_STATEMENTS = 20;
 /** What runs when the storage is closed has this long to end by itself. */
-const CLOSING_MS = 1_000;
+const CLOSING_MS = 5_000;
 const KERNEL = { id: 'kernel', isThirdParty: false, isPlatform: true };
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
