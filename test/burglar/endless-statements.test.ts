@@ -12,8 +12,8 @@ const route = (id: string, handler: string): string =>
     handler: async () => { try { return api.reply(200, { got: await (${handler})() ?? null }); } catch (error) { return api.reply(200, { code: String(error.code ?? error.message) }); } } })`;
 
 const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)';
-/** A text of 8 MiB is looked through for each place of a pattern. */
-const LONG = "WITH RECURSIVE t(x, i) AS (SELECT 'a', 1 UNION ALL SELECT x || x, i + 1 FROM t WHERE i < 24)";
+/** A text of 2 MiB is looked through for each place of a pattern. */
+const LONG = "WITH RECURSIVE t(x, i) AS (SELECT 'a', 1 UNION ALL SELECT x || x, i + 1 FROM t WHERE i < 22)";
 const ROWS = "const Rows = api.defineTable('rows', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, body: { kind: 'text' } } });";
 
 const hog = (isolation: 'isolated' | 'walled') =>
@@ -28,7 +28,7 @@ const hog = (isolation: 'isolated' | 'walled') =>
         ${route('read', `() => ctx.db.read("${ENDLESS} SELECT COUNT(*) AS n FROM n")`)},
         ${route('write', 'write')},
         ${route('writes', 'async () => { const all = await Promise.allSettled(Array.from({ length: 40 }, write)); return [...new Set(all.map((one) => one.reason?.code ?? "ok"))].sort(); }')},
-        ${route('pattern', `() => ctx.db.read("${LONG} SELECT COUNT(*) AS n FROM t WHERE x LIKE '%' || SUBSTR(x, 1, 90) || 'b%'")`)},
+        ${route('pattern', `() => ctx.db.read("${LONG} SELECT COUNT(*) AS n FROM t WHERE x LIKE '%' || SUBSTR(x, 1, 45) || 'b%'")`)},
         ${route('replace', `() => ctx.db.read("${LONG} SELECT MAX(LENGTH(REPLACE(x, SUBSTR(x, 1, 1000000) || 'b', ''))) AS n FROM t")`)},
         ${route('grow', `() => ctx.db.read("WITH RECURSIVE t(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM t) SELECT MAX(LENGTH(x)) AS n FROM t")`)},
         ${route('double', '() => ctx.db.read("WITH c0 AS (SELECT id FROM " + ctx.db.table("rows") + ")" + Array.from({ length: 24 }, (_, i) => ", c" + (i + 1) + " AS (SELECT x.id FROM c" + i + " AS x, c" + i + " AS y)").join("") + " SELECT COUNT(*) AS n FROM c24")')},
@@ -103,7 +103,7 @@ for (const isolation of ['isolated', 'walled'] as const) {
     it('what no interrupt ends is bounded by the length of what it looks at', async () => {
       const begun = performance.now();
       const { code } = await tryIt('pattern');
-      // One comparison of 8 MiB with 92 letters lasts about a second, and is not cut off within.
+      // One comparison of 2 MiB with 48 letters lasts a tenth of a second, and is not cut off within.
       expect(code).to.be.oneOf(['storage_too_slow', undefined]);
       expect(performance.now() - begun).to.be.lessThan(20_000);
       expect((await tryIt('grow')).code).to.be.oneOf(['storage_too_large', 'storage_too_slow', 'storage_full', 'storage_failed', 'storage_io']);
@@ -118,10 +118,13 @@ for (const isolation of ['isolated', 'walled'] as const) {
     });
 
     it('forty endless commits cost a person two deadlines, and the extension its place', async () => {
-      const writes = tryIt('writes');
+      const writes = kernel.http.post('/api/acme/writes');
       await sleep(100);
       expect(await personMs()).to.be.lessThan(2 * LIMIT_MS + 5_000);
-      expect((await writes).got).to.deep.equal(['storage_late_owner', 'storage_too_slow']);
+      // It may have been taken out of service before it could say so.
+      const { body, status } = await writes;
+      if (status === 200) expect(body.got).to.deep.equal(['storage_late_owner', 'storage_too_slow']);
+      else expect(statusOf('acme-hog')?.state).not.to.equal('active');
       for (let times = 0; times < 12 && statusOf('acme-hog')?.state === 'active'; times += 1) await kernel.http.post('/api/acme/read');
       await until(() => statusOf('acme-hog')?.state === 'quarantined');
       expect(statusOf('acme-hog')?.reason).to.match(/its statements took \d+ s too long within ten minutes/);

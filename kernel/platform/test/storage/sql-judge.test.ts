@@ -176,6 +176,31 @@ describe('SQL text of an owner', () => {
     expect(verdict(`SELECT ${'1'.repeat(100_001)} AS n`, 'read')).to.equal('storage_sql_refused');
   });
 
+  it('of a third-party extension does a bounded amount of work for each row: an interrupt is heard between two rows only', () => {
+    const judge = createSqlJudge(tableNames({ id: 'own', tables: ['a'], isThirdParty: true }));
+    const of = (part: string, count: number): string => `SELECT ${Array(count).fill(part).join(' + ')} AS n FROM own__a`;
+    const refused = (sql: string): boolean => {
+      try {
+        judge(sql, 'read');
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    for (const [part, few, many] of [
+      ["(id LIKE 'a%')", 8, 13],
+      ["length(replace(id, 'a', 'b'))", 20, 60],
+      ['length(id)', 100, 600],
+      ['(id = id)', 500, 3_000],
+    ] as const) {
+      expect(refused(of(part, few)), part).to.equal(false);
+      expect(refused(of(part, many)), part).to.equal(true);
+    }
+    // Nor is it hidden behind a name that is used again and again.
+    const hidden = (uses: number): string => `WITH c AS (SELECT (id LIKE 'a%') AS n FROM own__a) SELECT ${Array(uses).fill('n').join(' + ')} AS n FROM c`;
+    expect([refused(hidden(5)), refused(hidden(20))]).to.deep.equal([false, true]);
+  });
+
   it('looks for short texts only, which stand in it: no interrupt ends a search of one long text for another', () => {
     for (const call of ["replace(id, 'a', id)", "trim(id, 'xy')", 'trim(id)', "replace(lower(id), 'a', '')"]) expect(verdict(`SELECT ${call} AS n FROM own__a`, 'read'), call).to.equal('ok');
     for (const call of ["replace(id, id, '')", "replace(id, ?, '')", 'trim(id, id)', "rtrim(id, 'a' || id)", "ltrim(id, lower('a'))", `replace(id, '${'x'.repeat(101)}', '')`])

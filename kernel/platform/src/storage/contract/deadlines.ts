@@ -10,39 +10,59 @@ export interface Deadline {
   ms(): number;
 }
 
+/** Whoever begins one ends it. */
+export interface OpenDeadline extends Deadline {
+  end(): void;
+}
+
 export interface Deadlines {
-  /** `interrupt` is called once `limitMs` are over, and again until the work ends. The work's own end is the result. */
+  /** `interrupt` is called once `limitMs` are over, and again until the end. */
+  begin(limitMs: number, interrupt: () => void): OpenDeadline;
+  /** The same around some work, whose end is the result. */
   within<T>(limitMs: number, interrupt: () => void, work: (deadline: Deadline) => Promise<T>): Promise<T>;
   /** The daemon stops: nothing that runs now or begins later takes longer than this. */
   hurry(limitMs: number): void;
 }
 
-interface Running extends Deadline {
+interface Running extends OpenDeadline {
   isOver: boolean;
-  readonly begun: number;
   readonly interrupt: () => void;
   timer: NodeJS.Timeout | undefined;
 }
 
+const expire = (one: Running): void => {
+  one.isOver = true;
+  one.interrupt();
+  one.timer = setTimeout(expire, AGAIN_EVERY_MS, one);
+};
+
 export const createDeadlines = (): Deadlines => {
   const running = new Set<Running>();
   let atMost = Number.POSITIVE_INFINITY;
-  const expire = (one: Running): void => {
-    one.isOver = true;
-    one.interrupt();
-    one.timer = setTimeout(expire, AGAIN_EVERY_MS, one);
-  };
-  return {
-    async within(limitMs, interrupt, work) {
-      const begun = performance.now();
-      const one: Running = { isOver: false, begun, interrupt, timer: undefined, ms: () => performance.now() - begun };
-      one.timer = setTimeout(expire, Math.min(limitMs, atMost), one);
-      running.add(one);
-      try {
-        return await work(one);
-      } finally {
+  const begin = (limitMs: number, interrupt: () => void): OpenDeadline => {
+    const begun = performance.now();
+    const one: Running = {
+      isOver: false,
+      interrupt,
+      timer: undefined,
+      ms: () => performance.now() - begun,
+      end: () => {
         clearTimeout(one.timer);
         running.delete(one);
+      },
+    };
+    one.timer = setTimeout(expire, Math.min(limitMs, atMost), one);
+    running.add(one);
+    return one;
+  };
+  return {
+    begin,
+    async within(limitMs, interrupt, work) {
+      const deadline = begin(limitMs, interrupt);
+      try {
+        return await work(deadline);
+      } finally {
+        deadline.end();
       }
     },
     hurry(limitMs) {

@@ -101,7 +101,7 @@ export const storageErrors = defineErrors('storage', {
   too_large: {
     status: 400,
     retry: false,
-    message: () => 'A value or a statement is larger than the database takes.',
+    message: () => 'A value, a pattern or a statement is larger than the database takes.',
     hint: 'Split it into several rows, or keep it as a file.',
   },
   closed: { status: 503, retry: true, message: () => 'The database is closed.', hint: 'The daemon is stopping.' },

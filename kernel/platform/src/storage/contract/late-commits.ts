@@ -22,6 +22,12 @@ const OWN = { isThirdParty: false };
 
 export const partsOf = (unit: Unit): readonly UnitPart[] => unit.parts ?? [{ by: undefined, from: 0, statement: 0 }];
 
+export const makersOf = (batch: readonly Waiting[]): Set<string> => {
+  const makers = new Set<string>();
+  for (const { unit } of batch) for (const { by } of unit.parts ?? []) if (by !== undefined) makers.add(by);
+  return makers;
+};
+
 export const ownersOf = ({ parts = [] }: Unit): Set<string> => new Set(parts.flatMap(({ by }) => by ?? []));
 
 export const limitsOfPart = (rules: StatementRules, by: string | undefined): StatementLimits => rules.limitsOf(by === undefined ? OWN : THIRD_PARTY);

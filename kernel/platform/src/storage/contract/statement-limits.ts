@@ -24,6 +24,7 @@ export interface StorageLimits {
 }
 
 const MIB = 1_048_576;
+const WATCHED_MS = 60_000;
 
 export const DEFAULT_LIMITS: StorageLimits = {
   own: { statementMs: 60_000, migrationMs: 3_600_000, readBytes: 64 * MIB },
@@ -49,12 +50,18 @@ export interface StatementRules {
   readBytesOf(owner: StatementOwner): number;
   /** Notes time that was lost, and refuses what else the owner has waiting (D2). */
   late(owner: StatementOwner, kind: SlowStatement['kind'], ms: number): void;
-  /** Throws `storage_too_slow` where one of these owners was late a moment ago. */
+  /** Notes what a part of a commit took, where that is more than half of what it may. */
+  took(ownerId: string, ms: number): void;
+  /** Some of these made a batch long: for a while each part of their commits is timed by itself. */
+  watch(owners: Iterable<string>): void;
+  isWatched(owners: Iterable<string>): boolean;
+  /** Throws `storage_late_owner` where one of these owners was late a moment ago. */
   refuseLate(owners: Iterable<string>): void;
 }
 
 export const createStatementRules = (limits = (): StorageLimits => DEFAULT_LIMITS, onSlow?: (slow: SlowStatement) => void): StatementRules => {
   const lateUntil = new Map<string, number>();
+  const watchedUntil = new Map<string, number>();
   return {
     limitsOf: ({ isThirdParty }) => (isThirdParty ? limits().thirdParty : limits().own),
     readBytesOf: ({ isPlatform = false, isThirdParty }) => (isPlatform ? Number.POSITIVE_INFINITY : (isThirdParty ? limits().thirdParty : limits().own).readBytes),
@@ -62,6 +69,22 @@ export const createStatementRules = (limits = (): StorageLimits => DEFAULT_LIMIT
       if (!isThirdParty) return;
       if (kind === 'write') lateUntil.set(id, performance.now() + limits().thirdParty.statementMs);
       onSlow?.({ ownerId: id, kind, ms });
+    },
+    took: (ownerId, ms) => {
+      if (ms > limits().thirdParty.statementMs / 2) onSlow?.({ ownerId, kind: 'write', ms });
+    },
+    watch: (owners) => {
+      for (const id of owners) watchedUntil.set(id, performance.now() + WATCHED_MS);
+    },
+    isWatched: (owners) => {
+      if (watchedUntil.size === 0) return false;
+      for (const id of owners) {
+        const until = watchedUntil.get(id);
+        if (until === undefined) continue;
+        if (until > performance.now()) return true;
+        watchedUntil.delete(id);
+      }
+      return false;
     },
     refuseLate: (owners) => {
       if (lateUntil.size === 0) return;

@@ -7,7 +7,7 @@
  * G2  What is not understood is refused. Each token is looked at once.
  */
 import { storageErrors } from '../contract/errors.js';
-import { checkSize, MAX_TEXT } from './sql-size.js';
+import { checkLength, checkSize } from './sql-size.js';
 import { type Token, tokensOf } from './sql-tokens.js';
 import type { TableNames } from '../contract/table-names.js';
 
@@ -62,7 +62,7 @@ export const createSqlJudge = (names: TableNames): ((sql: string, use: SqlUse) =
     const known = kept[use].get(sql);
     if (known) return known;
     if (typeof sql !== 'string') throw storageErrors.sql_refused('it is no text');
-    if (sql.length > MAX_TEXT) throw storageErrors.sql_refused(`it is longer than ${MAX_TEXT} characters`);
+    checkLength(sql, names.isThirdParty);
     const fresh = judge(tokensOf(sql), use, names);
     // A text built anew for each call would fill the map: start over rather than grow.
     if (kept[use].size >= MAX_KEPT) kept[use].clear();
@@ -79,7 +79,7 @@ const judge = (tokens: readonly Token[], use: SqlUse, names: TableNames): Judged
   if (first?.kind !== 'word' || !(use === 'read' ? READS : WRITES).has(first.text)) {
     throw storageErrors.sql_refused(use === 'read' ? 'a read begins with SELECT or WITH' : 'only INSERT, UPDATE and DELETE are writes');
   }
-  checkSize(tokens);
+  checkSize(tokens, names.isThirdParty);
   const walk = new Walk(tokens, use, names);
   for (let at = 0; at < tokens.length; at += 1) walk.step(at);
   walk.end();

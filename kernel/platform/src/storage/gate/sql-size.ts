@@ -9,7 +9,21 @@ import { storageErrors } from '../contract/errors.js';
 import type { Token } from './sql-tokens.js';
 
 const MAX_SIZE = 250_000;
-export const MAX_TEXT = 100_000;
+const MAX_TEXT = { own: 100_000, thirdParty: 20_000 };
+
+/**
+ * What one takes, in words, where its texts may be made as long as a value can be: SQLite hears an interrupt between two
+ * rows, and not between two of these.
+ */
+const PATTERNS: ReadonlySet<string> = new Set(['LIKE', 'GLOB']);
+const PATTERN_SIZE = 20_000;
+const SEARCHES: ReadonlySet<string> = new Set(['REPLACE', 'TRIM', 'LTRIM', 'RTRIM']);
+const SEARCH_SIZE = 5_000;
+const CALL_SIZE = 500;
+const OPERATORS: ReadonlySet<string> = new Set(['||', '=', '<', '>', '<=', '>=', '<>', '!=', '+', '-', '*', '/', '%']);
+const OPERATOR_SIZE = 50;
+/** Stand before a bracket and call nothing. */
+const BRACKETED: ReadonlySet<string> = new Set('IN AS VALUES EXISTS AND OR NOT ON BY WHERE SELECT THEN ELSE WHEN FROM JOIN OVER FILTER CONFLICT RETURNING UNION ALL SET LIMIT'.split(' '));
 
 const SELECTS: ReadonlySet<string> = new Set(['SELECT', 'WITH', 'VALUES']);
 /** Used over and over in any statement, and no name of a column. */
@@ -46,15 +60,29 @@ const sizeOf = ({ parts, tokens, uses }: Level): number => {
   return tokens + parts * most;
 };
 
+const weightOf = ({ kind, text }: Token, next: Token | undefined): number => {
+  if (kind === 'mark') return OPERATORS.has(text) ? OPERATOR_SIZE : 1;
+  if (kind !== 'word') return 1;
+  if (PATTERNS.has(text)) return PATTERN_SIZE;
+  if (next?.text !== '(' || next.kind !== 'mark' || BRACKETED.has(text)) return 1;
+  return SEARCHES.has(text) ? SEARCH_SIZE : CALL_SIZE;
+};
+
 /** Throws `storage_sql_refused`. */
-export const checkSize = (tokens: readonly Token[]): void => {
+export const checkLength = (sql: string, isThirdParty: boolean): void => {
+  const most = isThirdParty ? MAX_TEXT.thirdParty : MAX_TEXT.own;
+  if (sql.length > most) throw storageErrors.sql_refused(`it is longer than ${most} characters`);
+};
+
+/** Throws `storage_sql_refused`. */
+export const checkSize = (tokens: readonly Token[], isThirdParty: boolean): void => {
   const open: Bracket[] = [{ level: newLevel(), isOwn: true, name: undefined, before: -1 }];
   /** Where the bracket that ends here was opened. */
   const openedAt = new Map<number, number>();
   for (const [at, token] of tokens.entries()) {
     const top = open.at(-1);
     if (!top) return;
-    top.level.tokens += 1;
+    top.level.tokens += isThirdParty ? weightOf(token, tokens[at + 1]) : 1;
     if (token.kind === 'mark' && token.text === '(') {
       const isOwn = SELECTS.has(tokens[at + 1]?.text ?? '') && tokens[at + 1]?.kind === 'word';
       open.push({ level: isOwn ? newLevel() : top.level, isOwn, name: isOwn ? nameBefore(tokens, at, openedAt) : undefined, before: at - 1 });
@@ -70,7 +98,7 @@ export const checkSize = (tokens: readonly Token[]): void => {
 };
 
 const refuseLarge = (size: number): void => {
-  if (size > MAX_SIZE) throw storageErrors.sql_refused('what its names stand for makes it too large');
+  if (size > MAX_SIZE) throw storageErrors.sql_refused('it is too large, or what its names stand for makes it so: use fewer patterns, functions and queries within queries');
 };
 
 const close = ({ level, name }: Bracket, around: Level): void => {

@@ -8,7 +8,7 @@
 import { isSvcError, type SvcError } from '@svc/api';
 import { type BatchEndDeps, refuse, settle, timed, type Waiting } from '../contract/batch-end.js';
 import { conflict, storageErrors } from '../contract/errors.js';
-import { lateRefusal, limitOfBatch, limitsOfPart, refusalOf } from '../contract/late-commits.js';
+import { lateRefusal, limitOfBatch, limitsOfPart, makersOf, refusalOf } from '../contract/late-commits.js';
 import type { Statement, Unit } from '../contract/write-compiler.js';
 import type { PostgresConnection, StatementResult } from './postgres-connection.js';
 import { isLost, type KeyColumns, mapStatementError } from './postgres-errors.js';
@@ -66,8 +66,17 @@ const prepare = async (deps: BatchDeps, connection: PostgresConnection, taken: r
   const refused: Refused = [];
   const batch = taken.some(({ unit }) => unit.parts !== undefined) ? notLate(deps, taken, refused) : taken;
   if (batch.length === 0) return { kept: [], refused };
+  if (deps.rules.isWatched(makersOf(batch))) return replay(deps, connection, batch, refused);
   try {
-    const results = await deps.deadlines.within(limitOfBatch(deps.rules, batch), connection.cancel, () => connection.query(deps.writer.begin() + batch.map(({ unit }) => unit.sql).join('')));
+    const limitMs = limitOfBatch(deps.rules, batch);
+    const deadline = deps.deadlines.begin(limitMs, connection.cancel);
+    let results: StatementResult[];
+    try {
+      results = await connection.query(deps.writer.begin() + batch.map(({ unit }) => unit.sql).join(''));
+    } finally {
+      deadline.end();
+      if (deadline.ms() > limitMs / 2) deps.rules.watch(makersOf(batch));
+    }
     const kept = judgeAll(batch, results.slice(deps.writer.beginStatements));
     if (kept) return { kept, refused };
   } catch (error) {
@@ -141,6 +150,7 @@ const tryUnit = async (deps: BatchDeps, connection: PostgresConnection, unit: Un
     await deps.deadlines.within(limitMs - before, connection.cancel, async (deadline) => {
       refusal = await tryStatement(deps, connection, statement, results);
       if (refusal && deadline.isOver) refusal = lateRefusal(deps.rules, by, before + deadline.ms());
+      else if (by !== undefined) deps.rules.took(by, deadline.ms());
       used.set(by, before + deadline.ms());
     });
     if (refusal) break;

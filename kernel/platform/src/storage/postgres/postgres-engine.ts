@@ -28,7 +28,7 @@ import { postgresWords } from './word-index.js';
 
 const DEFAULT_READERS = 8;
 /** What runs when the storage is closed has this long to end by itself. */
-const CLOSING_MS = 1_000;
+const CLOSING_MS = 5_000;
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 const SET_UP = [

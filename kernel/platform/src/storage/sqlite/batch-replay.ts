@@ -7,6 +7,7 @@ import type { Waiting } from '../contract/batch-end.js';
 import { LateCommit, lateRefusal, limitsOfPart, partsOf, refusalOf } from '../contract/late-commits.js';
 import type { Unit } from '../contract/write-compiler.js';
 import type { BatchDeps } from './batch-deps.js';
+import { OWN_BOUNDS, THIRD_PARTY_BOUNDS } from './sqlite-bounds.js';
 import { CHANGES_TABLE } from './sqlite-dialect.js';
 import { mapSqliteError } from './sqlite-errors.js';
 
@@ -69,11 +70,16 @@ const runUnit = async (deps: BatchDeps, unit: Unit): Promise<void> => {
     const sql = `${index === 0 ? 'SAVEPOINT unit;' : ''}${unit.sql.slice(from, isLast ? undefined : parts[index + 1]?.from)}${isLast ? 'RELEASE unit;' : ''}`;
     const before = used.get(by) ?? 0;
     await deps.deadlines.within(limitsOfPart(deps.rules, by).statementMs - before, deps.connection.interrupt, async (deadline) => {
+      deps.connection.setBounds(by === undefined ? OWN_BOUNDS : THIRD_PARTY_BOUNDS);
       try {
         await deps.connection.exec(sql);
+        if (by !== undefined) deps.rules.took(by, deadline.ms());
         used.set(by, before + deadline.ms());
       } catch (error) {
+        if (by !== undefined && !deadline.isOver) deps.rules.took(by, deadline.ms());
         throw deadline.isOver ? new LateCommit(by, before + deadline.ms()) : error;
+      } finally {
+        deps.connection.setBounds(OWN_BOUNDS);
       }
     });
   }

@@ -4,35 +4,53 @@
  */
 import type { SvcError } from '@svc/api';
 import { isOneCommitsFault, refuse, settle, timed, type Waiting } from '../contract/batch-end.js';
+import type { Deadline } from '../contract/deadlines.js';
 import { storageErrors } from '../contract/errors.js';
-import { LateCommit, lateRefusal, limitOfBatch, refusalOf } from '../contract/late-commits.js';
+import { LateCommit, lateRefusal, limitOfBatch, makersOf, refusalOf } from '../contract/late-commits.js';
 import type { BatchDeps } from './batch-deps.js';
 import { replay } from './batch-replay.js';
+import { OWN_BOUNDS, THIRD_PARTY_BOUNDS } from './sqlite-bounds.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE } from './sqlite-dialect.js';
 import { mapSqliteError } from './sqlite-errors.js';
 
 /** Never rejects: each commit's end is told to whoever waits for it. */
 export const runBatch = async (deps: BatchDeps, taken: readonly Waiting[]): Promise<void> => {
-  const batch = taken.some(({ unit }) => unit.parts !== undefined) ? refuseLate(deps, taken) : taken;
+  const isMixed = taken.some(({ unit }) => unit.parts !== undefined);
+  const batch = isMixed ? refuseLate(deps, taken) : taken;
   if (batch.length === 0) return;
-  try {
-    await timed(deps, () => together(deps, batch));
-  } catch (error) {
-    await recover(deps, batch, error);
+  if (isMixed && deps.rules.isWatched(makersOf(batch))) {
+    await timed(deps, () => apart(deps, batch));
     return;
   }
+  const watch = begin(deps, batch);
+  try {
+    await timed(deps, () => deps.connection.exec(transactionOf(batch)));
+  } catch (error) {
+    watch.end();
+    await recover(deps, batch, watch.deadline.isOver ? new LateCommit(undefined, watch.deadline.ms()) : error);
+    return;
+  }
+  watch.end();
   await finish(deps, batch);
 };
 
-const together = ({ connection, deadlines, rules }: BatchDeps, batch: readonly Waiting[]): Promise<void> =>
-  deadlines.within(limitOfBatch(rules, batch), connection.interrupt, async (deadline) => {
-    try {
-      await connection.exec(transactionOf(batch));
-    } catch (error) {
-      throw deadline.isOver ? new LateCommit(undefined, deadline.ms()) : error;
-    }
-  });
+/** Until its end the connection is held to the time and the bounds of these commits. On the way of every message: no promise is made. */
+const begin = ({ connection, deadlines, rules }: BatchDeps, batch: readonly Waiting[]): { readonly deadline: Deadline; end(): void } => {
+  const makers = makersOf(batch);
+  const limitMs = limitOfBatch(rules, batch);
+  // Where one of the others needs more, each is run within its own bounds afterwards.
+  if (makers.size > 0) connection.setBounds(THIRD_PARTY_BOUNDS);
+  const deadline = deadlines.begin(limitMs, connection.interrupt);
+  return {
+    deadline,
+    end: () => {
+      deadline.end();
+      connection.setBounds(OWN_BOUNDS);
+      if (makers.size > 0 && deadline.ms() > limitMs / 2) rules.watch(makers);
+    },
+  };
+};
 
 /** Those that are left. */
 const refuseLate = (deps: BatchDeps, batch: readonly Waiting[]): Waiting[] =>
@@ -80,11 +98,17 @@ const recover = async (deps: BatchDeps, batch: readonly Waiting[], cause: unknow
   }
   if (!(cause instanceof LateCommit)) {
     const error = mapSqliteError(cause);
-    if (batch.length === 1 || !isOneCommitsFault(error)) {
+    const isAlone = batch.length === 1 && first?.unit.parts === undefined;
+    if (isAlone || !isOneCommitsFault(error)) {
       for (const waiting of batch) refuse(deps, waiting, error);
       return;
     }
   }
+  await apart(deps, batch);
+};
+
+/** Each by itself, in one transaction. */
+const apart = async (deps: BatchDeps, batch: readonly Waiting[]): Promise<void> => {
   let outcome: { readonly kept: readonly Waiting[]; readonly refused: ReadonlyArray<readonly [Waiting, SvcError]> };
   try {
     outcome = await replay(deps, batch);
@@ -102,13 +126,16 @@ const recover = async (deps: BatchDeps, batch: readonly Waiting[], cause: unknow
 const runAlone = async (deps: BatchDeps, waiting: Waiting): Promise<void> => {
   const [alone] = refuseLate(deps, [waiting]);
   if (!alone) return;
+  const watch = begin(deps, [alone]);
   try {
-    await together(deps, [alone]);
+    await deps.connection.exec(transactionOf([alone]));
   } catch (error) {
+    watch.end();
     await rollback(deps);
-    refuse(deps, alone, error instanceof LateCommit ? lateRefusal(deps.rules, alone.unit.parts?.[0]?.by, error.ms) : mapSqliteError(error));
+    refuse(deps, alone, watch.deadline.isOver ? lateRefusal(deps.rules, alone.unit.parts?.[0]?.by, watch.deadline.ms()) : mapSqliteError(error));
     return;
   }
+  watch.end();
   await finish(deps, [alone]);
 };
 

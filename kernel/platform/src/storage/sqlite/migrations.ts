@@ -14,6 +14,7 @@ import { secondsOf, type StatementRules } from '../contract/statement-limits.js'
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
 import { renamesOf } from './earlier-names.js';
+import { OWN_BOUNDS, THIRD_PARTY_BOUNDS } from './sqlite-bounds.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { mapSqliteError } from './sqlite-errors.js';
 import { identifier, literal, sqliteSchema } from './sqlite-dialect.js';
@@ -103,9 +104,11 @@ const apply = async (deps: MigrationDeps, names: TableNames, migration: PendingM
   let isLate = false;
   const inTime = (work: () => Promise<void>): Promise<void> =>
     deps.deadlines.within(migrationMs, deps.connection.interrupt, async (deadline) => {
+      deps.connection.setBounds(names.isThirdParty ? THIRD_PARTY_BOUNDS : OWN_BOUNDS);
       try {
         await work();
       } finally {
+        deps.connection.setBounds(OWN_BOUNDS);
         isLate = deadline.isOver;
         if (isLate) deps.rules.late(names, 'migration', deadline.ms());
       }

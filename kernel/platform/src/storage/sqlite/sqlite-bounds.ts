@@ -11,4 +11,5 @@ const MIB = 1_048_576;
 
 /** A message with its pictures is one value: 32 MiB at the most (MAX_BODY_BYTES of /v1). */
 export const OWN_BOUNDS: SqliteBounds = { valueBytes: 64 * MIB, patternBytes: 100 };
-export const THIRD_PARTY_BOUNDS: SqliteBounds = { valueBytes: 16 * MIB, patternBytes: 100 };
+/** What an extension in a process of its own can send or receive at once. */
+export const THIRD_PARTY_BOUNDS: SqliteBounds = { valueBytes: 4 * MIB, patternBytes: 50 };

@@ -12,6 +12,8 @@ export interface SqliteConnection {
   all(sql: string, args: readonly Scalar[]): Promise<DriverRow[]>;
   /** The same, for a result of any size: undefined when its rows are more than `maxBytes`. One at a time on a connection. */
   rows(sql: string, args: readonly Scalar[], maxBytes: number): Promise<DriverRow[] | undefined>;
+  /** For what is run from now on, while nothing runs. */
+  setBounds(bounds: SqliteBounds): void;
   /** What runs now ends with SQLITE_INTERRUPT, and takes its transaction along where it wrote. */
   interrupt(): void;
   close(): Promise<void>;
@@ -27,7 +29,7 @@ export interface OpenSqlite {
 }
 
 /** Of all connections of this process together; more fails the statement that asks for it. */
-const MAX_HEAP_BYTES = 1_073_741_824;
+const MAX_HEAP_BYTES = 536_870_912;
 
 type Prepared = Promise<sqlite3.Statement>;
 
@@ -36,8 +38,14 @@ export const openSqlite = async ({ file, readOnly, maxStatements, bounds = OWN_B
   const db = await new Promise<sqlite3.Database>((resolve, reject) => {
     const opened: sqlite3.Database = new sqlite3.Database(file, mode, (error) => (error ? reject(error) : resolve(opened)));
   });
-  db.configure('limit', sqlite3.LIMIT_LENGTH, bounds.valueBytes);
-  db.configure('limit', sqlite3.LIMIT_LIKE_PATTERN_LENGTH, bounds.patternBytes);
+  let bound: SqliteBounds | undefined;
+  const setBounds = (wanted: SqliteBounds): void => {
+    if (wanted === bound) return;
+    bound = wanted;
+    db.configure('limit', sqlite3.LIMIT_LENGTH, wanted.valueBytes);
+    db.configure('limit', sqlite3.LIMIT_LIKE_PATTERN_LENGTH, wanted.patternBytes);
+  };
+  setBounds(bounds);
   const exec = (sql: string): Promise<void> => new Promise((resolve, reject) => void db.exec(sql, (error) => (error ? reject(error) : resolve())));
   await exec(`PRAGMA hard_heap_limit=${MAX_HEAP_BYTES};`);
   const statements = new Map<string, Prepared>();
@@ -48,6 +56,7 @@ export const openSqlite = async ({ file, readOnly, maxStatements, bounds = OWN_B
   };
   return {
     exec,
+    setBounds,
     interrupt,
     async all(sql, args) {
       const statement = await prepared(db, statements, sql, maxStatements);

@@ -22,7 +22,7 @@ import { sqliteWords } from './word-index.js';
 const DEFAULT_READERS = 2;
 const WRITER_STATEMENTS = 20;
 /** What runs when the storage is closed has this long to end by itself. */
-const CLOSING_MS = 1_000;
+const CLOSING_MS = 5_000;
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** Rejects with `storage_unavailable`, naming the file and the reason, when it cannot be opened for writing. */

@@ -28,6 +28,7 @@ export const mapSqliteError = (error: unknown): SvcError => {
     case 'SQLITE_MISUSE':
       return storageErrors.closed().with({ cause: error });
     default:
+      if (text.includes('pattern too complex')) return storageErrors.too_large().with({ cause: error });
       return storageErrors.failed().with({ cause: error });
   }
 };
