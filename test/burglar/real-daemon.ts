@@ -39,7 +39,8 @@ export const startDaemon = async (
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => {
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-100_000);
     });
   const gone = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null }));

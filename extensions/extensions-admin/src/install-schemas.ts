@@ -31,6 +31,7 @@ export const UpgradeBody = Type.Object(
   {
     source: Type.Optional(Type.String({ ...Source, description: 'Another version or place; where it came from when left out' })),
     ...consent,
+    downgrade: Type.Optional(Type.Boolean({ description: 'Take an older version than the one that is installed; without it that is refused' })),
     dry_run: Type.Optional(Type.Boolean({ description: 'Tell what would change, and change nothing' })),
   },
   { additionalProperties: false },

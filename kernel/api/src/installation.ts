@@ -21,6 +21,8 @@ export interface InstallRequest {
 export interface UpgradeRequest extends Omit<InstallRequest, 'source' | 'link' | 'enable' | 'isShown'> {
   /** Default: where it came from. */
   readonly source?: string;
+  /** An older version is taken too; without it one is refused (`install_downgrade`). */
+  readonly downgrade?: boolean;
   /** Tells what would change, and changes nothing. */
   readonly dryRun?: boolean;
 }

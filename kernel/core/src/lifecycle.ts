@@ -10,12 +10,13 @@
  */
 import type { ExtensionPlan, ExtensionStatus, StopReason } from '@svc/api';
 import { planStop } from './extension-plan.js';
-import { type Generation, messageOf, type Phase, phaseOf, PhaseError, prepare, publish, retire, unpublish } from './generation.js';
+import { type Generation, messageOf, type Phase, phaseOf, prepare, publish, retire, unpublish } from './generation.js';
 import type { Installed } from './installed/installed.js';
 import type { InstalledStore } from './installed/installed-store.js';
 import { type Intent, intentOf } from './installed/intent.js';
 import { drainMsOf, FIRST_RETRY_MS, manifestOf, newUnit, UnknownExtension, type State, statusOf, type Unit } from './lifecycle-unit.js';
 import { currentOwner } from './owner.js';
+import { judgeCandidate, roundsOf } from './admission.js';
 import { dependentsOf, resolve } from './installed/resolver.js';
 import type { LifecycleDeps } from './lifecycle-deps.js';
 import { tried } from './installed/trials.js';
@@ -92,6 +93,20 @@ export class Lifecycle {
   note(id: string, note: string): void {
     const unit = this.#units.get(id);
     if (unit) unit.note = note;
+  }
+
+  /** It was cut off while somebody switched it on: it stays off, and says so, unless it is wanted on otherwise. Before the start. */
+  leaveOff(id: string, why: string): void {
+    const unit = this.#units.get(id);
+    if (!unit || this.#intent(id).enabled) return;
+    this.#set(unit, 'failed', { reason: why, recoverable: false });
+    unit.isAttempted = true;
+  }
+
+  /** Nothing is started any more, and what is starting fails now. */
+  giveUpAll(): void {
+    this.#stopping = true;
+    for (const unit of this.#units.values()) unit.starting?.abort(new Error('the daemon stops'));
   }
 
   /** A start of it that goes on fails now. */
@@ -175,8 +190,7 @@ export class Lifecycle {
 
   /** All waves together have `drainMs`, and the last of them at least a moment. */
   async stopAll(reason: StopReason, drainMs: number): Promise<void> {
-    this.#stopping = true;
-    for (const unit of this.#units.values()) unit.starting?.abort(new Error('the daemon stops'));
+    this.giveUpAll();
     const endMs = this.#deps.clock.now() + drainMs;
     const leftMs = (): number => Math.min(drainMs, Math.max(LAST_DRAIN_MS, endMs - this.#deps.clock.now()));
     // What an earlier change still waits for gets no longer than what is stopped now.
@@ -241,7 +255,7 @@ export class Lifecycle {
     const should = [...this.#units.values()].filter((unit) => this.#shouldRun(unit));
     const { waves, blocked } = resolve(should.map(manifestOf), [...this.#units.values()].map(manifestOf), this.#deps);
     for (const unit of this.#units.values()) await this.#settleOff(unit, should.includes(unit), blocked.get(unit.installed.id));
-    for (const wave of this.#rounds(waves)) {
+    for (const wave of roundsOf(waves, (id) => this.#need(id).installed.build === undefined)) {
       await Promise.all(wave.map((id) => this.#startIfAble(this.#need(id))));
       onWave?.(wave);
     }
@@ -315,7 +329,7 @@ export class Lifecycle {
 
   async #renew(unit: Unit, candidate: Installed): Promise<void> {
     const before = unit.installed;
-    this.#judge(before, candidate);
+    judgeCandidate([...this.#units.values()], before, candidate, this.#deps);
     this.#forgive(unit);
     await this.#adopt(unit, candidate);
     try {
@@ -343,24 +357,6 @@ export class Lifecycle {
       await this.#converge();
     }
     throw failure;
-  }
-
-  /** What a build made starts before what came from elsewhere: a stranger takes no name, route or tool from it by being first. */
-  #rounds(waves: readonly (readonly string[])[]): ReadonlyArray<readonly string[]> {
-    const isStranger = (id: string): boolean => this.#need(id).installed.build === undefined;
-    if (!waves.flat().some(isStranger)) return waves;
-    // Whoever needs a stranger waits for the second round; what runs already is not started again.
-    return [...waves.map((wave) => wave.filter((id) => !isStranger(id))), ...waves].filter((wave) => wave.length > 0);
-  }
-
-  /** Judged before any of its code runs: everything that runs now must still find what it requires. */
-  #judge(before: Installed, candidate: Installed): void {
-    if (candidate === before) return;
-    if (candidate.id !== before.id) throw new Error(`${candidate.id} cannot take the place of ${before.id}`);
-    const others = [...this.#units.values()].filter((unit) => unit.installed !== before && unit.generation).map(manifestOf);
-    const { blocked } = resolve([...others, candidate.manifest], [...[...this.#units.values()].filter((unit) => unit.installed !== before).map(manifestOf), candidate.manifest], this.#deps);
-    const why = blocked.get(candidate.id) ?? [...blocked].map(([id, reason]) => `${id}: ${reason}`)[0];
-    if (why !== undefined) throw new PhaseError('load', new Error(why));
   }
 
   async #adopt(unit: Unit, installed: Installed): Promise<void> {

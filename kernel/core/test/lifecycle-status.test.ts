@@ -1,6 +1,6 @@
 /** What a status says of an extension, and what a plan says before anything happens. */
 import { expect } from 'chai';
-import { UnknownExtension } from '../src/lifecycle.js';
+import { UnknownExtension } from '../src/lifecycle-unit.js';
 import { type RigContext, area, code, createRig } from './lifecycle-rig.js';
 
 const notReady = (message: string): Error => Object.assign(new Error(message), { name: 'NotReady' });

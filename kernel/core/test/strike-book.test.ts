@@ -24,6 +24,20 @@ describe('the strike book', () => {
     expect([...strike(4, 'doctor.check', 10), ...strike(4, 'health.probe', 10)]).to.not.include('suspend');
   });
 
+  it('has enough when a few seconds were lost in one place, however few the strikes, and shortens the patience there', () => {
+    let now = 0;
+    const book = new StrikeBook(() => now);
+    expect(book.patienceMs('a', 'here')).to.equal(5_000);
+    expect(book.strike('a', 'here', 2_000)).to.equal('noted');
+    now += 30_000;
+    expect([book.patienceMs('a', 'here'), book.patienceMs('a', 'there'), book.patienceMs('b', 'here')]).to.deep.equal([3_000, 5_000, 5_000]);
+    expect(book.strike('a', 'there', 4_000)).to.equal('noted');
+    expect(book.strike('a', 'here', 3_000)).to.equal('slow');
+    expect(book.patienceMs('a', 'here'), 'nobody answers in no time').to.equal(500);
+    now += 600_000;
+    expect([book.patienceMs('a', 'here'), book.strike('a', 'here', 10)]).to.deep.equal([5_000, 'noted']);
+  });
+
   it('quarantines at the twentieth within five minutes, wherever they were', () => {
     const { strike } = create();
     const verdicts = Array.from({ length: 20 }, (_, n) => strike(1, `place ${n}`, 14_000)[0]);

@@ -19,21 +19,22 @@ import { ownerKeyFile } from '@svc/platform/config/file/owner-key-file';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
-import { createHttp, type Http, type HttpOptions } from '@svc/platform/http/http-server';
+import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { createLog, type Log } from '@svc/platform/log/log';
 import { createProjections } from '@svc/platform/streams/projections';
-import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
 import { createStreams } from '@svc/platform/streams/streams';
+import { isSoleWriter, knownActors, onceOnly, takeUrl } from './boot-parts.js';
 import { watchChoices } from './choices/choice-watch.js';
+import { createKeptChoices } from './choices/kept-choices.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices/choices.js';
 import { applierOf, type Settings, setLogLevel } from './settings/apply-settings.js';
 import { statementTime } from './statement-time.js';
 import { watchConfig } from './settings/config-watch.js';
 import { createSettingsView } from './settings/settings-view.js';
 import { canSwitch } from './choices/consequences.js';
-import { claimsOf, databaseUrlOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './settings/daemon-settings.js';
+import { claimsOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './settings/daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './relay/durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
@@ -81,6 +82,8 @@ export interface BootOptions {
   readonly port?: number;
   /** How long a stop lets extensions finish what they hold; default 10 s. */
   readonly stopDrainMs?: number;
+  /** Aborted when somebody asks it to stop while it starts: what is starting is given up. */
+  readonly asked?: AbortSignal;
   /** Called once when somebody asked the daemon to stop. */
   readonly onShutdown?: (reason: string) => void;
 }
@@ -190,7 +193,11 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
       ground.life.now = { phase: 'stopping', address, lifecycle: kernel.lifecycle };
       await stopDaemon(reason, { ...kernel, lock, drainMs: options.stopDrainMs ?? STOP_DRAIN_MS });
     });
+    const giveUp = (): void => void kernel.lifecycle.giveUpAll();
+    options.asked?.addEventListener('abort', giveUp, { once: true });
+    if (options.asked?.aborted) giveUp();
     await kernel.lifecycle.boot();
+    options.asked?.removeEventListener('abort', giveUp);
     await attached;
     await refuseFailedEssentials(kernel.lifecycle, stop);
     ground.wiring.ready.open();
@@ -298,12 +305,6 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
   });
 }
 
-/** Whoever calls is known from here on, as one for whom others may act. */
-function knownActors({ hooks, actors }: Wiring): HttpOptions['hooks']['authenticate'] {
-  const authenticate = hooks.handle(api.HttpAuthenticate);
-  return { isEmpty: authenticate.isEmpty, atOnce: (admission) => api.whenKnown(authenticate.atOnce(admission), (actor) => actor && actors.hand(actor)) };
-}
-
 async function openParts(ground: Ground, http: Http, streams: PlatformParts['streams']): Promise<{ footing: Footing; choices: Choices }> {
   const { bus, config, factories, home, log, relay, wiring } = ground;
   const { clock, env, ids } = ground.options;
@@ -362,31 +363,25 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   };
 }
 
-/** Known to the log before anything is done with it. */
-function takeUrl(config: Config, log: Log): string | undefined {
-  const url = databaseUrlOf(config);
-  const password = url === undefined ? undefined : addressOf(url).password;
-  if (password !== undefined) log.redact(password);
-  return url;
-}
-
-/** The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it. */
-const isSoleWriter = (storage: PlatformParts['storage']): boolean => storage.dialect === 'sqlite';
-
 function startKernel(ground: Ground, footing: Footing, choices: Choices, address: Address): Kernel {
   const { config, installed, life, log, options, preset, relay, wiring } = ground;
   life.parts = footing;
   const newest = releaseWatcher(options.releaseFile, api, options.code);
   // An area asks for the view when it runs, and none runs before the kernel is whole.
   const parts: ContextParts = { ...footing, declared: declaredCapabilities(installed), kernel: () => view };
+  const keptChoices = createKeptChoices({
+    dataDir: parts.home.dataDir,
+    choices,
+    clock: options.clock,
+    log: log.logger('kernel'),
+    told: (id) => ground.bus.publish('choices', { extension: id }),
+  });
   const lifecycle = createLifecycle(parts, wiring, installed, {
     clock: options.clock,
     log,
     settled: relay.poke,
-    choose: async (id, enabled) => {
-      await choices.set(id, enabled);
-      ground.bus.publish('choices', { extension: id });
-    },
+    choose: keptChoices.set,
+    attempt: async (id) => keptChoices.attempt(id),
     latest: async (id) => (await ground.installation.linked(id)) ?? newest(id),
     trials: ground.installation.trials,
     processOf: ground.strangers.processOf,
@@ -394,7 +389,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     forgiven: ground.strangers.forgive,
     // A new build may bring settings of its own.
     adopted: async () => void (await config.reload()),
-    intents: () => ({ choices: choices.all, ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
+    intents: () => ({ choices: keptChoices.all(), ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
   });
   ground.strays.attach(lifecycle, wiring.strikes, wiring.hooks);
   const settings = applierOf({
@@ -424,6 +419,12 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     }),
   });
   const own = kernelOwner();
+  for (const id of keptChoices.cutOff()) {
+    log.logger('kernel').error('the daemon ended while an extension was being switched on; it is left off', { extension: id });
+    lifecycle.leaveOff(id, `the daemon ended while it was being switched on, so it is off. svc ext enable ${id} tries again`);
+  }
+  const switched = keptChoices.watch(lifecycle);
+  own.lifetime.add('watch of what is switched off by file', () => switched.dispose());
   own.lifetime.add('purges', () => parts.purges.close());
   tapProbes(
     own,
@@ -496,11 +497,3 @@ const daemonOf = (ground: Ground, { address, parts, lifecycle, settings, view }:
   lastEntered: lastEnteredId,
   reloadConfig: async (why) => void (await settings.apply(why ?? 'asked for')),
 });
-
-function onceOnly<A, R>(fn: (arg: A) => R): (arg: A) => R {
-  let result: { value: R } | undefined;
-  return (arg) => {
-    result ??= { value: fn(arg) };
-    return result.value;
-  };
-}

@@ -62,9 +62,11 @@ function extensionsFinding(view: KernelView): DoctorFinding {
   const check = 'ExtensionsCheck';
   const ill = view.extensions().filter(({ state }) => state === 'failed' || state === 'quarantined');
   const waiting = view.extensions().filter(({ state }) => state === 'pending');
-  const [first] = [...ill, ...waiting];
+  // It runs, and something of it is not called or was put back: a person should know.
+  const limping = view.extensions().filter(({ degraded, reason, state }) => state === 'active' && (degraded || reason !== null));
+  const [first] = [...ill, ...waiting, ...limping];
   if (!first) return { check, result: 'pass', message: 'Every extension that should be on is on.' };
-  const list = [...ill, ...waiting].map(({ id, state, reason }) => `${id} is ${state}${reason === null ? '' : `: ${reason}`}`).join('; ');
+  const list = [...ill, ...waiting, ...limping].map(({ id, state, reason }) => `${id} is ${state === 'active' ? 'not as it should be' : state}${reason === null ? '' : `: ${reason}`}`).join('; ');
   return { check, result: ill.length > 0 ? 'fail' : 'warn', message: `${list}.`, fix: `svc ext why ${first.id}   explains it; svc ext reload ${first.id}   tries again` };
 }
 

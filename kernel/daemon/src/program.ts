@@ -4,7 +4,9 @@ import { asTyped, commandName } from '@svc/platform/config/command-name';
 import { renderBanner } from './banner.js';
 import { takeEnvironment } from '@svc/platform/config/environment/own-environment';
 import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
+import { endNow, endWithin, exitSurely } from './process/last-resort.js';
 import { guardProcess, noteSignals } from './process/process-guard.js';
+import { stopStep } from './shutdown.js';
 import { startElsewhere } from './process/start-elsewhere.js';
 
 export { startElsewhere };
@@ -16,6 +18,8 @@ export { standardFactories } from './platform-parts.js';
 const KEEP_CODE_AFTER_MS = 3_000;
 /** A stop that takes longer than this is ended. */
 const STOP_DEADLINE_MS = 20_000;
+/** Whoever looks on from outside waits a little longer: from within it can be said what hangs. */
+const LAST_RESORT_MS = 22_000;
 const EXIT_FAILED = 1;
 
 /** Whoever loaded this program, and from where. */
@@ -31,7 +35,7 @@ export async function main(argv: readonly string[], files: ProgramFiles): Promis
     await (exposed.length > 0 && !isHandedOver ? startElsewhere(files.mainFile, argv, env) : run(argv, env, files));
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
-    process.exit(EXIT_FAILED);
+    exitSurely(EXIT_FAILED);
   }
 }
 
@@ -41,13 +45,18 @@ async function run(argv: readonly string[], env: BootOptions['env'], { releaseFi
   const foreground = argv.includes('--foreground');
   const state: { daemon?: Daemon } = {};
   const stop = (reason: string, code: number): void => void stopProcess(state.daemon, reason, code);
-  const early = noteSignals();
+  const early = noteSignals(() => endWithin(LAST_RESORT_MS));
   const daemon = await bootDaemon({
     env,
     releaseFile,
     code,
     foreground,
+    asked: early.signal,
     onShutdown: (reason) => stop(reason, 0),
+  }).catch((error: unknown) => {
+    // Somebody asked it to stop: that it did not come up is no failure.
+    if (early.asked() !== undefined) exitSurely(0);
+    throw error;
   });
   state.daemon = daemon;
   guardProcess(daemon, stop);
@@ -60,9 +69,10 @@ async function run(argv: readonly string[], env: BootOptions['env'], { releaseFi
 }
 
 async function stopProcess(daemon: Daemon | undefined, reason: string, code: number): Promise<void> {
-  setTimeout(() => process.exit(code === 0 ? EXIT_FAILED : code), STOP_DEADLINE_MS).unref();
+  endWithin(LAST_RESORT_MS);
+  setTimeout(() => endNow(`The daemon did not stop within ${STOP_DEADLINE_MS / 1_000} s: ${stopStep() ?? 'its exit'} hangs. It is ended by force.`), STOP_DEADLINE_MS).unref();
   await daemon?.stop(reason);
-  process.exit(code);
+  exitSurely(code);
 }
 
 async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {

@@ -18,24 +18,51 @@ export interface Stopping {
   readonly drainMs: number;
 }
 
+/** One that hangs is left behind: what comes after it is ended all the same. */
+const STEP_MS = 4_000;
+let going: string | undefined;
+
+/** What a stop is at; undefined when it is over. */
+export const stopStep = (): string | undefined => going;
+
 /** By now the daemon says of itself that it is stopping. */
 export async function stopDaemon(reason: string, { lifecycle, parts, lock, own, drainMs }: Stopping): Promise<void> {
-  parts.log.logger('kernel').info('stopping', { reason });
+  const log = parts.log.logger('kernel');
+  const step = async (what: string, work: () => unknown, ms = STEP_MS): Promise<void> => {
+    going = what;
+    const cause = await inTime(work, ms);
+    if (cause !== undefined) log.error('a part of the daemon did not stop; it goes on without it', { part: what, cause });
+  };
+  log.info('stopping', { reason });
   parts.http.stopAccepting();
   // What waits for an answer gets it while runs come to their end or their next step.
-  await lifecycle.stopAll('shutdown', drainMs);
+  await step('what extensions finish', () => lifecycle.stopAll('shutdown', drainMs), drainMs + STEP_MS);
   // Whoever still waits is told what goes on without him, and then hung up on.
   parts.streams.close();
-  await parts.http.close(GOODBYE_MS);
-  await own.lifetime.close();
-  await parts.execDoor.close();
-  await parts.tcpDoor.close();
-  await parts.fetchDoor.close();
-  await parts.workers.close();
-  await parts.journal.close();
-  await parts.bus.close();
-  await parts.storage.close();
-  await rm(join(parts.home.home, 'daemon.json'), { force: true });
-  await parts.log.close();
-  await lock.release();
+  await step('http', () => parts.http.close(GOODBYE_MS));
+  await step('the kernel', () => own.lifetime.close());
+  await step('programs', () => parts.execDoor.close());
+  await step('tcp', () => parts.tcpDoor.close());
+  await step('fetch', () => parts.fetchDoor.close());
+  await step('workers', () => parts.workers.close());
+  await step('the journal', () => parts.journal.close());
+  await step('the bus', () => parts.bus.close());
+  await step('the database', () => parts.storage.close());
+  await step('daemon.json', () => rm(join(parts.home.home, 'daemon.json'), { force: true }));
+  await step('the log', () => parts.log.close());
+  await step('the lock', () => lock.release());
+  going = undefined;
 }
+
+/** Undefined when it was done. */
+const inTime = async (work: () => unknown, ms: number): Promise<unknown> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Error>((resolve) => {
+    timer = setTimeout(() => resolve(new Error(`it did not end within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([Promise.resolve(work()).then(() => undefined), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

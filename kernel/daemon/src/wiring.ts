@@ -54,11 +54,23 @@ export interface Wiring {
 export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, isDurable: (extensionId: string, event: string) => boolean, judgesAll: boolean): Wiring {
   const judge = createContractJudge(loadChecker, judgesAll);
   const actors = createActorBook();
+  const strikes = new StrikeBook(() => clock.now());
   return {
     judge,
     actors,
     projections: createProjectionRegistry(),
-    hooks: new HookRegistry(api.kernelHooks, { strike: (owner, hook, error) => strays.strike(owner, hook, error), timing: () => undefined }, judge, actors),
+    hooks: new HookRegistry(
+      api.kernelHooks,
+      {
+        strike: (owner, hook, error, lostMs) => strays.strike(owner, hook, error, lostMs),
+        // Code that came with the daemon has the budget of the hook.
+        patienceMs: (owner, hook) => (owner.build === undefined ? strikes.patienceMs(owner.id, hook) : Number.POSITIVE_INFINITY),
+        answered: strays.answered,
+        timing: () => undefined,
+      },
+      judge,
+      actors,
+    ),
     services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error), judge, actors),
     events: new EventHub(
       {
@@ -81,7 +93,7 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, 
     timers: new LiveRegistry('timer', { refuse: daemonErrors.timer_twice }),
     // A run of an earlier life may ask for anything that an area brings: it goes on when the start has reached all of them.
     ready: new LiveRegistry('run listener', { isHeld: true }),
-    strikes: new StrikeBook(() => clock.now()),
+    strikes,
   };
 }
 

@@ -163,6 +163,7 @@ export const installErrors = defineErrors('install', {
     message: (id: string, version: string) => `${id} ${version} was being tried when the daemon ended, and its tables are not put back yet.`,
     hint: 'Start the daemon once: it puts the version of before back. Then repeat.',
   },
+  changing: { status: 409, retry: true, message: (id: string) => `The folder of ${id} was changed while it was looked at.`, hint: 'Wait until its build is over, then repeat.' },
   downgrade: {
     status: 409,
     retry: false,

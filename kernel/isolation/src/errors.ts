@@ -21,6 +21,12 @@ export const isolationErrors = defineErrors('isolation', {
     message: (what: string) => `What crosses between processes is plain data, and this holds ${what}.`,
     hint: 'Hand over texts, numbers, lists, bytes and objects of them.',
   },
+  modified: {
+    status: 403,
+    retry: false,
+    message: (file: string) => `${file} is not the file that was installed, and is not run.`,
+    hint: 'Somebody changed it on this machine. Install the extension again: svc ext remove, then svc ext install.',
+  },
   closed: { status: 503, retry: true, message: (why: string) => `The process of the extension is gone: ${why}.`, hint: 'It is started again by itself. svc ext why says more.' },
   down: {
     status: 503,

@@ -8,6 +8,8 @@ export interface Init {
   readonly generation: number;
   /** Absolute path of the bundle. */
   readonly bundle: string;
+  /** SHA-256 of the bundle as it was installed; what does not fit is not run. */
+  readonly sha256?: string;
   /** By section, `/key` or `api.setting`: the settings that it claims. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly CapabilityDecl[];

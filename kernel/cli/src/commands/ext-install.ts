@@ -21,6 +21,7 @@ export const defineInstalling = (ext: Command, action: Action): void => {
     .description('Bring a newer version; where it fails, the one of before serves on')
     .argument('<id>')
     .option('--to <version>', 'another version of npm, or another source')
+    .option('--downgrade', 'take an older version too')
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--grant <name...>', GRANT)
     .option('--trust-key', TRUST)

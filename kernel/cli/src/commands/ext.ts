@@ -12,10 +12,14 @@ import { defineInstalling } from './ext-install.js';
 import { definePublishing } from './ext-publish.js';
 import { Failure } from '../failure.js';
 import { changeBeside, placeOf } from '../local-change.js';
+import { isSilent, switchOffByFile } from '../switch-off.js';
 import { infoLines, listLines, planLines, type GraphNode, graphLines, refusedLines, whyLines } from '../extension-views.js';
 
 /** A disable waits for what the extension is doing. */
 const CHANGE_WAIT_MS = 120_000;
+
+/** A plan is made from what is known: a daemon that takes longer is stuck. */
+const PLAN_WAIT_MS = 8_000;
 
 type Change = ExtensionPlan['action'];
 
@@ -82,16 +86,21 @@ const change = async (cli: Cli, action: Change, id: string, isForced: boolean): 
   try {
     return await changeOverApi(cli, action, id, isForced);
   } catch (error) {
+    if (action === 'disable' && isSilent(cli, error)) return switchOffByFile(cli, id, true);
     const place = await placeOf(cli, error);
     if (place === undefined) throw error;
-    return changeBeside(cli, { action, id, place, agrees: (plan) => isAgreed(cli, plan) });
+    return changeBeside(cli, { action, id, place, agrees: (plan) => isAgreed(cli, plan) }).catch((failure: unknown) => {
+      // It did not come with svc: the next start knows it.
+      if (action === 'disable' && failure instanceof Failure && failure.code === 'daemon_unknown_extension') return switchOffByFile(cli, id, place === 'beside');
+      throw failure;
+    });
   }
 };
 
 const changeOverApi = async (cli: Cli, action: Change, id: string, isForced: boolean): Outcome => {
   const daemon = await cli.daemon();
   // A reload stops nothing and nobody, so there is nothing to show first.
-  const plan = action === 'reload' ? undefined : await daemon.call('planExtensionChange', { name: id, body: { action } });
+  const plan = action === 'reload' ? undefined : await daemon.call('planExtensionChange', { name: id, body: { action } }, action === 'disable' ? { timeoutMs: PLAN_WAIT_MS } : {});
   if (plan !== undefined && !(await isAgreed(cli, plan))) {
     cli.out.line('Nothing was changed.');
     return EXIT.ok;

@@ -25,6 +25,7 @@ export interface InstallFlags extends ConsentFlags {
 
 export interface UpgradeFlags extends ConsentFlags {
   readonly to?: string;
+  readonly downgrade?: boolean;
   readonly dryRun?: boolean;
 }
 
@@ -53,7 +54,11 @@ const stateWords = ({ isRunning }: Operator, { connected, name }: { connected: b
 
 export const upgrade = async (cli: Cli, id: string, flags: UpgradeFlags): Outcome => {
   const operator = await operatorOf(cli);
-  const wanted = { ...(flags.to === undefined ? {} : { source: await targetOf(cli, operator, id, flags.to) }), ...(flags.dryRun === true ? { dry_run: true } : {}) };
+  const wanted = {
+    ...(flags.to === undefined ? {} : { source: await targetOf(cli, operator, id, flags.to) }),
+    ...(flags.dryRun === true ? { dry_run: true } : {}),
+    ...(flags.downgrade === true ? { downgrade: true } : {}),
+  };
   const done = await withConsent(cli, flags, (agreed, onStep) => operator.upgrade(id, { ...wanted, ...agreed }, onStep));
   if (!done) return EXIT.ok;
   const { offer, status, version } = done;
@@ -70,7 +75,7 @@ export const rollback = async (cli: Cli, id: string): Outcome => {
   const operator = await operatorOf(cli);
   const version = await operator.rollback(id);
   if (cli.json) cli.out.json({ status: 'rolled_back', name: id, version, from: operator.isRunning ? 'now' : 'next_start' });
-  else cli.out.line(`${cli.out.green('✓')} ${id} is back at ${version}${operator.isRunning ? '' : ' from the next start on'}.`);
+  else cli.out.line(`${cli.out.green('✓')} ${id} is back at ${version}${operator.isRunning ? '' : ' from the next start on'}. Its rows stay as they are now.`);
   return EXIT.ok;
 };
 

@@ -71,7 +71,7 @@ const local = (cli: Cli): Operator => {
       }),
     upgrade: (id, body, onProgress) =>
       run(async (installer) => {
-        const { offer, outcome, version } = await (await files()).upgradeFrom(installer, id, { source: body.source, dryRun: body.dry_run }, consentOf(body), { onProgress });
+        const { offer, outcome, version } = await (await files()).upgradeFrom(installer, id, { source: body.source, dryRun: body.dry_run, downgrade: body.downgrade }, consentOf(body), { onProgress });
         return { status: outcome, offer, version };
       }),
     rollback: (id) => run(async (installer) => (await installer.rollback(id)).version),

@@ -8176,6 +8176,8 @@ export interface operations {
                     digest?: string;
                     /** @description The key that signed it is trusted for this extension from now on */
                     trust_key?: boolean;
+                    /** @description Take an older version than the one that is installed; without it that is refused */
+                    downgrade?: boolean;
                     /** @description Tell what would change, and change nothing */
                     dry_run?: boolean;
                 };

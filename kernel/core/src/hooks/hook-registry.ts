@@ -6,11 +6,12 @@ import { type AtOnce, type CallOf, type Disposable, type HookDecl, type HookHand
 import { type ActorBook, createActorBook } from '../contracts/actor-book.js';
 import { type ContractJudge, noJudge } from '../contracts/contract-judge.js';
 import { ContributionRegistry, type Contribution } from '../contribution-registry.js';
-import { HookSlot, type HookWatch, type Tap } from './hook-slot.js';
+import { HookSlot, type HookWatch, type Tap, type TapTurn } from './hook-slot.js';
 import { plainCopy } from '../contracts/crossing.js';
 import type { Owner } from '../owner.js';
 import { orderTaps } from './tap-order.js';
 
+const TRY_AGAIN_MS = 30_000;
 const STAGES: Readonly<Record<string, number>> = { first: -200, policy: -100, normal: 0, late: 100, last: 200 };
 
 /** A hook as the kernel holds it. */
@@ -35,14 +36,20 @@ export class HookRegistry {
   readonly #actors: ActorBook;
   /** Hooks on which a generation is not called any more. */
   readonly #suspended = new WeakMap<Owner, Set<string>>();
+  /** Closed hooks that a generation does not answer: when it is tried again. */
+  readonly #cuts = new WeakMap<Owner, Map<string, number>>();
+  /** The calls of most daemons are not looked at. */
+  #anyCut = false;
+  readonly #watchOutside: HookWatch;
   #nextTap = 1;
 
   constructor(kernelHooks: readonly HookDecl[], watch: HookWatch, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
-    this.#watch = watch;
+    this.#watch = { ...watch, strike: watch.strike, timing: watch.timing, turn: (owner, name) => this.#turn(owner, name), answered: (owner, name) => this.#answered(owner, name) };
+    this.#watchOutside = watch;
     this.#actors = actors;
     this.#judge = judge;
     this.#kernelNames = new Set(kernelHooks.map(({ name }) => name));
-    for (const hook of kernelHooks) this.#slots.set(declaredAs(hook), new HookSlot(hook, watch, judge, actors));
+    for (const hook of kernelHooks) this.#slots.set(declaredAs(hook), new HookSlot(hook, this.#watch, judge, actors));
     this.taps = new ContributionRegistry<Tapped>('tap', {
       describe: ({ hook }) => hook.name,
       check: ({ owner, value }) => {
@@ -117,10 +124,44 @@ export class HookRegistry {
   /** Calls this generation no more on a hook that only observes. False where a tap may not be left out: it goes on failing as the policy says. */
   suspend(owner: Owner, name: string): boolean {
     if (![...this.#slots.values()].some((slot) => slot.hook.name === name && slot.hook.policy === 'observe')) return false;
+    this.#leaveOut(owner, name);
+    return true;
+  }
+
+  /** Does not wait for it any more: what may be left out is, and what may not fails at once, and is tried again now and then. */
+  cutOff(owner: Owner, name: string): 'left out' | 'refused' | undefined {
+    const slot = [...this.#slots.values()].find((one) => one.hook.name === name);
+    if (!slot) return undefined;
+    if (slot.hook.policy !== 'closed') {
+      this.#leaveOut(owner, name);
+      return 'left out';
+    }
+    const cuts = this.#cuts.get(owner) ?? new Map<string, number>();
+    this.#cuts.set(owner, cuts.set(name, performance.now() + TRY_AGAIN_MS));
+    this.#anyCut = true;
+    return 'refused';
+  }
+
+  #leaveOut(owner: Owner, name: string): void {
     const names = this.#suspended.get(owner) ?? new Set();
     this.#suspended.set(owner, names.add(name));
     this.#order();
-    return true;
+  }
+
+  #turn(owner: Owner, name: string): TapTurn {
+    if (!this.#anyCut) return 'call';
+    const cuts = this.#cuts.get(owner);
+    const againAt = cuts?.get(name);
+    if (cuts === undefined || againAt === undefined) return 'call';
+    if (performance.now() < againAt) return 'cut';
+    // One call alone is let through; the next trial comes later.
+    cuts.set(name, performance.now() + TRY_AGAIN_MS);
+    return 'trial';
+  }
+
+  #answered(owner: Owner, name: string): void {
+    this.#cuts.get(owner)?.delete(name);
+    this.#watchOutside.answered?.(owner, name);
   }
 
   #handle<H extends HookDecl>(hook: H, slot: () => HookSlot | undefined, caller: Owner | undefined): KernelHook<H> {

@@ -7,6 +7,8 @@
  * H3  In a veto nobody can allow: silence is no objection, a deny ends it, a suspend is remembered and deny beats it.
  * H4  null, and a verdict that is none, are faults of the tap: tapable would take null as a value.
  * H5  An empty slot costs one comparison.
+ * H6  Nobody waits again and again for a tap that does not answer: when a few seconds are lost it is left out, or what it
+ *     checks is refused at once.
  */
 import { type HookDecl, type SvcError, type TapControl, type Verdict, isSvcError, isThenable } from '@svc/api';
 import { type ActorBook, createActorBook } from '../contracts/actor-book.js';
@@ -26,14 +28,25 @@ export interface Tap {
   readonly after: readonly string[];
 }
 
+export type TapTurn = 'call' | 'trial' | 'cut';
+
 export interface HookWatch {
   /** A tap threw, was late or answered nonsense. */
-  strike(owner: Owner, hook: string, error: unknown): void;
+  strike(owner: Owner, hook: string, error: unknown, lostMs: number): void;
+  /** How long whoever calls this hook waits for this owner, where that is less than the hook's budget. */
+  patienceMs?(owner: Owner, hook: string): number;
+  /** What to do with the next call of a tap; `cut`: it fails at once, as one that did not answer. */
+  turn?(owner: Owner, hook: string): TapTurn;
+  /** A call that was let through on trial was answered. */
+  answered?(owner: Owner, hook: string): void;
   timing(owner: Owner, hook: string, ms: number): void;
 }
 
 type Invoke = (args: readonly unknown[]) => unknown;
 type GatherRow = { owner: string; value?: unknown; error?: string };
+
+/** How long one that was cut off is waited for when it is tried again. */
+const TRIAL_MS = 1_000;
 
 const SKIPPED = Symbol('skipped');
 const unlessSkipped = (answer: unknown): unknown => (answer === SKIPPED ? undefined : answer);
@@ -240,26 +253,36 @@ export class HookSlot {
   #guarded(tap: Tap, args: readonly unknown[], failed: (error: unknown) => unknown): unknown {
     // Only who was stopped by force, or held up its own end too long, is gone in the middle of a call.
     if (isGone(tap)) return this.hook.policy === 'closed' ? failed(goneError(tap, this.hook.name)) : SKIPPED;
+    const turn = this.#watch.turn?.(tap.owner, this.hook.name) ?? 'call';
+    if (turn === 'cut') return failed(cutError(tap, this.hook.name));
     const started = performance.now();
     const control = new BudgetControl();
     let given: unknown;
     try {
       given = runAs(tap.owner, () => (tap.fn as (...a: readonly unknown[]) => unknown)(...this.#handed(tap, args), control));
     } catch (error) {
-      return this.#ended(tap, started, () => this.#faulty(tap, error, failed));
+      return this.#ended(tap, started, () => this.#faulty(tap, error, failed, started));
     }
-    if (isThenable(given)) return this.#awaited(tap, given, control, failed, started);
-    return this.#ended(tap, started, () => this.#taken(tap, given, failed));
+    if (isThenable(given)) return this.#awaited(tap, given, control, failed, { started, turn });
+    return this.#ended(tap, started, () => this.#taken(tap, given, failed, started));
   }
 
-  async #awaited(tap: Tap, given: PromiseLike<unknown>, control: BudgetControl, failed: (error: unknown) => unknown, started: number): Promise<unknown> {
+  async #awaited(
+    tap: Tap,
+    given: PromiseLike<unknown>,
+    control: BudgetControl,
+    failed: (error: unknown) => unknown,
+    { started, turn }: { readonly started: number; readonly turn: TapTurn },
+  ): Promise<unknown> {
     let result: unknown;
     try {
-      result = await withinBudget(given, control, this.hook.budgetMs, this.hook.name);
+      const patienceMs = turn === 'trial' ? TRIAL_MS : (this.#watch.patienceMs?.(tap.owner, this.hook.name) ?? this.hook.budgetMs);
+      result = await withinBudget(given, control, Math.min(this.hook.budgetMs, patienceMs), this.hook.name);
     } catch (error) {
-      return this.#ended(tap, started, () => this.#faulty(tap, error, failed));
+      return this.#ended(tap, started, () => this.#faulty(tap, error, failed, started));
     }
-    return this.#ended(tap, started, () => this.#taken(tap, result, failed));
+    if (turn === 'trial') this.#watch.answered?.(tap.owner, this.hook.name);
+    return this.#ended(tap, started, () => this.#taken(tap, result, failed, started));
   }
 
   #ended<T>(tap: Tap, started: number, take: () => T): T {
@@ -270,13 +293,13 @@ export class HookSlot {
     }
   }
 
-  #faulty(tap: Tap, error: unknown, failed: (error: unknown) => unknown): unknown {
-    if (isFault(error)) this.#watch.strike(tap.owner, this.hook.name, error);
+  #faulty(tap: Tap, error: unknown, failed: (error: unknown) => unknown, started: number): unknown {
+    if (isFault(error)) this.#watch.strike(tap.owner, this.hook.name, error, performance.now() - started);
     return failed(error);
   }
 
   /** What the tap answered, if it may answer that. */
-  #taken(tap: Tap, result: unknown, failed: (error: unknown) => unknown): unknown {
+  #taken(tap: Tap, result: unknown, failed: (error: unknown) => unknown, started: number): unknown {
     try {
       if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.hook.name}; undefined means "no change"`);
       if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with something that neither denies nor suspends`);
@@ -285,7 +308,7 @@ export class HookSlot {
       this.#judgeAnswer(tap, answer);
       return answer;
     } catch (error) {
-      return this.#faulty(tap, error, failed);
+      return this.#faulty(tap, error, failed, started);
     }
   }
 
@@ -343,6 +366,8 @@ const isRefusal = (error: unknown): error is SvcError => isSvcError(error) && er
 const isFault = (error: unknown): boolean => !isSvcError(error) || error.status === INTERNAL_ERROR;
 
 const isGone = ({ owner }: Tap): boolean => owner.lifetime.state === 'closing' || owner.lifetime.state === 'closed';
+
+const cutError = ({ owner }: Tap, hook: string): Error => new Error(`${owner.id} does not answer ${hook} in time, and is not waited for now`);
 
 const goneError = ({ owner }: Tap, hook: string): Error => new Error(`${owner.id} stopped while ${hook} was being called`);
 

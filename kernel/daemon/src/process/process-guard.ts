@@ -2,6 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Daemon } from '../boot.js';
+import { exitSurely } from './last-resort.js';
 import { watchMemory } from './memory-rest.js';
 
 export type StopProcess = (reason: string, code: number) => void;
@@ -13,15 +14,19 @@ const LOOK_EVERY_MS = 5_000;
 const NANOS_PER_MS = 1_000_000;
 
 /** What asks a daemon to stop that is still starting: it is stopped in order once it stands. A second one ends the process at once. */
-export function noteSignals(): { readonly asked: () => string | undefined; forget(): void } {
+export function noteSignals(heard: () => void): { readonly asked: () => string | undefined; readonly signal: AbortSignal; forget(): void } {
   let asked: string | undefined;
+  const abort = new AbortController();
   const note = (signal: string): void => {
-    if (asked !== undefined) process.exit(EXIT_BROKEN);
+    if (asked !== undefined) exitSurely(EXIT_BROKEN);
     asked = signal;
+    heard();
+    abort.abort();
   };
   for (const signal of STOP_SIGNALS) process.on(signal, note);
   return {
     asked: () => asked,
+    signal: abort.signal,
     forget: () => {
       for (const signal of STOP_SIGNALS) process.off(signal, note);
     },
@@ -34,7 +39,7 @@ export function guardProcess(daemon: Daemon, stop: StopProcess): void {
   for (const signal of STOP_SIGNALS) {
     process.on(signal, () => {
       asked += 1;
-      if (asked > 1) process.exit(EXIT_BROKEN);
+      if (asked > 1) exitSurely(EXIT_BROKEN);
       stop(signal, 0);
     });
   }

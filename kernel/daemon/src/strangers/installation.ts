@@ -205,7 +205,7 @@ const replaced = async (installer: Installer, before: Parameters<Installer['rest
   }
 };
 
-const toStranger = ({ record, isolationWhy, dir, manifest, contributions, package: { description } }: StoredPackage, installer: Installer | undefined): Stranger => ({
+const toStranger = ({ bundleHash, record, isolationWhy, dir, manifest, contributions, package: { description } }: StoredPackage, installer: Installer | undefined): Stranger => ({
   id: record.id,
   version: record.version,
   description,
@@ -213,6 +213,7 @@ const toStranger = ({ record, isolationWhy, dir, manifest, contributions, packag
   manifest,
   contributions,
   grants: record.grants,
+  ...(installer && bundleHash !== undefined ? { verify: () => installer.verify(record) } : {}),
   origin: {
     source: record.source,
     publisher: record.keyId === null ? null : { keyId: record.keyId, name: (installer?.keys() ?? []).find((key) => key.id === record.keyId)?.name || null },

@@ -5,6 +5,7 @@ import type { InstalledStore, Lifecycle } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Config } from '@svc/platform/config/config';
 import type { Home } from '@svc/platform/config/home';
+import type { ExecDoor } from '@svc/platform/doors/child/exec-door';
 import type { Log } from '@svc/platform/log/log';
 import { daemonErrors } from '../errors.js';
 import type { OwnerKey } from '../owner-key/owner-key.js';
@@ -32,7 +33,7 @@ export interface StrangersInputs {
   isUp(): boolean;
   lifecycle(): Lifecycle | undefined;
   /** Undefined until the database is open. */
-  parts(): (PurgeParts & { readonly storage: TrialStorage }) | undefined;
+  parts(): (PurgeParts & { readonly storage: TrialStorage; readonly execDoor: Pick<ExecDoor, 'record'> }) | undefined;
 }
 
 export const openStrangers = async ({
@@ -57,6 +58,7 @@ export const openStrangers = async ({
     limits: () => processLimits(config),
     actors: wiring.actors,
     now: clock.now,
+    record: async (pid, id) => (await parts()?.execDoor.record({ pid, ownerKey: id, command: `extension ${id}` })) ?? (async () => undefined),
     isUp,
     lifecycle,
     beforeUnwalled: ownerKey.need,

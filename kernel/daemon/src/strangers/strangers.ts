@@ -24,6 +24,8 @@ export interface Stranger {
   /** Those that a person agreed to. */
   readonly grants: readonly string[];
   readonly origin: ExtensionOrigin;
+  /** Looks whether its files are those that were installed; answers with the SHA-256 of its bundle. Not for a folder in development. */
+  verify?(): Promise<string>;
 }
 
 export interface StrangersDeps {
@@ -34,6 +36,8 @@ export interface StrangersDeps {
   limits(): ProcessLimits;
   readonly actors: Pick<ActorBook, 'isHanded'>;
   readonly now: () => number;
+  /** Notes its process for the next start. */
+  record(pid: number, id: string): Promise<() => Promise<void>>;
   /** Whether somebody waits for the outcome of a start: the daemon is up, and a person changes something. */
   isUp(): boolean;
   lifecycle(): Pick<Lifecycle, 'degrade' | 'recover' | 'quarantine'> | undefined;
@@ -59,14 +63,26 @@ export const createStrangers = (deps: StrangersDeps): Strangers => {
   return {
     installed: (stranger) => {
       if (stranger.origin.isolation !== 'in-process') remote.add(stranger.id);
-      return toInstalled(stranger, deps, crashes, (now) => void (now ? processes.set(stranger.id, now) : processes.delete(stranger.id)));
+      return toInstalled(stranger, deps, crashes, () => tracked(processes, stranger.id));
     },
     processOf: (id) => (remote.has(id) ? { pid: processes.get(id)?.pid ?? null, memoryBytes: processes.get(id)?.usage?.rssBytes ?? null, crashes: crashes.count(id) } : undefined),
     forgive: crashes.forget,
   };
 };
 
-const toInstalled = (stranger: Stranger, deps: StrangersDeps, crashes: CrashBook, running: Running): InstalledFiles => {
+/** Of one generation: when the one before it goes, the process of the next is the one that counts. */
+const tracked = (processes: Map<string, NonNullable<Parameters<Running>[0]>>, id: string): Running => {
+  let pid: number | undefined;
+  return (now) => {
+    const isCurrent = processes.get(id)?.pid === pid;
+    if (now && (isCurrent || now.pid !== pid)) {
+      pid = now.pid;
+      processes.set(id, now);
+    } else if (!now && isCurrent) processes.delete(id);
+  };
+};
+
+const toInstalled = (stranger: Stranger, deps: StrangersDeps, crashes: CrashBook, track: () => Running): InstalledFiles => {
   const { contributions, description, folder, id, origin, version } = stranger;
   const manifest = agreed(stranger);
   const bundle = join(folder, BUNDLE);
@@ -86,10 +102,13 @@ const toInstalled = (stranger: Stranger, deps: StrangersDeps, crashes: CrashBook
       ? { panels: { folder: join(folder, 'dist/panels'), files: Object.fromEntries(manifest.panels.map(({ id }) => [id, { script: `${id}.js`, style: `${id}.css` }])) } }
       : {}),
     ...(isRemote ? { isRemote } : {}),
-    load: async () =>
-      origin.isolation === 'in-process'
+    load: async () => {
+      // Each time: what lies on the disk may have been changed since it was judged.
+      const sha256 = await stranger.verify?.();
+      return origin.isolation === 'in-process'
         ? loadDefinition(bundle, { api: deps.api, hostDependencies: [] })
-        : remoteDefinition({ id, version, manifest, contributions, bundle }, hostOf(stranger, origin.isolation, deps, crashes, running)),
+        : remoteDefinition({ id, version, manifest, contributions, bundle, ...(sha256 === undefined ? {} : { sha256 }) }, hostOf(stranger, origin.isolation, deps, crashes, track()));
+    },
   };
 };
 
@@ -108,6 +127,7 @@ const hostOf = (stranger: Stranger, isolation: 'isolated' | 'walled', deps: Stra
     isActor: (value) => deps.actors.isHanded(value),
     isTried: deps.isUp,
     ...(isolation === 'isolated' ? { beforeLaunch: () => deps.beforeUnwalled(`the extension ${id}, which runs without bubblewrap,`) } : {}),
+    record: (pid) => deps.record(pid, id),
     stray: (place, error) => deps.stray({ id, generation: 0 }, place, error),
     recovered: () => deps.lifecycle()?.recover(id),
     crashed: (why, isTooMany) => {

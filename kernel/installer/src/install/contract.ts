@@ -51,6 +51,8 @@ export interface Installer {
   judgeAtBoot(): Promise<{ readonly usable: readonly StoredPackage[]; readonly refused: readonly Refused[] }>;
   /** What a record names, judged as at a start. */
   stored(id: string): Promise<StoredPackage>;
+  /** Whether the files of a record are those that were installed; answers with the SHA-256 of its bundle. Rejects with `install_modified`, `install_revoked` and the like. */
+  verify(record: InstalledRecord): Promise<string>;
   /** To the version before. Rejects with `install_none_before`, `install_modified`, `install_revoked` and the like. */
   rollback(id: string): Promise<InstalledRecord>;
   /** `purge` forgets also which key it belonged to. */

@@ -9,7 +9,7 @@
 import { openStore } from '../store/open-store.js';
 import { createChanges } from './changes.js';
 import type { Installer, InstallerOptions } from './contract.js';
-import { type BootContext, judgeRecords, storedPackage } from './judge-at-boot.js';
+import { type BootContext, judgeRecords, judgeStored, storedPackage } from './judge-at-boot.js';
 import { createStaging } from './staging.js';
 
 /** Only one may be open for a store. Ends what was cut off and empties staging. Rejects with `install_store_broken`. */
@@ -30,6 +30,7 @@ export const createInstaller = async (options: InstallerOptions): Promise<Instal
         boot(),
       ),
     stored: async (id) => storedPackage(store.known(id), boot()),
+    verify: async (record) => (await judgeStored(record.id, record, store.packages.dirOf(record), boot())).bundleHash ?? '',
     keys: store.keys,
     trust: (change) => store.change(async () => store.setKeys(change(store.keys()))),
   };

@@ -18,6 +18,8 @@ export interface StoredPackage {
   readonly manifest: PackageContent['manifest'];
   readonly contributions: AllContributions;
   readonly package: PackageIdentity;
+  /** SHA-256 of the code; undefined for a folder in development. */
+  readonly bundleHash?: string | undefined;
 }
 
 export interface Refused {
@@ -58,7 +60,12 @@ export const storedPackage = async (record: InstalledRecord, context: BootContex
 };
 
 /** A package of the store, this one or an earlier one. Rejects with `install_modified`, `install_revoked`, `install_unknown_key`, `install_unsigned` and the like. */
-export const judgeStored = async (id: string, record: PackageRecord, dir: string, { keys, policy }: Pick<BootContext, 'keys' | 'policy'>): Promise<PackageContent> => {
+export const judgeStored = async (
+  id: string,
+  record: PackageRecord,
+  dir: string,
+  { keys, policy }: Pick<BootContext, 'keys' | 'policy'>,
+): Promise<PackageContent & Pick<StoredPackage, 'bundleHash'>> => {
   if (policy.thirdParty === 'none') throw installErrors.not_allowed();
   if (record.trust === 'linked') return ownContent(id, await readPackage(dir));
   const hashes = await intactFiles(id, dir, record.digest);
@@ -67,8 +74,10 @@ export const judgeStored = async (id: string, record: PackageRecord, dir: string
   if ((signature?.keyId ?? null) !== record.keyId) throw installErrors.modified(id, 'SIGNATURE.json', 'is not the one that was installed');
   if (signature && (await judgeKey(signature, keys(), [])) === 'unknown') throw installErrors.unknown_key(id, signature.keyId);
   if (!signature && policy.thirdParty === 'signed') throw installErrors.unsigned(id, 'this daemon takes signed extensions alone');
-  return content;
+  return { ...content, bundleHash: hashes[BUNDLE_FILE] };
 };
+
+const BUNDLE_FILE = 'dist/index.js';
 
 const ownContent = (id: string, content: PackageContent): PackageContent => {
   if (content.manifest.id !== id) throw installErrors.modified(id, 'extension.json', `is that of ${content.manifest.id}`);

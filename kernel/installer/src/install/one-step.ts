@@ -1,4 +1,6 @@
 /** Installing and upgrading in one step, as a person asks for it: what is fetched is taken, or nothing of it is left. */
+import lt from 'semver/functions/lt.js';
+import { installErrors } from '../errors.js';
 import type { InstalledRecord } from '../store/records.js';
 import type { GivenConsent, Installer, StageOptions } from './contract.js';
 import { type Consent, consentFor, type Staged } from './staged.js';
@@ -10,6 +12,8 @@ export const installFrom = async (installer: Installer, source: string, consent:
 export interface UpgradeAsked {
   /** Default: where it came from. */
   readonly source?: string | undefined;
+  /** An older version is taken too. */
+  readonly downgrade?: boolean | undefined;
   /** Tells what would change, and changes nothing. */
   readonly dryRun?: boolean | undefined;
 }
@@ -24,7 +28,13 @@ export interface FilesUpgraded {
 }
 
 /** The upgrade that was shown and waits is taken as it was shown. Rejects with what `stage` and `commit` reject with. */
-export const upgradeFrom = async (installer: Installer, id: string, { dryRun, source }: UpgradeAsked, consent: GivenConsent, options: Omit<StageOptions, 'expect'>): Promise<FilesUpgraded> => {
+export const upgradeFrom = async (
+  installer: Installer,
+  id: string,
+  { downgrade, dryRun, source }: UpgradeAsked,
+  consent: GivenConsent,
+  options: Omit<StageOptions, 'expect'>,
+): Promise<FilesUpgraded> => {
   const before = installer.records().find((one) => one.id === id);
   const isPending = before?.pending !== undefined && source === undefined && consent.digest === before.pending.digest;
   const staged = isPending ? await installer.stagePending(id) : await installer.stage(source ?? before?.source ?? id, { ...options, expect: { id } });
@@ -32,6 +42,10 @@ export const upgradeFrom = async (installer: Installer, id: string, { dryRun, so
   if (staged.digest === before?.digest || dryRun === true) {
     await installer.discard(staged);
     return { ...told, outcome: staged.digest === before?.digest ? 'same' : 'offered', version: before?.version ?? staged.version };
+  }
+  if (before && downgrade !== true && lt(staged.version, before.version)) {
+    await installer.discard(staged);
+    throw installErrors.downgrade(id, before.version, staged.version);
   }
   await taken(installer, staged, consent);
   return { ...told, outcome: 'upgraded', version: staged.version };

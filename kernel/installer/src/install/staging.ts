@@ -18,9 +18,13 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
   /** Of a folder in development nothing is fixed, so nothing vouches for it. */
   const judgedLink = async (dir: string): Promise<JudgedPackage> => {
     if (options.policy().thirdParty === 'none') throw installErrors.not_allowed();
+    const hashed = async (): Promise<string> => digestOf(await hashFiles(dir, await packageFilesIn(dir)));
+    const before = await hashed();
     const content = await readPackage(dir);
     judgeApiRange(content.manifest, options.apiVersion);
-    return { ...content, digest: digestOf(await hashFiles(dir, await packageFilesIn(dir))), key: undefined };
+    // What is shown to whoever agrees is what the digest names: a build that goes on writes both.
+    if ((await hashed()) !== before) throw installErrors.changing(content.manifest.id);
+    return { ...content, digest: before, key: undefined };
   };
 
   const place = (found: JudgedPackage, of: Pick<Staged, 'source' | 'dir' | 'stage'>, expect: StageOptions['expect'], isLinked = false): Staged => {

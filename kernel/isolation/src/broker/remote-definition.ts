@@ -38,6 +38,8 @@ export interface RemoteExtension {
   readonly contributions: AllContributions;
   /** Absolute path of the bundle, in the folder that the process may read. */
   readonly bundle: string;
+  /** Of the bundle as it was installed; undefined for a folder in development. */
+  readonly sha256?: string;
 }
 
 export interface RemoteHost extends Omit<SupervisorDeps, 'ctx' | 'connect'> {
@@ -165,11 +167,12 @@ async function* framesOf(open: () => Promise<unknown>): AsyncGenerator<unknown> 
   yield* frames;
 }
 
-const initOf = ({ id, version, manifest, bundle, contributions }: RemoteExtension, ctx: ExtensionContext, services: readonly string[]): Init => ({
+const initOf = ({ id, version, manifest, bundle, contributions, sha256 }: RemoteExtension, ctx: ExtensionContext, services: readonly string[]): Init => ({
   id,
   version,
   generation: ctx.generation,
   bundle,
+  ...(sha256 === undefined ? {} : { sha256 }),
   config: Object.fromEntries(declaredConfig(contributions).map((config) => [config.section, ctx.config.get(config)])),
   capabilities: ctx.capabilities.declared(),
   env: Object.fromEntries(

@@ -1,5 +1,6 @@
 /** Runs the bundle of an extension with what it may require: the API, and those of Node's modules that reach nothing outside. */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
@@ -14,7 +15,7 @@ const MODULES = new Set([
 ]);
 
 /** The one instance of @svc/api that the extension sees is this program's. Throws `isolation_require_refused`, and what its code throws. */
-export const loadBundle = (file: string, api: unknown): ExtensionDefinition => {
+export const loadBundle = (file: string, api: unknown, sha256?: string): ExtensionDefinition => {
   const own = createRequire(file);
   const requireFor = (name: string): unknown => {
     if (name === '@svc/api') return api;
@@ -25,7 +26,10 @@ export const loadBundle = (file: string, api: unknown): ExtensionDefinition => {
   };
   const module: { exports: { default?: unknown } } = { exports: {} };
   // Without a callback for it, `import()` in this code fails: it could bring in what `require` refuses.
-  const run = vm.compileFunction(readFileSync(file, 'utf8'), ['module', 'exports', 'require', '__filename', '__dirname'], { filename: file });
+  const code = readFileSync(file);
+  // These very bytes are run: nobody can exchange them in between.
+  if (sha256 !== undefined && createHash('sha256').update(code).digest('hex') !== sha256) throw isolationErrors.modified(file);
+  const run = vm.compileFunction(code.toString('utf8'), ['module', 'exports', 'require', '__filename', '__dirname'], { filename: file });
   run(module, module.exports, requireFor, file, dirname(file));
   const definition = module.exports.default;
   if (!isDefinition(definition)) throw isolationErrors.no_definition(file);

@@ -82,7 +82,7 @@ async function activate(init: Init): Promise<Registered> {
   const shared = new Shared(init);
   const registrations = new Registrations();
   const disposers: Running['disposers'] = [];
-  const definition = loadBundle(init.bundle, api);
+  const definition = loadBundle(init.bundle, api, init.sha256);
   const context = childContext({ peer, init, registrations, signal: abort.signal, shared, disposers });
   await definition.activate(context);
   registrations.close();

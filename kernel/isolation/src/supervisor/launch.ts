@@ -4,13 +4,14 @@
  * W1  isolated: Node's permission model. It reads this program and its own folder; it writes nothing, starts nothing, loads no addon. Node 20 does not keep it from the network.
  * W2  walled: the same inside bubblewrap, where the operating system takes away the network, the file system and the sight of other processes.
  * W3  Its environment is empty.
+ * W4  What it must not do without stands before it (lowered.ts): its priority, and its end with that of the daemon.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { realpathSync, writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { realpathSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { bubblewrapArguments, nodeBinds, probeSandbox, type SandboxFault, type SandboxPlan } from '@svc/sandbox';
 import { isolationErrors } from '../errors.js';
+import { lowered } from './lowered.js';
 
 export type Isolation = 'isolated' | 'walled';
 
@@ -31,8 +32,6 @@ export interface Launched {
   readonly pid: number;
 }
 
-/** Less than everybody else's: what the daemon itself has to do comes first. */
-const NICENESS = 10;
 const PERMISSION = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
 const TMP_BYTES = 64 * 1024 * 1024;
 
@@ -41,14 +40,15 @@ export const launch = async (options: LaunchOptions): Promise<Launched> => {
   const node = nodeArguments(options);
   const isWalled = options.isolation === 'walled';
   const [command, args] = isWalled ? await walled(options, node) : [process.execPath, node];
-  const child = spawn(command, args, { cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], windowsHide: true });
+  const first = lowered(command, args);
+  // A group of its own: the register of children ends what a daemon that was killed has left, by its group.
+  const child = spawn(first.command, first.args, { cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], windowsHide: true, detached: true });
   const channel = child.stdio[3];
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', reject);
   });
   if (child.pid === undefined || channel === null || channel === undefined) throw isolationErrors.closed('it has no channel');
-  lower(child.pid);
   // A pipe that Node makes for a child is a socket, which goes both ways.
   return { process: child, channel: channel as Duplex, pid: child.pid };
 };
@@ -81,16 +81,6 @@ const planOf = (read: readonly string[]): SandboxPlan => ({
   tmpBytes: TMP_BYTES,
   isEnvironmentCleared: true,
 });
-
-const lower = (pid: number): void => {
-  try {
-    setPriority(pid, NICENESS);
-    // Memory can be gone faster than anybody looks: the system then ends this one, and not the daemon.
-    if (process.platform === 'linux') writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
-  } catch {
-    return; // it has ended already, and its exit is heard
-  }
-};
 
 let probed: ReturnType<typeof probeSandbox> | undefined;
 

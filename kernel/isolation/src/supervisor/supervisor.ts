@@ -38,6 +38,8 @@ export interface SupervisorDeps {
   crashed(why: string, isTooMany: boolean): void;
   /** It works again. */
   recovered(): void;
+  /** Notes a process so that the next start ends it where this daemon was killed; before any code of the extension runs. */
+  record?(pid: number): Promise<() => Promise<void>>;
   /** Told of each process: its pid and what it uses, and undefined when it has gone. */
   running?(now: { readonly pid: number; readonly usage: Usage | undefined } | undefined): void;
 }
@@ -141,6 +143,8 @@ export class Supervisor {
     const { folder, isolation, limits, program } = this.#deps;
     await this.#deps.beforeLaunch?.();
     const launched = await launch({ isolation, program, folder, heapMb: Math.floor(limits.memoryMb * HEAP_SHARE) });
+    const forget = await this.#recorded(launched);
+    launched.process.once('exit', () => void forget());
     const busy = new Set<number>();
     const doors = this.#deps.connect((number, isBusy) => void (isBusy ? busy.size < MAX_BUSY && busy.add(number) : busy.delete(number)));
     const peer = new Peer({ stream: launched.channel, serve: (to, args, control) => doors.serve(to, args, control), told: (to, args) => doors.told(to, args), ended: (why) => this.#lost(live, why) });
@@ -180,6 +184,18 @@ export class Supervisor {
     this.#reason = undefined;
     this.#deps.recovered();
     return live;
+  }
+
+  /** One that cannot be recorded does not run. */
+  async #recorded({ pid, process: child }: Launched): Promise<() => Promise<void>> {
+    try {
+      const forget = (await this.#deps.record?.(pid)) ?? (async () => undefined);
+      if (child.exitCode !== null || child.signalCode !== null) await forget();
+      return forget;
+    } catch (error) {
+      child.kill('SIGKILL');
+      throw error;
+    }
   }
 
   #hear(child: ChildProcess, live: Live): void {

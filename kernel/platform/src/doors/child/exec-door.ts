@@ -17,6 +17,7 @@ import { type ChildHost, type ChildHostDeps, createChildHost } from './child-hos
 import { type ChildPolicy, policyOf } from './child-policy.js';
 import { drainedSoon, type End, endWhenSilent, untilEnded } from './ending.js';
 import { launch } from './launch.js';
+import { bootId, startTimeOf } from './process-identity.js';
 import { createOutputCap, type OutputCap } from './output-cap.js';
 import { createSpawner, type Spawner } from './spawn-door.js';
 
@@ -34,6 +35,8 @@ export interface ExecDoor {
   spawn(owner: string, command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
   /** Whether commands of agents are kept apart now, and why not. */
   sandbox(): Promise<SandboxState>;
+  /** Notes a process that somebody else of the kernel has started, so that the next life ends it. The returned function takes the note away. */
+  record(child: { readonly pid: number; readonly ownerKey: string; readonly command: string }): Promise<() => Promise<void>>;
   /** Ends children of earlier lives of the daemon. Resolves with their number when they are gone. */
   endSurvivors(ownerKey?: string): Promise<number>;
   /** Ends all children of this life. */
@@ -54,6 +57,7 @@ export const createExecDoor = (deps: ExecDoorDeps): ExecDoor => {
     exec: (command, args, options) => admit(state, command, args, options),
     spawn: async (owner, command, args, options) => state.spawner.spawn(policyOf(deps.config, state.closed), owner, { command, args, options }),
     sandbox: () => host.sandbox.state(),
+    record: async (child) => host.register.add({ ...child, startedAt: (await startTimeOf(child.pid)) ?? '', bootId: await bootId(), mark: '', cgroup: '' }),
     endSurvivors: (ownerKey) => host.register.endSurvivors(ownerKey),
     close: async () => {
       state.closed = true;
