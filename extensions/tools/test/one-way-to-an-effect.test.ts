@@ -146,7 +146,13 @@ describe('the one way to an effect', () => {
 
   it('T0 goes by the capabilities of the agent, whatever the caller names', async () => {
     const seen: Capabilities[] = [];
-    const look = { ...echo, run: async (_args: unknown, { capabilities }: { capabilities: Capabilities }) => (seen.push(capabilities), 'looked') };
+    const look = {
+      ...echo,
+      run: async (_args: unknown, { capabilities }: { capabilities: Capabilities }) => {
+        seen.push(capabilities);
+        return 'looked';
+      },
+    };
     const { service, taps } = openTools([look]);
     const narrow: Capabilities = { ...ALL, shell: [], network: [] };
     taps.manifest = { capabilities: narrow };

@@ -20,7 +20,7 @@ const paintState = (state: string, text: string, out: Terminal): string => {
 };
 
 /** Whose it is: shown where not all came with svc. */
-const whose = ({ origin }: ExtensionStatus): string => (origin === null ? 'svc' : (origin.publisher?.name ?? origin.publisher?.keyId ?? origin.trust));
+const whose = ({ origin }: ExtensionStatus): string => (origin === null ? 'svc' : `${origin.publisher?.name ?? origin.publisher?.keyId ?? origin.trust}, ${origin.isolation}`);
 
 export const listLines = (extensions: readonly ExtensionStatus[], out: Terminal): string[] => {
   const sorted = [...extensions].sort((a, b) => a.id.localeCompare(b.id));

@@ -350,7 +350,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     log: log.logger('kernel'),
     apiVersion: API_VERSION,
   });
-  const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks });
+  const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks, ownPort: () => ground.life.now.address?.port });
   return {
     choices,
     footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ownerKey: ground.ownerKey, ...doors, ...wiring, purges, stray: ground.strays.report },
