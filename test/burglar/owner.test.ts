@@ -212,3 +212,27 @@ describe('a walled extension that gets a socket', function () {
     expect((await kernel.http.get('/api/agents')).status).to.equal(200);
   });
 });
+
+describe('what asks the port of the daemon through its own doors', function () {
+  this.timeout(60_000);
+  afterEach(() => stopTestKernels());
+  after(() => removeStrangers());
+
+  it('is refused, whatever was granted and allowed, by each address of this machine', async () => {
+    const asker = await stranger({
+      id: 'asker',
+      isolation: (await wallFault()) === undefined ? 'walled' : 'isolated',
+      manifest: { grants: ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.2'].map((host) => ({ grant: `net:fetch:${host}`, why: 'a test' })) },
+      activate: `ctx.routes.add(api.defineRoute({ id: 'asker', method: 'POST', path: '/api/asker', area: 'asker', auth: 'bearer', permission: 'asker.read', cost: 1, summary: 'Asks the daemon', errors: [],
+        body: api.Type.Object({ url: api.Type.String() }), responses: { 200: api.Type.Object({ got: api.Type.String() }) },
+        handler: async (req) => api.reply(200, { got: await ctx.fetch(req.body.url, { purpose: 'tool' }).then((answer) => 'answer ' + answer.status, (error) => error.code + ' ' + error.message) }) }));`,
+    });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asker"]\n[web.fetch]\nssrf_allowed_hosts = ["127.0.0.0/8", "localhost", "0.0.0.0"]\n`, strangers: [asker] });
+    for (const host of ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.2', '[::ffff:127.0.0.1]', '2130706433']) {
+      const { body } = await kernel.http.expect(200, 'POST', '/api/asker', { url: `http://${host}:${portOf(kernel)}/api/agents` });
+      expect(body.got, host).to.match(/^(fetch_refused_address .*it is this daemon|fetch_host_not_allowed|daemon_not_granted)/);
+    }
+    const { body } = await kernel.http.expect(200, 'POST', '/api/asker', { url: `http://127.0.0.1:${portOf(kernel)}/api/agents` });
+    expect(body.got).to.contain('it is this daemon');
+  });
+});

@@ -102,18 +102,18 @@ export type AgentEdited = Plain<typeof AgentEdited>;
 
 export const Agents = defineService('agents', '1.0.0', {
   /** Only agents the actor may see. Throws `agent_not_found`, `invalid_agent_id`. */
-  get: method([Actor, Type.String()], Agent),
+  get: method([Actor, Type.String()], Agent, { what: 'sees your agents, with their manifests and system prompts' }),
   /** By id, else by name. */
-  find: method([Actor, Type.String()], Type.Union([Agent, Type.Undefined()])),
-  list: method([Actor], Type.Array(Agent)),
+  find: method([Actor, Type.String()], Type.Union([Agent, Type.Undefined()]), { what: 'sees your agents, with their manifests and system prompts' }),
+  list: method([Actor], Type.Array(Agent), { what: 'sees your agents, with their manifests and system prompts' }),
   /** Name and current session by id, of those among these that are there and that the actor may see. */
-  briefs: method([Actor, Type.Array(Type.String())], Type.Record(Type.String(), AgentBrief)),
+  briefs: method([Actor, Type.Array(Type.String())], Type.Record(Type.String(), AgentBrief), { what: 'sees your agents, with their manifests and system prompts' }),
   /** What each answers with now, in the same order: `default` as the gateway would resolve it. */
-  modelsOf: method([Type.Array(Agent)], Type.Array(ModelChoice)),
+  modelsOf: method([Type.Array(Agent)], Type.Array(ModelChoice), { what: 'sees your agents, with their manifests and system prompts' }),
   spawn: method([Actor, SpawnRequest], Agent),
   kill: method([Actor, Type.String()], Type.Void()),
   /** What a manifest says, every default filled in, and what its writer should know; makes nothing. Throws `agents_invalid_manifest`, `manifest_too_large`. */
-  read: method([Type.String({ description: 'The text of an agent.toml' })], Type.Object({ manifest: AgentManifest, warnings: Type.Array(Type.String()) })),
+  read: method([Type.String({ description: 'The text of an agent.toml' })], Type.Object({ manifest: AgentManifest, warnings: Type.Array(Type.String()) }), { what: 'checks the text of a manifest' }),
   /**
    * The one way to change a manifest: judged as a spawn of it by this actor would be, for whatever it grants beyond what the agent has.
    * Example: `edit(actor, id, { manifest: { capabilities: { tools: ['file_read'] }, tool_blocklist: [] } })`.

@@ -18,14 +18,14 @@ export type Upload = Plain<typeof Upload>;
 
 export const Uploads = defineService('uploads', '1.0.0', {
   /** Throws `upload_not_found` for the first that the actor may not see, or that is not there. */
-  describe: method([Actor, Type.Array(Id)], Type.Array(Upload)),
+  describe: method([Actor, Type.Array(Id)], Type.Array(Upload), { what: 'reads the names and pictures of your uploads' }),
   /**
    * What a message says of its attachments: the text of documents, and pictures by reference, each with `file`.
    * `agentId` names the workspace that gets copies; left out, there are none. Throws `upload_not_found`.
    */
   attach: method([Actor, Type.Array(Attachment), Type.Optional(Type.Object({ agentId: Id }))], Type.Array(Part)),
   /** A picture in base64, for the request that shows it to a model; undefined when it is gone, or too large for any. */
-  picture: method([Actor, Id], Type.Union([Type.String(), Type.Undefined()])),
+  picture: method([Actor, Id], Type.Union([Type.String(), Type.Undefined()]), { what: 'reads the names and pictures of your uploads' }),
 });
 export type UploadsService = Service<typeof Uploads>;
 

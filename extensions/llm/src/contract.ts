@@ -203,7 +203,7 @@ export type DriverFailure = Plain<typeof DriverFailure>;
 
 const Driver = defineService('model-driver', '1.0.0', {
   /** One exchange with one model. Cancelled by the call's signal. Ends with `stop`, or throws. */
-  stream: streamMethod([DriverTarget, ModelRequest], DriverEvent),
+  stream: streamMethod([DriverTarget, ModelRequest], DriverEvent, { what: 'asks language models with the keys of this daemon, at your cost', changes: true }),
 });
 
 /** The driver of one wire: `openai`, `anthropic`, `gemini` and `builtin` are llm's own, any other name an extension may provide. */
@@ -220,14 +220,15 @@ export const Llm = defineService('llm', '1.1.0', {
       canSee: Nullable(Type.Boolean(), { description: 'Whether it takes pictures; null where the catalog does not know the model' }),
       why: Type.String(),
     }),
+    { what: 'sees which model would answer' },
   ),
   /**
    * What of these the model would be asked without. Throws `llm_parameter_unsupported` for the first that its wire cannot hold and that
    * must not be left out. What only the model refuses shows when it was asked once.
    */
-  checkParameters: method([Choice, Parameters], Type.Array(LeftOut)),
+  checkParameters: method([Choice, Parameters], Type.Array(LeftOut), { what: 'sees which model would answer' }),
   /** Whether a model can be told to think before it answers, key or no key; null where its provider is not known. */
-  canThink: method([Choice], Nullable(Type.Boolean())),
+  canThink: method([Choice], Nullable(Type.Boolean()), { what: 'sees which model would answer' }),
   /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */
   admit: method([Type.String({ description: 'Agent id' })], Type.Void()),
   /** The ceiling of what a call may cost, as a row to commit with the intent. Throws what `admit` throws. */
@@ -236,7 +237,7 @@ export const Llm = defineService('llm', '1.1.0', {
     Type.Object({ reservation: Type.String(), ceilingMicros: Type.Number(), writes: SealedWrites }),
   ),
   /** One model call with retries and fallback, within what the agent may use. Every attempt stands in the answer, and in the error's `details.attempts`. */
-  complete: method([ModelRequest, CallContext], ModelAnswer),
+  complete: method([ModelRequest, CallContext], ModelAnswer, { what: 'asks language models with the keys of this daemon, at your cost', changes: true }),
   /** The same, with each piece of text as it comes. */
   stream: streamMethod([ModelRequest, CallContext], AnswerPiece),
   /**
@@ -244,13 +245,15 @@ export const Llm = defineService('llm', '1.1.0', {
    * takes them, each again as calls are; within what the agent may use, and charged to it. Throws `llm_embed_invalid`,
    * `llm_embeddings_unsupported` where the provider makes none, `llm_embedding_model_unnamed`, and what calls throw.
    */
-  embed: method([EmbedRequest, CallContext], EmbedAnswer),
+  embed: method([EmbedRequest, CallContext], EmbedAnswer, { what: 'asks language models with the keys of this daemon, at your cost', changes: true }),
   /** An estimate of tokens. */
-  count: method([Type.String()], Type.Number()),
+  count: method([Type.String()], Type.Number(), { what: 'estimates tokens' }),
   /** Micro-dollars that these agents' calls have cost since then, by agent; agents without a call are left out. */
-  spending: method([Actor, Type.Array(Type.String()), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), Type.Number())),
+  spending: method([Actor, Type.Array(Type.String()), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), Type.Number()), { what: 'sees what your agents used and cost' }),
   /** Tokens and cost so far, of an agent or a session's runs. */
-  usage: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), runIds: Type.Optional(Type.Array(Type.String())) })], Type.Object({ ...Usage.properties, requests: Type.Number() })),
+  usage: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), runIds: Type.Optional(Type.Array(Type.String())) })], Type.Object({ ...Usage.properties, requests: Type.Number() }), {
+    what: 'sees what your agents used and cost',
+  }),
 });
 export type LlmService = Service<typeof Llm>;
 

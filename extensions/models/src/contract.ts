@@ -20,13 +20,13 @@ export const CatalogModel = Type.Object({
 export type CatalogModel = Plain<typeof CatalogModel>;
 
 export const Models = defineService('models', '1.1.0', {
-  list: method([Type.Optional(Type.Object({ provider: Type.Optional(Type.String()), tier: Type.Optional(Type.String()) }))], Type.Array(CatalogModel)),
+  list: method([Type.Optional(Type.Object({ provider: Type.Optional(Type.String()), tier: Type.Optional(Type.String()) }))], Type.Array(CatalogModel), { what: 'sees the catalog of models' }),
   /** By id, alias or display name, case-insensitive; within a provider when one is named. */
-  find: method([Type.String(), Type.Optional(Type.String({ description: 'Provider' }))], Type.Union([CatalogModel, Type.Undefined()])),
+  find: method([Type.String(), Type.Optional(Type.String({ description: 'Provider' }))], Type.Union([CatalogModel, Type.Undefined()]), { what: 'sees the catalog of models' }),
   /** The name that an alias leads to in the end, which no model need have; undefined for what is no alias. */
-  alias: method([Type.String()], Type.Union([Type.String(), Type.Undefined()])),
+  alias: method([Type.String()], Type.Union([Type.String(), Type.Undefined()]), { what: 'sees the catalog of models' }),
   /** What each alias stands for: a model id, or another alias. */
-  aliases: method([], Type.Record(Type.String(), Type.String())),
+  aliases: method([], Type.Record(Type.String(), Type.String()), { what: 'sees the catalog of models' }),
 });
 export type ModelsService = Service<typeof Models>;
 

@@ -41,16 +41,16 @@ export const ShownDefault = Type.Object({ ...DefaultModel.properties, problem: N
 export type ShownDefault = Plain<typeof ShownDefault>;
 
 export const Providers = defineService('providers', '1.1.0', {
-  list: method([], Type.Array(ProviderRecord)),
-  get: method([Type.String()], Type.Union([ProviderRecord, Type.Undefined()])),
+  list: method([], Type.Array(ProviderRecord), { what: 'sees which providers are set up and the names of their keys, never a key' }),
+  get: method([Type.String()], Type.Union([ProviderRecord, Type.Undefined()]), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   /** Names of those that can be asked now: they have their key, or need none and are not known to be off. */
-  usable: method([], Type.Array(Type.String())),
+  usable: method([], Type.Array(Type.String()), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   /** config's [default_model], else what was chosen before, else a choice now, which is kept unless it is the stand-in. */
   defaultModel: method([], DefaultModel),
   /** The same for whoever only shows it: where nobody can tell, that is said in `problem` and `why` instead of thrown. */
-  shownDefault: method([], ShownDefault),
+  shownDefault: method([], ShownDefault, { what: 'sees which providers are set up and the names of their keys, never a key' }),
   /** Models tried after an agent's own, in order: config's [[fallback_providers]]. */
-  fallbacks: method([], Type.Array(Type.Object({ provider: Type.String(), model: Type.String() }))),
+  fallbacks: method([], Type.Array(Type.Object({ provider: Type.String(), model: Type.String() })), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   /** Told by the gateway: a provider refused the key. Only shown; it moves nobody to another provider. */
   markKeyInvalid: method([Type.String()], Type.Void()),
   /** Told by the gateway: a provider answered, so whatever it refused before, it takes the key now. */

@@ -154,11 +154,19 @@ export const RunInfo = Type.Object({
 export type RunInfo = Plain<typeof RunInfo>;
 
 export const Runs = defineService('runs', '1.1.0', {
-  submit: method([Actor, RunDraft], Submitted),
-  get: method([Actor, Type.String()], RunInfo),
-  list: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), active: Type.Optional(Type.Boolean()), limit: Type.Optional(Type.Integer()) })], Type.Array(RunInfo)),
+  submit: method([Actor, RunDraft], Submitted, {
+    what: 'sends messages to your agents, which then do what they say with everything you granted to those agents (commands, files, hosts)',
+    changes: true,
+  }),
+  get: method([Actor, Type.String()], RunInfo, { what: 'reads what your agents answered' }),
+  list: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), active: Type.Optional(Type.Boolean()), limit: Type.Optional(Type.Integer()) })], Type.Array(RunInfo), {
+    what: 'reads what your agents answered',
+  }),
   /** Cancels what runs, waits or is queued; by any door. Answers how many. */
-  stop: method([Actor, Type.Object({ runId: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()) }), Type.String({ description: 'Why' })], Type.Integer()),
+  stop: method([Actor, Type.Object({ runId: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()) }), Type.String({ description: 'Why' })], Type.Integer(), {
+    what: 'stops what your agents do',
+    changes: true,
+  }),
 });
 export type RunsService = Service<typeof Runs>;
 

@@ -110,10 +110,10 @@ export const Cleanup = defineWork('session-cleanup', '1.0.0', { input: Type.Obje
 
 export const Sessions = defineService('sessions', '1.0.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */
-  counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount)),
-  total: method([Actor], Type.Integer()),
+  counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount), { what: 'reads your conversations' }),
+  total: method([Actor], Type.Integer(), { what: 'reads your conversations' }),
   /** The session that a caller names: it is there, or it is the agent's current one. Throws `invalid_session_id`, `session_not_found`. */
-  named: method([Actor, AgentPlace, Id], SessionRef),
+  named: method([Actor, AgentPlace, Id], SessionRef, { what: 'reads your conversations' }),
   /**
    * The session of a run that was accepted: it need not have a row yet. Throws `session_not_found` for another agent's.
    * Its place may be one of a moment ago: whoever meets a conflict asks `again`, and the database is looked at.
@@ -124,9 +124,9 @@ export const Sessions = defineService('sessions', '1.0.0', {
   ),
   /** Begins a fresh session; the writes join the caller's commit. */
   create: method([Actor, Id, Type.Optional(Type.Object({ id: Type.Optional(Id), label: Type.Optional(Type.String()) }))], Type.Object({ ref: SessionRef, writes: SealedWrites })),
-  get: method([Actor, Id], SessionRef),
+  get: method([Actor, Id], SessionRef, { what: 'reads your conversations' }),
   /** The agent's sessions of this label that the actor may see, newest first; two at most, because labels need not be unique. */
-  labelled: method([Actor, Id, Type.String()], Type.Array(SessionRef)),
+  labelled: method([Actor, Id, Type.String()], Type.Array(SessionRef), { what: 'reads your conversations' }),
   /** The agent that a session belongs to, whoever may see it; nothing when there is none. */
   agentOf: method([Id], Type.Union([Id, Type.Undefined()])),
   /** Writes that set or forget what `SessionRef.thinking` says. */
@@ -144,18 +144,19 @@ export const Sessions = defineService('sessions', '1.0.0', {
   project: method(
     [Actor, SessionRef, Type.Object({ budgetTokens: Type.Number(), maxMessages: Type.Optional(Type.Number()), staged: Type.Optional(Type.Array(EntryDraft)), aside: Type.Optional(Aside) })],
     Projection,
+    { what: 'reads your conversations' },
   ),
   /** What a model would read of a session, in estimated tokens, and how much it can. */
-  context: method([Actor, AgentPlace, Id], Context),
+  context: method([Actor, AgentPlace, Id], Context, { what: 'reads your conversations' }),
   /** Takes every session of the agent away and begins a new one; what runs in them is stopped. */
   wipe: method([Actor, AgentPlace], Wiped),
   /** Takes one away, and answers which is the agent's current one then. */
   erase: method([Actor, AgentPlace, Id], Id),
   /** Nothing where nothing was said in it yet. */
-  describe: method([Actor, AgentPlace, Id], Type.Union([SessionInfo, Type.Undefined()])),
+  describe: method([Actor, AgentPlace, Id], Type.Union([SessionInfo, Type.Undefined()]), { what: 'reads your conversations' }),
   /** The newest sessions of an agent. */
-  recent: method([Actor, AgentPlace, Type.Integer({ description: 'How many at most' })], Type.Array(SessionInfo)),
-  entries: method([Actor, Id, Type.Optional(Type.Object({ after: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }))], Type.Array(Entry)),
+  recent: method([Actor, AgentPlace, Type.Integer({ description: 'How many at most' })], Type.Array(SessionInfo), { what: 'reads your conversations' }),
+  entries: method([Actor, Id, Type.Optional(Type.Object({ after: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }))], Type.Array(Entry), { what: 'reads your conversations' }),
 });
 export type SessionsService = Service<typeof Sessions>;
 

@@ -40,9 +40,9 @@ export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Bo
 export type ToolResult = Plain<typeof ToolResult>;
 
 export const Tools = defineService('tools', '1.0.0', {
-  all: method([], Type.Array(ToolInfo)),
+  all: method([], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Those an agent with this manifest may call. */
-  list: method([Actor, Type.String({ description: 'Agent id' }), AgentManifest], Type.Array(ToolInfo)),
+  list: method([Actor, Type.String({ description: 'Agent id' }), AgentManifest], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Validates arguments and runs the veto chain. */
   judge: method([CallRequest], Judgement),
   /** Runs a judged call until it ends or is cancelled; never throws for what the tool did wrong. */

@@ -97,9 +97,9 @@ const throughTaps = async (deps: ExecuteDeps, { name, call }: CallRequest, facts
   }
 };
 
-const failure = (error: SvcError): ToolOutput => ({ content: textOf(error), isError: true });
+export const failure = (error: SvcError): ToolOutput => ({ content: textOf(error), isError: true });
 
-const resultOf = (output: ToolOutput): ToolResult => {
+export const resultOf = (output: ToolOutput): ToolResult => {
   const isError = output.isError ?? false;
   return { content: capText(output.content, RESULT_BYTES), isError, status: output.status ?? (isError ? 'error' : 'completed') };
 };

@@ -15,7 +15,7 @@ import { chooseSearch } from './web-search/search-choice.js';
 import { webSearchTool } from './web-search/web-search.js';
 import { PageText } from './workers/page-text-worker.js';
 import { SearchLines, SiftEntries } from './workers/search-workers.js';
-import { createToolsService } from './service.js';
+import { createDirectTools, createToolsService, type ToolsDeps } from './service.js';
 import { createToolRegistry } from './tool-registry.js';
 
 export default defineExtension({
@@ -31,7 +31,7 @@ export default defineExtension({
       companionOf: (name) => (PROCESS_COMPANIONS.has(name) ? 'process_start' : undefined),
     });
     const agents = ctx.services.require(Agents);
-    const tools = createToolsService({
+    const deps: ToolsDeps = {
       registry,
       agents,
       before: ctx.hooks.use(ToolBefore),
@@ -41,9 +41,9 @@ export default defineExtension({
       clock: ctx.clock,
       timeSettings: () => ({ defaultSecs: ctx.config.get(ToolTimeoutSecs), byName: ctx.config.get(ToolTimeouts) }),
       log: ctx.log,
-    });
-    ctx.services.provide(Tools, tools);
-    ctx.routes.add(...toolRoutes({ registry, agents, tools, ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }), ...agentToolRoutes({ agents, registry }));
+    };
+    ctx.services.provide(Tools, createToolsService(deps));
+    ctx.routes.add(...toolRoutes({ registry, agents, tools: createDirectTools(deps), ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }), ...agentToolRoutes({ agents, registry }));
     const search = webSearchTool({
       choice,
       fetch: (url, init) => ctx.fetch(url, init),

@@ -1,6 +1,6 @@
 /** Judging a call before anything runs (T1). */
 import { type AnyTool, type HookHandle, type Logger, type Schemas, SvcError, type ToolBefore, type ToolRequest, type Verdict, isSvcError, nearest, needsOf } from '@svc/api';
-import type { AgentsService } from '@svc/ext-agents/contract';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, Judgement } from './contract.js';
 import { toolErrors } from './errors.js';
@@ -17,13 +17,14 @@ export interface JudgeDeps {
 
 type Basis = Pick<Judgement, 'digest' | 'replay' | 'parallel'>;
 
-export const judgeCall = async (deps: JudgeDeps, request: CallRequest): Promise<Judgement> => {
+/** `agent` is that of the call; undefined for the area's own calls without one, whose door decides. */
+export const judgeCall = async (deps: JudgeDeps, request: CallRequest, agent: Agent | undefined): Promise<Judgement> => {
   const tool = deps.registry.find(request.name);
   const basis: Basis = { digest: callDigest(request.name, request.args), replay: tool?.replay ?? 'never', parallel: tool?.parallel ?? false };
   if (!tool) return denied(basis, toolErrors.unknown(request.name, await similarNames(deps.registry, request.name)));
   const lack = deps.registry.unavailable(request.name);
   if (lack !== undefined) return denied(basis, toolErrors.unavailable(request.name, lack));
-  const problem = await offerProblem(deps, request);
+  const problem = offerProblem(tool, agent);
   if (problem) return denied(basis, problem);
   const checked = await checkedArguments(deps, tool, request);
   if ('problem' in checked) return denied(basis, checked.problem);
@@ -62,19 +63,10 @@ export const checkedArguments = async ({ schemas }: Pick<JudgeDeps, 'schemas'>, 
   }
 };
 
-/** A model may name a tool that it was not offered. Calls without an agent have no manifest: their door decides. */
-const offerProblem = async ({ agents, registry }: JudgeDeps, { name, call }: CallRequest): Promise<SvcError | undefined> => {
-  if (call.agentId === '') return undefined;
-  try {
-    const { manifest } = await agents.get(call.actor, call.agentId);
-    const tool = registry.find(name);
-    const why = tool && whyNotOffered(tool, manifest);
-    return why === undefined ? undefined : toolErrors.not_offered(name, why);
-  } catch (error) {
-    // The agent went while its run was still on: a refusal of the call, not a fault of the run.
-    if (isSvcError(error) && error.code === 'agent_not_found') return toolErrors.not_offered(name, 'the agent no longer exists');
-    throw error;
-  }
+/** A model may name a tool that it was not offered. */
+const offerProblem = (tool: AnyTool, agent: Agent | undefined): SvcError | undefined => {
+  const why = agent && whyNotOffered(tool, agent.manifest);
+  return why === undefined ? undefined : toolErrors.not_offered(tool.name, why);
 };
 
 export const similarNames = async (registry: ToolRegistry, name: string): Promise<string[]> =>
@@ -83,7 +75,7 @@ export const similarNames = async (registry: ToolRegistry, name: string): Promis
     (await registry.all()).map((tool) => tool.name),
   );
 
-const denied = (basis: Basis, error: SvcError): Judgement => ({ ...basis, verdict: 'deny', reason: textOf(error), code: error.code });
+export const denied = (basis: Basis, error: SvcError): Judgement => ({ ...basis, verdict: 'deny', reason: textOf(error), code: error.code });
 
 export const textOf = (error: SvcError): string => (error.hint === undefined ? error.message : `${error.message} ${error.hint}`);
 

@@ -1,17 +1,21 @@
 /**
  * The one way to a tool's effect.
  *
+ * T0  What a call may do stands in the manifest of its agent, read from the store for the actor of the call. What the caller says of it
+ *     counts for nothing, but for the area's own calls without an agent.
  * T1  A call is judged before it runs: the tool exists, the manifest's lists offer it, its arguments fit, nobody objects.
  * T2  A tool that fails gives the model a result that says so; `execute` throws for nothing a tool did.
  * T3  A call has an end: its own time limit, or the caller's signal, even when the tool heeds neither.
  * T4  A result has at most 64 KiB, and says what was left out.
  * T5  What went wrong inside is in the log; the model reads no stack and no path of the daemon.
  */
-import type { Actor, AnyTool } from '@svc/api';
-import type { AgentManifest } from '@svc/ext-agents/contract';
-import type { ToolInfo, ToolsService } from './contract.js';
-import { type ExecuteDeps, executeCall } from './execution.js';
-import { type JudgeDeps, judgeCall } from './judgement.js';
+import { type Actor, type AnyTool, isSvcError, type SvcError } from '@svc/api';
+import type { Agent, AgentManifest } from '@svc/ext-agents/contract';
+import { callDigest } from './call-digest.js';
+import type { CallRequest, ToolInfo, ToolsService } from './contract.js';
+import { toolErrors } from './errors.js';
+import { type ExecuteDeps, executeCall, failure, resultOf } from './execution.js';
+import { denied, type JudgeDeps, judgeCall } from './judgement.js';
 import { whyNotOffered } from './mode-limits.js';
 
 export type ToolsDeps = JudgeDeps & ExecuteDeps;
@@ -24,9 +28,42 @@ export const createToolsService = (deps: ToolsDeps): ToolsService => {
   return {
     all: async () => (await deps.registry.all()).map(deps.registry.info).sort(byName),
     list: (actor, agentId, manifest) => listFor(deps, lists, actor, agentId, manifest),
-    judge: (request) => judgeCall(deps, request),
-    execute: (request, options) => executeCall(deps, request, options?.signal ?? NEVER),
+    judge: async (request) => {
+      const derived = await withAgent(deps, request);
+      return 'problem' in derived ? denied({ digest: callDigest(request.name, request.args), replay: 'never', parallel: false }, derived.problem) : judgeCall(deps, derived.request, derived.agent);
+    },
+    execute: async (request, options) => {
+      const derived = await withAgent(deps, request);
+      return 'problem' in derived ? resultOf(failure(derived.problem)) : executeCall(deps, derived.request, options?.signal ?? NEVER);
+    },
   };
+};
+
+/** For the area itself: the call of a person without an agent, with what their role may grant. */
+export const createDirectTools = (deps: ToolsDeps): ToolsService => {
+  const service = createToolsService(deps);
+  return {
+    ...service,
+    judge: (request) => (request.call.agentId === '' ? judgeCall(deps, request, undefined) : service.judge(request)),
+    execute: (request, options) => (request.call.agentId === '' ? executeCall(deps, request, options?.signal ?? NEVER) : service.execute(request, options)),
+  };
+};
+
+type Derived = { readonly request: CallRequest; readonly agent: Agent } | { readonly problem: SvcError };
+
+/** The request with the capabilities of its agent in place of those that the caller named (T0). */
+const withAgent = async ({ agents }: ToolsDeps, request: CallRequest): Promise<Derived> => {
+  const { call } = request;
+  try {
+    const agent = await agents.get(call.actor, call.agentId);
+    const { capabilities } = agent.manifest;
+    return { agent, request: call.capabilities === capabilities ? request : { ...request, call: { ...call, capabilities } } };
+  } catch (error) {
+    // The agent went while its run was still on, or was never this actor's: a refusal of the call, not a fault of the run.
+    if (isSvcError(error) && (error.code === 'agent_not_found' || error.code === 'invalid_agent_id'))
+      return { problem: toolErrors.not_offered(request.name, 'the agent does not exist, or not any more') };
+    throw error;
+  }
 };
 
 /** The last list of each manifest, with the tools it was made of: as long as nothing changes a list is the same object, and what was made of it holds. */

@@ -144,8 +144,28 @@ describe('the one way to an effect', () => {
     expect(await reason({ text: 'x' }, { argsError: 'y'.repeat(600) })).to.match(/: y{500}\. /);
   });
 
+  it('T0 goes by the capabilities of the agent, whatever the caller names', async () => {
+    const seen: Capabilities[] = [];
+    const look = {
+      ...echo,
+      run: async (_args: unknown, { capabilities }: { capabilities: Capabilities }) => {
+        seen.push(capabilities);
+        return 'looked';
+      },
+    };
+    const { service, taps } = openTools([look]);
+    const narrow: Capabilities = { ...ALL, shell: [], network: [] };
+    taps.manifest = { capabilities: narrow };
+    taps.before = ({ call: { capabilities } }) => void seen.push(capabilities);
+    const request = call('echo', { text: 'x' });
+    await service.judge(request);
+    await service.execute(request);
+    expect(request.call.capabilities.shell).to.deep.equal(['*']);
+    expect(seen).to.deep.equal([narrow, narrow]);
+  });
+
   it('T1 asks the manifest before the taps and the arguments, and no manifest where there is no agent', async () => {
-    const { service, taps } = openTools([echo]);
+    const { direct: service, taps } = openTools([echo]);
     let asked = 0;
     taps.before = () => void asked++;
     taps.manifest = { tools_disabled: true };

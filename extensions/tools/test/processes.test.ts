@@ -22,15 +22,19 @@ describeOnEngines('a process of an agent', function () {
   let kernel: TestKernel;
   let agent: string;
   let tools: ToolsService;
-  const asker = fixtureExtension({
-    id: 'asker',
-    manifest: { requires: { tools: '^1' }, grants: [{ grant: 'actors', why: 'the test speaks for the owner' }] },
-    definition: {
-      activate: (ctx) => {
-        tools = ctx.services.require(Tools);
+  // As an area of the daemon: a tool is executed for nobody else.
+  const asker = {
+    ...fixtureExtension({
+      id: 'asker',
+      manifest: { requires: { tools: '^1' }, grants: [{ grant: 'actors', why: 'the test speaks for the owner' }] },
+      definition: {
+        activate: (ctx) => {
+          tools = ctx.services.require(Tools);
+        },
       },
-    },
-  });
+    }),
+    build: 'the build of this test',
+  };
 
   const spawnAgent = async (name: string, capabilities: string): Promise<string> =>
     (await kernel.http.expect(201, 'POST', '/api/agents', { manifest_toml: `name = "${name}"\n[capabilities]\n${capabilities}\n` })).body.agent_id;

@@ -4,7 +4,7 @@ import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import type { CallRequest } from '../src/contract.js';
-import { createToolsService } from '../src/service.js';
+import { createDirectTools, createToolsService, type ToolsDeps } from '../src/service.js';
 import type { TimeSettings } from '../src/time-limits.js';
 import { createToolRegistry } from '../src/tool-registry.js';
 
@@ -55,7 +55,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     time?: TimeSettings;
   } = { manifest: {} };
   const manifest = () => ({ tools_disabled: false, tool_allowlist: [], tool_blocklist: [], capabilities: ALL, ...taps.manifest });
-  const service = createToolsService({
+  const deps: ToolsDeps = {
     registry: createToolRegistry({ tools: () => tools.map((tool) => ({ owner: 'test', bundled: true, tool })) }, { isEmpty: () => !taps.list, call: async (all) => taps.list?.(all) ?? all }),
     // The one method of agents that tools calls.
     agents: { get: async () => ({ id: AGENT, manifest: manifest() }) } as unknown as AgentsService,
@@ -66,6 +66,6 @@ export const openTools = (tools: readonly AnyTool[]) => {
     clock,
     timeSettings: () => taps.time ?? { defaultSecs: 120, byName: {} },
     log,
-  });
-  return { service, clock, taps, logged, manifest: () => manifest() as AgentManifest };
+  };
+  return { service: createToolsService(deps), direct: createDirectTools(deps), clock, taps, logged, manifest: () => manifest() as AgentManifest };
 };

@@ -20,7 +20,7 @@ const paintState = (state: string, text: string, out: Terminal): string => {
 };
 
 /** Whose it is: shown where not all came with svc. */
-const whose = ({ origin }: ExtensionStatus): string => (origin === null ? 'svc' : (origin.publisher?.name ?? origin.publisher?.keyId ?? origin.trust));
+const whose = ({ origin }: ExtensionStatus): string => (origin === null ? 'svc' : `${origin.publisher?.name ?? origin.publisher?.keyId ?? origin.trust}, ${origin.isolation}`);
 
 /** Files and rows together; nothing for what has no limit. */
 const storedText = ({ stored }: ExtensionStatus): string => (stored === null || stored.filesBytes === null || stored.rowsBytes === null ? '' : bytesText(stored.filesBytes + stored.rowsBytes));

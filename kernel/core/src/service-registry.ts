@@ -197,6 +197,7 @@ export class ServiceRegistry {
     if (!row || typeof fn !== 'function') throw serviceGone(facade.decl, name);
     if (facade.fits !== row) this.#fit(facade, row);
     if (!method) throw serviceGone(facade.decl, name);
+    if (facade.caller.build === undefined && row.owner.build !== undefined) forOthers(facade, name, method, args);
     const given = this.#given(facade, name, method, args.slice(0, Math.min(count, method.args.length)));
     if (!row.owner.lifetime.countIn(label)) throw serviceGone(facade.decl, name);
     while (given.length < method.args.length) given.push(undefined);
@@ -337,5 +338,21 @@ const versionUnfit = (decl: ServiceDecl, provided: string, by: string): SvcError
     status: 503,
     hint: `Update ${by}, or use a version of the caller that was built for ${decl.name} ${provided}.`,
   });
+
+/** Roles that may only look. */
+const LOOKS_ON = new Set(['viewer', 'public']);
+
+/** An extension from elsewhere calls what the provider declares for it, and changes nothing for whoever may change nothing. */
+const forOthers = ({ caller, decl }: Facade, name: string, { others }: AnyMethodDecl, [actor]: readonly unknown[]): void => {
+  if (others === undefined)
+    throw new SvcError('service_internal', `${decl.name}.${name} is for the daemon's own areas; ${caller.id} may not call it.`, {
+      status: 403,
+      hint: 'contributions.json of the extension that provides it names the methods for others.',
+    });
+  if (others.changes === true && LOOKS_ON.has(String(roleOf(actor))))
+    throw new SvcError('service_role_refused', `${caller.id} called ${decl.name}.${name} for somebody whose role may not change anything.`, { status: 403 });
+};
+
+const roleOf = (actor: unknown): unknown => (typeof actor === 'object' && actor !== null && 'role' in actor ? actor.role : undefined);
 
 const callerGone = (caller: Owner): SvcError => new SvcError('daemon_extension_stopped', `${caller.id} has stopped; this call came from a generation that is gone.`, { status: 503, retry: true });

@@ -355,7 +355,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     log: log.logger('kernel'),
     apiVersion: API_VERSION,
   });
-  const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks, ownerKey: ground.ownerKey });
+  const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks, ownerKey: ground.ownerKey, ownPort: () => ground.life.now.address?.port });
   const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => doors.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
   return {
     choices,

@@ -29,6 +29,7 @@ export function tapProbes(owner: Owner, hooks: HookRegistry, parts: ProbeParts, 
     environmentFinding(await shownByAncestors(parts.env)),
     ...(await databaseFindings(parts)),
     extensionsFinding(view()),
+    isolationFinding(view()),
   ]);
   hooks.tap(owner, KernelGreet, async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
   hooks.taps.swap(undefined, owner);
@@ -68,6 +69,19 @@ function extensionsFinding(view: KernelView): DoctorFinding {
   if (!first) return { check, result: 'pass', message: 'Every extension that should be on is on.' };
   const list = [...ill, ...waiting, ...limping].map(({ id, state, reason }) => `${id} is ${state === 'active' ? 'not as it should be' : state}${reason === null ? '' : `: ${reason}`}`).join('; ');
   return { check, result: ill.length > 0 ? 'fail' : 'warn', message: `${list}.`, fix: `svc ext why ${first.id}   explains it; svc ext reload ${first.id}   tries again` };
+}
+
+function isolationFinding(view: KernelView): DoctorFinding {
+  const check = 'IsolationCheck';
+  const open = view.extensions().filter(({ origin }) => origin !== null && origin.isolation !== 'walled');
+  if (open.length === 0) return { check, result: 'pass', message: 'No extension of others can open network connections of its own.' };
+  const list = open.map(({ id, origin }) => `${id} runs ${origin?.isolation ?? ''}${origin?.isolationWhy === undefined ? '' : ` (${origin.isolationWhy})`}`).join('; ');
+  return {
+    check,
+    result: 'warn',
+    message: `${list}: nothing keeps it from opening network connections of its own.`,
+    fix: 'Install bubblewrap (Linux) and set [extensions] isolation = "auto" or "walled".',
+  };
 }
 
 function identityFinding(problem: string | undefined): DoctorFinding {

@@ -78,11 +78,13 @@ export interface DoorInputs {
   readonly config: Config;
   readonly hooks: HookRegistry;
   readonly ownerKey: Pick<OwnerKey, 'need'>;
+  /** Where this daemon listens, once it does. */
+  ownPort(): number | undefined;
 }
 
 /** The doors. Nothing heavy is loaded before a door is first used. */
 export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'modelOrigins' | 'execDoor' | 'tcpDoor' | 'openDir' | 'workers' | 'schemas'> {
-  const { home, env, clock, log, config, hooks, ownerKey } = inputs;
+  const { home, env, clock, log, config, hooks, ownerKey, ownPort } = inputs;
   const resolve = hooks.handle(SecretResolve);
   const change = hooks.handle(SecretChange);
   const secrets = createSecrets({
@@ -95,8 +97,8 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
   return {
     secrets,
     modelOrigins,
-    fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers }),
-    tcpDoor: factories.createTcpDoor({ config, clock, log: log.logger('tcp') }),
+    fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers, ownPort }),
+    tcpDoor: factories.createTcpDoor({ config, clock, log: log.logger('tcp'), ownPort }),
     execDoor: factories.createExecDoor({
       ...{ config, env, clock },
       registerDir: join(home.dataDir, 'children'),

@@ -80,7 +80,17 @@ export const namesOf = (all: AllContributions): Contributions => ({
   migrations: all.migrations.map(({ name }) => name),
   config: all.config,
   capabilities: all.declares.flatMap((one) => (isCapability(one) ? [one] : [])),
+  services: servicesOf(all.declares),
 });
+
+const servicesOf = (declares: readonly Json[]): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    declares.flatMap((one) => {
+      if (one.declares !== 'service') return [];
+      const methods = Object.values((one.methods ?? {}) as Readonly<Record<string, Pick<AnyMethodDecl, 'others'>>>);
+      return [[String(one.name), [...new Set(methods.flatMap(({ others }) => (others ? [others.what] : [])))]]];
+    }),
+  );
 
 /** A claimed section without a schema, or the other way round, would be refused at activation: say so now. */
 const checkClaims = (manifest: Manifest, given: readonly string[]): void => {

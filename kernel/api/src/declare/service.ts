@@ -8,15 +8,25 @@ import { OptionalKind, type TOptional, type TSchema } from '@sinclair/typebox';
 import type { Disposable } from '../disposable.js';
 import { type Declared, frozen, type Plain } from './plain.js';
 
+/** What an extension from elsewhere may call a method for. A method without this is for the daemon's own areas alone. */
+export interface ForOthers {
+  /** What the extension can do by it, in plain words and as a clause: "reads your conversations". A person reads it before they agree. */
+  readonly what: string;
+  /** It changes something: refused where the actor of the call may only look (viewer, public). */
+  readonly changes?: boolean;
+}
+
 export interface MethodDecl<A extends readonly TSchema[] = readonly TSchema[], R extends TSchema = TSchema> {
   readonly args: A;
   readonly result: R;
+  readonly others?: ForOthers;
 }
 
 /** A method that answers with one frame after another. */
 export interface StreamMethodDecl<A extends readonly TSchema[] = readonly TSchema[], F extends TSchema = TSchema> {
   readonly args: A;
   readonly frame: F;
+  readonly others?: ForOthers;
 }
 
 export type AnyMethodDecl = MethodDecl | StreamMethodDecl;
@@ -27,9 +37,9 @@ export interface ServiceDecl<M extends Readonly<Record<string, AnyMethodDecl>> =
 }
 
 /** Arguments in order; those in `Type.Optional` come last and may be left out. */
-export const method = <const A extends readonly TSchema[], R extends TSchema>(args: A, result: R): MethodDecl<A, R> => ({ args, result });
+export const method = <const A extends readonly TSchema[], R extends TSchema>(args: A, result: R, others?: ForOthers): MethodDecl<A, R> => ({ args, result, ...(others ? { others } : {}) });
 
-export const streamMethod = <const A extends readonly TSchema[], F extends TSchema>(args: A, frame: F): StreamMethodDecl<A, F> => ({ args, frame });
+export const streamMethod = <const A extends readonly TSchema[], F extends TSchema>(args: A, frame: F, others?: ForOthers): StreamMethodDecl<A, F> => ({ args, frame, ...(others ? { others } : {}) });
 
 export const defineService = <M extends Readonly<Record<string, AnyMethodDecl>>>(name: string, version: string, methods: M): ServiceDecl<M> => frozen({ declares: 'service', name, version, methods });
 

@@ -57,6 +57,10 @@ export const printable = (text: string): string =>
 
 /** Printable, on one line, and no longer than `max` characters and a mark that there was more. */
 export const oneLine = (text: string, max: number): string => {
-  const flat = printable(text).replace(/\s+/g, ' ').trim();
+  // Marks of the direction of writing and the like are shown as what they are: a line must not read as another one.
+  const flat = printable(text)
+    .replace(/(?![\u200c\u200d])[\p{Cf}\u2028\u2029]/gu, (mark) => `\\u{${mark.codePointAt(0)?.toString(16) ?? ''}}`)
+    .replace(/\s+/g, ' ')
+    .trim();
   return flat.length > max ? `${flat.slice(0, max)}…` : flat;
 };

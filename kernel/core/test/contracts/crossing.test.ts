@@ -15,8 +15,8 @@ const misfit: Misfit = ({ type }, value) => (typeof value === (type === 'integer
 
 const text = Type.String();
 const Memory = defineService('memory', '1.0.0', {
-  recall: method([text, Type.Optional(Type.Integer())], text),
-  all: streamMethod([text], text),
+  recall: method([text, Type.Optional(Type.Integer())], text, { what: 'recalls' }),
+  all: streamMethod([text], text, { what: 'recalls' }),
 });
 const MemoryAdded = defineEvent('memory.added', '1.0.0', text);
 const Check = defineGather('doctor.check', '1.0.0', { policy: 'observe', budgetMs: 50, callable: true, subject: text, answer: text });

@@ -16,30 +16,42 @@ export interface AskedGrant {
 
 type Asking = Pick<Manifest, 'grants' | 'hooks' | 'events' | 'provides' | 'requires' | 'optional'>;
 
+/** What extensions from elsewhere can do by a service, in words; undefined where nobody provides it. */
+export type ServiceWords = (name: string) => readonly string[] | undefined;
+
 /** `agreed`: the grants of the version that is installed; none for a new extension. What it gets by a declaration is asked for like what it gets by a door. */
-export const askedGrants = (manifest: Asking, routes: readonly Readonly<Record<string, unknown>>[], agreed: readonly string[]): readonly AskedGrant[] => {
+export const askedGrants = (manifest: Asking, routes: readonly Readonly<Record<string, unknown>>[], agreed: readonly string[], services: ServiceWords): readonly AskedGrant[] => {
   const before = agreed.map(parseGrant).filter((one) => typeof one !== 'string');
   const byDoor = (manifest.grants ?? []).map(({ grant, why, optional = false }) => {
     const parsed = parseGrant(grant);
     const known = typeof parsed === 'string' ? undefined : parsed;
     return { grant, what: known ? GRANT_KINDS[known.kind].what : '', why, optional, isNew: !(known && isGranted(before, known.kind, known.parameter)) };
   });
-  return [...byDoor, ...declared(manifest, routes).map((one) => ({ ...one, optional: false, isNew: !agreed.includes(one.grant) }))];
+  return [...byDoor, ...declared(manifest, routes, services).map((one) => ({ ...one, optional: false, isNew: !agreed.includes(one.grant) }))];
 };
 
 /** Taps where nothing of anybody passes. */
 const QUIET_HOOKS = new Set(['doctor.check', 'health.probe', 'kernel.ready', 'metrics.collect', 'storage.purge']);
 
-const declared = ({ events, hooks = [], optional, provides = {}, requires }: Asking, routes: readonly Readonly<Record<string, unknown>>[]): Array<Pick<AskedGrant, 'grant' | 'what' | 'why'>> => [
+const declared = (
+  { events, hooks = [], optional, provides = {}, requires }: Asking,
+  routes: readonly Readonly<Record<string, unknown>>[],
+  services: ServiceWords,
+): Array<Pick<AskedGrant, 'grant' | 'what' | 'why'>> => [
   ...hooks
     .filter(({ name }) => !QUIET_HOOKS.has(name))
     .map(({ name, why = '' }) => ({ grant: `hook:${name}`, what: 'is asked there each time: it sees what passes, and may change or refuse it as the hook lets it', why })),
   ...(events?.listens ?? []).filter((name) => !events?.publishes?.includes(name)).map((name) => ({ grant: `event:${name}`, what: 'hears each time that it happens, and to whom', why: '' })),
   ...Object.keys({ ...requires, ...optional })
     .filter((name) => !(name in provides))
-    .map((name) => ({ grant: `service:${name}`, what: 'calls this service of the daemon, for those who call the extension', why: '' })),
+    .map((name) => ({ grant: `service:${name}`, what: whatOf(services(name)), why: '' })),
   ...routes.filter(({ auth }) => auth === 'public').map(({ method, path }) => ({ grant: `public:${String(method)} ${String(path)}`, what: 'answers this to everybody, without a key', why: '' })),
 ];
+
+const whatOf = (words: readonly string[] | undefined): string => {
+  if (words === undefined) return 'calls this service, which nothing here provides now';
+  return words.length === 0 ? 'knows whether this service is there, and can call nothing of it' : `for whoever calls the extension, while the call lasts: ${words.join('; ')}`;
+};
 
 /** The grants that hold from now on, and those that it cannot do without and that nobody agreed to. */
 export const agreedGrants = (asked: readonly AskedGrant[], consent: readonly string[] | 'all'): { readonly granted: readonly string[]; readonly missing: readonly string[] } => {

@@ -5,7 +5,7 @@ import { readPackage } from '../package/read-package.js';
 import { fetchSource } from '../sources/fetch-source.js';
 import { parseSource, type Source, withoutSecrets } from '../sources/source.js';
 import type { OpenStore } from '../store/open-store.js';
-import { askedGrants } from './consent.js';
+import { askedGrants, type ServiceWords } from './consent.js';
 import type { Installer, InstallerOptions, StageOptions } from './contract.js';
 import { isolationFor, type JudgedPackage, judgePackage } from './judge-package.js';
 import { judgeApiRange, judgeId, judgeNeighbours } from './judge-place.js';
@@ -47,7 +47,7 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
       trust,
       isolation,
       isolationWhy: why,
-      grants: askedGrants(found.manifest, found.contributions.routes, replaces?.grants ?? []),
+      grants: askedGrants(found.manifest, found.contributions.routes, replaces?.grants ?? [], servicesOf(installed)),
       replaces,
     };
   };
@@ -83,3 +83,8 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
     },
   };
 };
+
+const servicesOf =
+  (installed: ReturnType<InstallerOptions['installed']>): ServiceWords =>
+  (name) =>
+    installed.find(({ manifest }) => Object.hasOwn(manifest.provides ?? {}, name))?.contributions.services?.[name];

@@ -8,6 +8,7 @@ import validRange from 'semver/ranges/valid.js';
 import type { AllContributions } from '../contributions.js';
 import { installErrors } from '../errors.js';
 import { faultsOfSchemas } from './declared-schemas.js';
+import { hiddenCharacterFault } from './hidden-characters.js';
 import { REQUIRED_FILES } from './package-files.js';
 
 const MAX_JSON_BYTES = 4 * 1024 * 1024;
@@ -60,7 +61,8 @@ let manifestCheck: ReturnType<Ajv['compile']> | undefined;
 const judgedManifest = (value: unknown): Manifest => {
   manifestCheck ??= new Ajv({ allErrors: true, strict: false }).compile(Manifest);
   const faults = manifestCheck(value) ? [] : (manifestCheck.errors ?? []).filter((error) => !isOfList(error)).map(sentence);
-  const all = [...new Set([...faults, ...faultsOfLists(value)])];
+  const hidden = hiddenCharacterFault(value);
+  const all = [...new Set([...(hidden === undefined ? [] : [hidden]), ...faults, ...faultsOfLists(value)])];
   if (all.length > 0) throw installErrors.manifest('extension.json', all.slice(0, MAX_REASONS));
   // Judged by the schema that the type comes from.
   const manifest = value as Manifest;
@@ -99,6 +101,9 @@ const judgedIdentity = (value: unknown): PackageIdentity => {
   if (typeof name !== 'string' || name === '' || name.length > 214) throw fault('/name is missing');
   if (typeof version !== 'string' || valid(version) !== version || version.length > 64) throw fault('/version is not a version such as 1.2.3');
   if (description !== undefined && typeof description !== 'string') throw fault('/description is not a text');
+  if (!/^[\x21-\x7e]+$/.test(name)) throw fault('/name has other characters than those of ASCII, which may look like them');
+  const hidden = hiddenCharacterFault({ description, license });
+  if (hidden !== undefined) throw fault(hidden);
   return { name, version, description: (description ?? '').slice(0, 500), license: typeof license === 'string' ? license : undefined };
 };
 
@@ -124,6 +129,11 @@ const judgedContributions = (value: unknown): AllContributions => {
   if (!isTable(value.config)) throw fault('/config is not an object; svc ext build writes the file');
   const hasTexts = (row: unknown, ...names: string[]): boolean => isTable(row) && names.every((name) => typeof row[name] === 'string');
   if (!rows('routes').every((row) => hasTexts(row, 'method', 'path'))) throw fault('a route has no method or no path');
+  const hidden = hiddenCharacterFault(
+    rows('routes').map((row) => isTable(row) && { method: row.method, path: row.path }),
+    '/routes',
+  );
+  if (hidden !== undefined) throw fault(hidden);
   if (!rows('sockets').every((row) => hasTexts(row, 'path'))) throw fault('a socket has no path');
   if (!rows('tools').every((row) => hasTexts(row, 'name', 'risk', 'replay'))) throw fault('a tool has no name, no risk or no replay');
   if (!rows('declares').every((row) => hasTexts(row, 'declares', 'name', 'version'))) throw fault('a declaration has no kind, name or version');

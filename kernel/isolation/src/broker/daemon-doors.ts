@@ -69,7 +69,6 @@ export class DaemonDoors {
     else if (to === 'service') answer = await this.#service(args, control);
     else if (to === 'hook') answer = await this.#hook(args);
     else throw isolationErrors.unknown_target(to);
-    actors.note(answer);
     return answer;
   }
 

@@ -93,9 +93,8 @@ const mount = (extension: RemoteExtension, host: RemoteHost, ctx: ExtensionConte
       if (hasStart) await call('start', [], START_DEADLINE_MS).catch(asNotReady);
     },
   });
-  const ask = async (to: string, args: readonly unknown[], terms: { signal?: AbortSignal; deadlineMs?: number; label: string }): Promise<unknown> => {
-    actors.note(args);
-    return actors.known(await supervisor.call(to, args, terms));
+  const ask = (to: string, args: readonly unknown[], terms: { signal?: AbortSignal; deadlineMs?: number; label: string }): Promise<unknown> => {
+    return actors.during(args, async () => actors.known(await supervisor.call(to, args, terms)));
   };
   ctx.routes.add(...declaredRoutes(contributions).map((route) => remoteRoute(route, requests, ask)));
   ctx.tools.add(...declaredTools(contributions).map((tool) => remoteTool(tool, ask)));

@@ -4,8 +4,10 @@
  * A1  Every address of a name has to pass; one that does not refuses the name.
  * A2  Only addresses that are public on the internet pass; what is not known to be public is refused.
  * A3  Cloud metadata and carrier ranges cannot be allowed by configuration or grant.
+ * A5  The port of this daemon is reached by nobody through it, whatever is granted or allowed: what asks there is taken for a caller.
  * A4  A grant that names a private address or block literally opens just that; a grant of names or of `*` opens nothing private.
  */
+import { networkInterfaces } from 'node:os';
 import type { IPv4, IPv6 } from 'ipaddr.js';
 
 const REFUSED_NAMES = new Set(['localhost', 'ip6-localhost', 'metadata.google.internal', 'metadata.aws.internal', 'instance-data']);
@@ -35,6 +37,19 @@ export const refusedName = (host: string, allowed: readonly string[], isGranted 
 export const loadAddressJudge = async (): Promise<Judge> => {
   const { default: ipaddr } = await import('ipaddr.js');
   return (host, address, allowed, isGranted = false) => refusedAddress(ipaddr, host, address, allowed, isGranted);
+};
+
+/** Says whether an address leads to this machine: by loopback, by no address at all, or by one of its own. */
+export const loadMachineCheck = async (): Promise<(address: string) => boolean> => {
+  const { default: ipaddr } = await import('ipaddr.js');
+  const textOf = (address: string): string => unwrapped(ipaddr, ipaddr.parse(address)).toString();
+  return (address) => {
+    if (!ipaddr.isValid(address)) return true;
+    const range = unwrapped(ipaddr, ipaddr.parse(address)).range();
+    if (range === 'loopback' || range === 'unspecified') return true;
+    const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map((one) => one.address.replace(/%.*$/, '')));
+    return own.some((one) => ipaddr.isValid(one) && textOf(one) === textOf(address));
+  };
 };
 
 const refusedAddress = (ipaddr: IpPackage, host: string, address: string, allowed: readonly string[], isGranted: boolean): string | undefined => {

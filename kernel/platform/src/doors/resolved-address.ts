@@ -1,7 +1,7 @@
 /** A name becomes addresses that were judged: what is connected to is one of them, and no name is looked up twice. */
 import { lookup } from 'node:dns/promises';
 import { isAddressGranted, isHostGranted, isPrivatePattern, isSvcError } from '@svc/api';
-import { loadAddressJudge, refusedName } from './address-policy.js';
+import { loadAddressJudge, loadMachineCheck, refusedName } from './address-policy.js';
 import { fetchErrors } from './errors.js';
 
 export interface ResolvedAddress {
@@ -22,22 +22,40 @@ export interface Target {
 export interface AddressTerms {
   readonly granted: readonly string[];
   readonly allowed: readonly string[];
+  /** Where this daemon listens: nobody is connected to that (A5). */
+  readonly ownPort?: number | undefined;
 }
 
 /** Every address of the name; one that may not be reached refuses the name. Rejects with `fetch_refused_address`, `fetch_network`, or the signal's reason. */
-export const publicAddresses = async (target: Target, { granted, allowed }: AddressTerms, resolveHost: ResolveHost = systemLookup, signal: AbortSignal): Promise<readonly ResolvedAddress[]> => {
+export const publicAddresses = async (
+  target: Target,
+  { granted, allowed, ownPort }: AddressTerms,
+  resolveHost: ResolveHost = systemLookup,
+  signal: AbortSignal,
+): Promise<readonly ResolvedAddress[]> => {
   const { host, port, shown } = target;
   const literal = granted.filter(isPrivatePattern);
   const why = refusedName(host, allowed, isHostGranted(literal, host, port));
   if (why !== undefined) throw fetchErrors.refused_address(shown, why);
   const addresses = await resolved(resolveHost, host, shown, signal);
   if (addresses.length === 0) throw fetchErrors.network(shown, 'the name has no address');
+  if (ownPort !== undefined && port === String(ownPort)) await refuseOwnPort(addresses, shown);
   const judge = await loadAddressJudge();
   for (const { address } of addresses) {
     const refused = judge(host, address, allowed, isAddressGranted(literal, host, port, address));
     if (refused !== undefined) throw fetchErrors.refused_address(shown, refused);
   }
   return addresses;
+};
+
+const refuseOwnPort = async (addresses: readonly ResolvedAddress[], shown: string): Promise<void> => {
+  const isThisMachine = await loadMachineCheck();
+  if (addresses.some(({ address }) => isThisMachine(address))) throw fetchErrors.refused_address(shown, 'it is this daemon');
+};
+
+/** The same for an address whose other rules are its own. Rejects with `fetch_refused_address` or `fetch_network`. */
+export const assertNotOwnPort = async ({ host, port, shown }: Target, ownPort: number | undefined, resolveHost: ResolveHost = systemLookup, signal: AbortSignal): Promise<void> => {
+  if (ownPort !== undefined && port === String(ownPort)) await refuseOwnPort(await resolved(resolveHost, host, shown, signal), shown);
 };
 
 const systemLookup: ResolveHost = (host) => lookup(host, { all: true });

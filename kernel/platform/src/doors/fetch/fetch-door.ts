@@ -13,7 +13,7 @@ import type { TimerClock } from '../../clock/clock.js';
 import type { ScopedLogger } from '../../log/log.js';
 import { canonicalHost } from '../address-policy.js';
 import { fetchErrors, secretErrors } from '../errors.js';
-import { publicAddresses, type ResolvedAddress, type ResolveHost } from '../resolved-address.js';
+import { assertNotOwnPort, publicAddresses, type ResolvedAddress, type ResolveHost } from '../resolved-address.js';
 import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
 import { asFetchError, toResponse } from './fetch-response.js';
 import { type Head, Incoming } from './incoming.js';
@@ -36,6 +36,8 @@ export interface FetchDoorDeps {
   log: ScopedLogger;
   /** Whether a model provider is configured there. */
   isModelUrl: (url: URL) => boolean;
+  /** Where this daemon listens, once it does. */
+  ownPort?: () => number | undefined;
   /** Name resolution; default the system's. */
   resolveHost?: ResolveHost;
 }
@@ -77,6 +79,13 @@ const load = (state: DoorState): Promise<typeof import('undici')> => {
 const fetchModel = async (state: DoorState, text: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse> => {
   const url = modelUrl(state, text);
   if (!state.deps.isModelUrl(url)) throw fetchErrors.not_a_model(url.host);
+  if (url.port === String(state.deps.ownPort?.()))
+    await assertNotOwnPort(
+      { host: canonicalHost(url.hostname), port: url.port, shown: url.host },
+      state.deps.ownPort?.(),
+      state.deps.resolveHost,
+      init.signal ?? AbortSignal.timeout(CONNECT_TIMEOUT_MS),
+    );
   const headers = await requestHeaders(state, init, resolve);
   const undici = await load(state);
   state.pool ??= new undici.Agent({ ...POOL, connect: connector(undici) });
@@ -225,7 +234,7 @@ const checkedAddresses = (state: DoorState, url: URL, { purpose, lists }: Reach,
   const { port } = targetOf(url);
   const target = { host: canonicalHost(url.hostname), port, shown: url.host };
   if (lists.some((list) => list && !isHostGranted(list, target.host, port))) throw fetchErrors.host_not_allowed(url.host);
-  return publicAddresses(target, { granted: lists.find((list) => list) ?? [], allowed }, state.deps.resolveHost, guard.signal).catch((error: unknown) => {
+  return publicAddresses(target, { granted: lists.find((list) => list) ?? [], allowed, ownPort: state.deps.ownPort?.() }, state.deps.resolveHost, guard.signal).catch((error: unknown) => {
     if (isSvcError(error) && error.code === 'fetch_refused_address') state.deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose });
     throw error;
   });

@@ -24,6 +24,8 @@ export interface TcpDoorDeps {
   config: { get(section: string): unknown };
   clock: TimerClock;
   log: ScopedLogger;
+  /** Where this daemon listens, once it does. */
+  ownPort?: () => number | undefined;
   /** Name resolution; default the system's. */
   resolveHost?: ResolveHost;
 }
@@ -100,7 +102,7 @@ const addressesOf = (state: DoorState, caller: TcpCaller, { host, port, purpose 
   // The section was validated at load; here it is only read.
   const { fetch = {} } = (state.deps.config.get('web') ?? {}) as { fetch?: { ssrf_allowed_hosts?: readonly string[] } };
   const target = { host: canonicalHost(host), port: String(port), shown };
-  return publicAddresses(target, { granted: caller.hosts, allowed: fetch.ssrf_allowed_hosts ?? [] }, state.deps.resolveHost, signal).catch((error: unknown) => {
+  return publicAddresses(target, { granted: caller.hosts, allowed: fetch.ssrf_allowed_hosts ?? [], ownPort: state.deps.ownPort?.() }, state.deps.resolveHost, signal).catch((error: unknown) => {
     state.deps.log.warn('A connection was not opened.', { extension: caller.id, host: shown, purpose, why: String(error) });
     throw isSvcError(error) ? error : tcpErrors.cancelled(shown).with({ cause: error });
   });
