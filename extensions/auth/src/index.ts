@@ -27,6 +27,7 @@ export default defineExtension({
     let keyring = build();
     let sawPlainLogin = false;
     const logins = createLogins({ store: createLoginStore(ctx.db), keyring: () => keyring, clock: ctx.clock, ids: ctx.ids, events: ctx.events, log: ctx.log });
+    const attempts = createAttempts(ctx.clock, (network) => ctx.log.warn('many wrong API keys come from one address', { network }));
     const rebuild = () => {
       keyring = build();
       logins.forget();
@@ -40,6 +41,7 @@ export default defineExtension({
       const key = presentedKey(request);
       if (key === undefined) return callerByLogin(logins, request);
       const actor = keyring.find(key);
+      if (!actor) attempts.failed(request.network);
       if (!actor) throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
       return actor;
     });
@@ -49,7 +51,7 @@ export default defineExtension({
       ...loginRoutes({
         keyring: () => keyring,
         logins,
-        attempts: createAttempts(ctx.clock),
+        attempts,
         clock: ctx.clock,
         presentedKey,
         sawPlainLogin: () => {

@@ -53,7 +53,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       summary: 'Log in with a key',
       description:
         'For pages: the browser gets a cookie that no script can read, and sends it with every later call in place of the key. The login is worth what its key is worth: it has the role of the key and is over when the key is changed or taken away. ' +
-        'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address none is taken from there for a while.',
+        'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.',
       auth: 'public',
       audit: 'login_created',
       errors: [401, 403, 409, 429],
@@ -105,13 +105,12 @@ async function logIn(deps: LoginRouteDeps, req: Req, text: string, isRemembered:
   // A page from elsewhere could make a browser somebody else's than its person believes.
   if (req.page === 'other') throw authErrors.foreign_page();
   if (keyring().isOpen) throw authErrors.login_not_needed();
-  const waitMs = attempts.waitMs(req.network);
-  if (waitMs > 0) throw authErrors.too_many_attempts().with({ headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } });
   const key = textThatIsSet(text) ?? '';
-  // Counted before anything is waited for: attempts side by side are attempts.
   const made = keyring().find(key) && (await logins.create(key, { isRemembered, instead: sentLogin(req) }));
   if (!made) {
+    const waitMs = attempts.waitMs(req.network);
     attempts.failed(req.network);
+    if (waitMs > 0) throw authErrors.too_many_attempts().with({ headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } });
     throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
   }
   if (!req.isSecure && !LOOPBACK.test(req.ip)) deps.sawPlainLogin();
