@@ -69,24 +69,14 @@ describe('a page from elsewhere', () => {
         expect((await send(kernel, 'GET', '/api/agents', { origin })).status, origin).to.equal(403);
     });
 
-    it('differs from a page of this machine, which is named in the CORS headers', async () => {
+    it('differs from the daemon’s own page, which is named in the CORS headers', async () => {
       const kernel = await bootTestKernel({ config: OPEN_RATE });
-      for (const origin of ['http://localhost:3000', `http://127.0.0.1:${kernel.daemon.port}`, 'http://[::1]:8080']) {
-        const answer = await send(kernel, 'GET', '/api/agents', { origin });
-        expect(answer.status, origin).to.equal(200);
-        expect(answer.headers['access-control-allow-origin']).to.equal(origin);
-        expect(answer.headers.vary).to.contain('Origin');
-        expect(answer.headers['access-control-allow-credentials']).to.equal(undefined);
-      }
-      const preflight = await send(kernel, 'OPTIONS', '/api/agents', { origin: 'http://localhost:3000', 'access-control-request-method': 'DELETE', 'access-control-request-headers': 'authorization' });
-      expect(preflight.status).to.equal(204);
-      expect(preflight.headers['access-control-allow-methods']).to.contain('DELETE');
-      expect(preflight.headers['x-request-id']).to.be.a('string');
-    });
-
-    it('cannot be let in by cors_origins: that needs a key', async () => {
-      const kernel = await bootTestKernel({ config: `${OPEN_RATE.replace('[api]', `[api]\ncors_origins = ["${EVIL}"]`)}` });
-      expect((await send(kernel, 'GET', '/api/agents', { origin: EVIL })).status).to.equal(403);
+      const origin = `http://127.0.0.1:${kernel.daemon.port}`;
+      const answer = await send(kernel, 'GET', '/api/agents', { origin, host: origin.slice(7) });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers['access-control-allow-origin']).to.equal(origin);
+      expect(answer.headers.vary).to.contain('Origin');
+      expect(answer.headers['access-control-allow-credentials']).to.equal(undefined);
     });
   });
 

@@ -61,21 +61,21 @@ describe('an extension in a process of its own that lies', function () {
     const kernel = await boot(
       liar(`return { kind: 'bytes', status: 200, contentType: 'text/html', body: '<script src="/api/acme/x.js"></script>', headers: {
         'set-cookie': 'svc=1', 'content-security-policy': "default-src *", 'access-control-allow-origin': '*', 'clear-site-data': '"*"', 'x-frame-options': 'ALLOW',
-        'transfer-encoding': 'chunked', 'x-accel-redirect': '/etc/passwd', 'strict-transport-security': 'max-age=0', 'x-own': 'kept', 'x-broken': 'a\\r\\nset-cookie: b=c' } };`),
+        'transfer-encoding': 'chunked', 'x-accel-redirect': '/etc/passwd', 'strict-transport-security': 'max-age=0', 'x-ext-own': 'kept', 'x-broken': 'a\\r\\nset-cookie: b=c' } };`),
     );
     const { headers, status } = await lie(kernel);
     expect(status).to.equal(200);
     expect(headers.get('content-security-policy')).to.match(/^sandbox; default-src 'none'/);
-    expect([headers.get('x-own'), headers.get('x-frame-options')]).to.deep.equal(['kept', 'DENY']);
+    expect([headers.get('x-ext-own'), headers.get('x-frame-options')]).to.deep.equal(['kept', 'DENY']);
     for (const name of ['set-cookie', 'access-control-allow-origin', 'clear-site-data', 'x-accel-redirect', 'x-broken']) expect(headers.get(name), name).to.equal(null);
   });
 
   it('fails with headers that are none: whoever asked gets the error all the same', async () => {
     const kernel = await boot(
-      liar(`throw new api.SvcError('acme_no', 'Not today.', { status: 418, retry: false, headers: { 'x-a': 'b\\r\\nset-cookie: a=b', 'set-cookie': 'a=b', 'x-fine': 'yes' } });`),
+      liar(`throw new api.SvcError('acme_no', 'Not today.', { status: 418, retry: false, headers: { 'x-a': 'b\\r\\nset-cookie: a=b', 'set-cookie': 'a=b', 'x-ext-fine': 'yes' } });`),
     );
     const response = await lie(kernel);
-    expect([response.status, response.headers.get('x-fine'), response.headers.get('set-cookie'), response.headers.get('x-a')]).to.deep.equal([418, 'yes', null, null]);
+    expect([response.status, response.headers.get('x-ext-fine'), response.headers.get('set-cookie'), response.headers.get('x-a')]).to.deep.equal([418, 'yes', null, null]);
     expect(await response.json()).to.include({ code: 'acme_no', error: 'Not today.' });
   });
 

@@ -18,7 +18,7 @@ export const authErrors = defineErrors('auth', {
   too_many_attempts: {
     status: 429,
     retry: true,
-    message: () => 'Too many wrong keys came from this address: for a while none is taken.',
-    hint: 'Wait as many seconds as Retry-After says.',
+    message: () => 'The API key is not valid, and too many wrong ones came from this address.',
+    hint: 'The right key works at once. Compare yours with api_key in config.toml, or SVC_API_KEY.',
   },
 });

@@ -36,6 +36,7 @@ export default defineExtension({
     /** The headers of calls that came while there was no key: of one that stays they are the same object for as long as it lives. */
     const welcomed = new WeakSet<object>();
     const logins = createLogins({ store: createLoginStore(ctx.db), keyring: () => keyring, clock: ctx.clock, ids: ctx.ids, events: ctx.events, log: ctx.log });
+    const attempts = createAttempts(ctx.clock, (network) => ctx.log.warn('many wrong API keys come from one address', { network }));
     const rebuild = () => {
       keyring = build();
       logins.forget();
@@ -54,6 +55,7 @@ export default defineExtension({
       if (key === undefined && keyring.isOwnerKeyUsed && welcomed.has(request.headers)) return OWNER;
       if (key === undefined) return callerByLogin(logins, request);
       const actor = keyring.find(key);
+      if (!actor) attempts.failed(request.network);
       if (!actor) throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
       return actor;
     });
@@ -64,7 +66,7 @@ export default defineExtension({
         keyring: () => keyring,
         logins,
         links: createLoginLinks(ctx),
-        attempts: createAttempts(ctx.clock),
+        attempts,
         clock: ctx.clock,
         log: ctx.log,
         presentedKey,

@@ -33,6 +33,7 @@ export * from './kernel-hooks.js';
 export * from './manifest/deprecations.js';
 export * from './manifest/manifest.js';
 export * from './manifest/manifest-versions.js';
+export * from './manifest/own-paths.js';
 export * from './manifest/panel.js';
 export * from './text/nearest.js';
 export * from './http/owned-rows.js';

@@ -120,6 +120,12 @@ export const installErrors = defineErrors('install', {
     message: (id: string, route: string, other: string) => `${id} has the route ${route}, which ${other} serves.`,
     hint: 'Remove the other one first, or do without this one.',
   },
+  route_refused: {
+    status: 403,
+    retry: false,
+    message: (id: string, route: string, why: string) => `${id} has the route ${route}, which ${why}.`,
+    hint: 'An extension answers below /api/ext/<its id>, below /api/<its id> where svc has no such name, and below what a grant "routes:/path" names. Its author has to move the route, or ask for the grant.',
+  },
   tool_taken: {
     status: 409,
     retry: false,

@@ -1,8 +1,12 @@
 /**
- * Wrong keys at the door where people log in.
+ * Wrong keys: at the door where people log in, and on every other route.
  *
- * B1  After ten from one network none is taken from there, right or wrong, until a quarter of an hour after the first of them.
- * B2  A right key takes back nothing: whoever has one could otherwise try others for ever.
+ * B1  After ten from one network a further wrong one at the login is answered with 429, until a quarter of an hour after the first of them.
+ * B2  A right key always works, wherever it comes from: nobody locks out those who share an address with them, as all do behind
+ *     a proxy. It takes back nothing either.
+ * B3  The operator is told, once for each network and quarter of an hour.
+ *
+ * What keeps guessing hopeless is not this count but the key: 256 bits as `svc key new` makes it, at as many tries a second as the rate limit lets through.
  */
 import type { Clock } from '@svc/api';
 
@@ -12,12 +16,13 @@ const WINDOW_MS = 15 * 60_000;
 const MAX_NETWORKS = 10_000;
 
 export interface Attempts {
-  /** How long nothing is taken from this network; 0 where it is. */
+  /** How long wrong keys of this network are answered as too many; 0 where they are not. */
   waitMs(network: string): number;
   failed(network: string): void;
 }
 
-export const createAttempts = (clock: Pick<Clock, 'mono'>): Attempts => {
+/** `many`: B3. */
+export const createAttempts = (clock: Pick<Clock, 'mono'>, many: (network: string) => void = () => undefined): Attempts => {
   // In the order of their first: what is over stands in front.
   const wrong = new Map<string, { count: number; readonly sinceMs: number }>();
   const forgetOld = (now: number): void => {
@@ -37,8 +42,10 @@ export const createAttempts = (clock: Pick<Clock, 'mono'>): Attempts => {
       const now = clock.mono();
       forgetOld(now);
       const known = wrong.get(network);
-      if (known) known.count += 1;
-      else wrong.set(network, { count: 1, sinceMs: now });
+      if (known) {
+        known.count += 1;
+        if (known.count === MOST_WRONG) many(network);
+      } else wrong.set(network, { count: 1, sinceMs: now });
     },
   };
 };

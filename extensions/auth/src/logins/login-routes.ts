@@ -57,7 +57,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       summary: 'Log in with a key',
       description:
         'For pages: the browser gets a cookie that no script can read, and sends it with every later call in place of the key. The login is worth what its key is worth: it has the role of the key and is over when the key is changed or taken away. ' +
-        'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address none is taken from there for a while.',
+        'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.',
       auth: 'public',
       audit: 'login_created',
       errors: [401, 403, 409, 429],
@@ -123,9 +123,11 @@ interface LoginRequest {
   readonly remember?: boolean;
 }
 
-function assertNotTooMany(attempts: Attempts, network: string): void {
+/** Of a wrong key or code, which is counted. A right one always works (B2). */
+function refusalOf(attempts: Attempts, network: string, wrong: Error): Error {
   const waitMs = attempts.waitMs(network);
-  if (waitMs > 0) throw authErrors.too_many_attempts().with({ headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } });
+  attempts.failed(network);
+  return waitMs > 0 ? authErrors.too_many_attempts().with({ headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } }) : wrong;
 }
 
 async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest): Promise<Reply> {
@@ -133,14 +135,9 @@ async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest): Promis
   // A page from elsewhere could make a browser somebody else's than its person believes.
   if (req.page === 'other') throw authErrors.foreign_page();
   if (keyring().isOpen) throw authErrors.login_not_needed();
-  assertNotTooMany(attempts, req.network);
   const key = (body.code === undefined ? textThatIsSet(body.key) : links.use(body.code)) ?? '';
-  // Counted before anything is waited for: attempts side by side are attempts.
   const made = keyring().find(key) && (await logins.create(key, { isRemembered: body.remember === true, instead: sentLogin(req) }));
-  if (!made) {
-    attempts.failed(req.network);
-    throw (body.code === undefined ? authErrors.key_invalid() : authErrors.link_over()).with({ headers: WWW_AUTHENTICATE });
-  }
+  if (!made) throw refusalOf(attempts, req.network, (body.code === undefined ? authErrors.key_invalid() : authErrors.link_over()).with({ headers: WWW_AUTHENTICATE }));
   if (!req.isSecure && !LOOPBACK.test(req.ip)) deps.sawPlainLogin();
   const { id, login } = made;
   return reply(200, { role: login.actor.role, ...shownOf(login.actor, login) }, givenCookie(req, id, login.expiresAt - clock.now()));
@@ -148,13 +145,9 @@ async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest): Promis
 
 async function makeLink({ attempts, keyring, links, presentedKey }: LoginRouteDeps, req: Req): Promise<Reply> {
   if (keyring().isOpen) throw authErrors.login_not_needed();
-  assertNotTooMany(attempts, req.network);
   const key = presentedKey(req);
   if (key === undefined) throw authErrors.key_missing().with({ headers: WWW_AUTHENTICATE });
-  if (!keyring().find(key)) {
-    attempts.failed(req.network);
-    throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
-  }
+  if (!keyring().find(key)) throw refusalOf(attempts, req.network, authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE }));
   const { code, forMs } = links.make(key);
   return reply(200, { code, expires_in: forMs / 1_000 }, { 'cache-control': 'no-store' });
 }

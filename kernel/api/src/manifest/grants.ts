@@ -6,6 +6,7 @@
  * G2  A wider grant covers a narrower one of its kind (`exec` covers `exec:git`), and never one of another kind.
  */
 import { coversHost, isHostPattern } from './host-pattern.js';
+import { isBelow, isOfInterface, isPlainPath } from './path-names.js';
 import { nearest } from '../text/nearest.js';
 
 interface GrantKind {
@@ -52,6 +53,12 @@ export const GRANT_KINDS = {
     accepts: isHostPattern,
   },
   'net:listen': { form: 'net:listen[:port]', what: 'listens on a TCP port', pattern: `net:listen(?::(${PORT}))?` },
+  routes: {
+    form: 'routes:/<path>',
+    what: 'answers requests at this path and below it, outside of the paths that bear its own name: who calls there talks to the extension',
+    pattern: 'routes:(/[^\\s%?#]{1,199})',
+    accepts: (path) => isPlainPath(path) && !isOfInterface(path),
+  },
   purge: { form: 'purge', what: 'erases an owner, an agent or a session from every area', pattern: 'purge' },
   'db:sql': { form: 'db:sql', what: 'reads and writes its own tables with SQL text', pattern: 'db:sql' },
 } as const satisfies Readonly<Record<string, GrantKind>>;
@@ -106,10 +113,11 @@ const meantBy = (text: string): ReadonlyArray<readonly [GrantName, GrantKind, Re
 };
 
 /** What is wrong with the grants of a manifest, one sentence each. */
-export const grantFaults = (manifest: { readonly grants?: readonly { readonly grant: string }[]; readonly replace?: string }): string[] => {
+export const grantFaults = (manifest: { readonly grants?: readonly { readonly grant: string; readonly optional?: boolean }[]; readonly replace?: string }): string[] => {
   const parsed = (manifest.grants ?? []).map(({ grant }) => parseGrant(grant));
   const faults = parsed.filter((one) => typeof one === 'string');
   const listens = parsed.some((one) => typeof one !== 'string' && one.kind === 'net:listen');
+  for (const { grant, optional } of manifest.grants ?? []) if (optional === true && grant.startsWith('routes:')) faults.push(`the grant ${grant} cannot be optional: routes are there from the start`);
   if (listens && manifest.replace !== 'stop-first') faults.push('the grant net:listen needs "replace": "stop-first": two generations cannot hold one port');
   return faults;
 };
@@ -128,5 +136,6 @@ const covers = ({ kind, parameter: granted }: Grant, wanted: string | undefined)
   if (granted === undefined) return true;
   if (wanted === undefined) return false;
   if (kind === 'secrets' && granted.endsWith('*')) return wanted.startsWith(granted.slice(0, -1));
+  if (kind === 'routes') return isBelow(wanted, granted);
   return kind === 'net:dial' || kind === 'net:fetch' ? coversHost([granted], wanted) : granted === wanted;
 };

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import * as api from '@svc/api';
 import { type AllContributions, deriveContributions } from '../contributions.js';
+import { foreignRoute } from '../install/own-routes.js';
 import { loadBundle } from '../load-bundle.js';
 import { faultsOfSchemas } from '../package/declared-schemas.js';
 import { type PackageContent, readDeclared } from '../package/read-package.js';
@@ -24,7 +25,7 @@ export interface Built extends PackageContent {
 const CONTRIBUTIONS = 'contributions.json';
 const WRITTEN_BY_HAND = ['package.json', 'extension.json'];
 
-/** Rejects with `author_no_extension`, `install_manifest`, `author_bundle`, `author_contributions` and `author_leaks`. */
+/** Rejects with `author_no_extension`, `install_manifest`, `author_bundle`, `author_contributions`, `author_route` and `author_leaks`. */
 export const buildExtension = async (dir: string, bundler: Bundler): Promise<Built> => {
   const missing = WRITTEN_BY_HAND.find((file) => !existsSync(join(dir, file)));
   if (missing !== undefined) throw authorErrors.no_extension(dir, missing);
@@ -34,6 +35,12 @@ export const buildExtension = async (dir: string, bundler: Bundler): Promise<Bui
   const panelSources = await bundlePanels(dir, manifest, bundler);
   const file = join(dir, BUNDLE);
   const contributions = await derived(file, manifest, identity.version);
+  const foreign = foreignRoute(
+    manifest.id,
+    contributions,
+    (manifest.grants ?? []).map(({ grant }) => grant),
+  );
+  if (foreign) throw authorErrors.route(manifest.id, foreign.route, foreign.why);
   const isRewritten = await writeIfChanged(join(dir, CONTRIBUTIONS), contributions);
   return { ...declared, contributions, sources: [...new Set([...sources, ...panelSources]), ...WRITTEN_BY_HAND], bundleBytes: (await stat(file)).size, isRewritten };
 };

@@ -25,6 +25,12 @@ export const authorErrors = defineErrors('author', {
     message: (id: string, why: string) => `${id} cannot say what it contributes: ${why}`,
     hint: 'activate() registers and waits for nothing; what it registers stands in extension.json, too.',
   },
+  route: {
+    status: 422,
+    retry: false,
+    message: (id: string, route: string, why: string) => `${id} has the route ${route}, which ${why}.`,
+    hint: 'Move it below /api/ext/<id>, or below /api/<id> where svc has no such name. For another path ask for the grant "routes:/path" in extension.json.',
+  },
   leaks: {
     status: 422,
     retry: false,

@@ -9,6 +9,7 @@ import { intactFiles, type PackageStore } from '../store/package-store.js';
 import type { InstalledRecord, PackageRecord } from '../store/records.js';
 import { isolationFor, type Policy, verifiedSignature } from './judge-package.js';
 import { judgeId, type Neighbour } from './judge-place.js';
+import { judgeOwnRoutes } from './own-routes.js';
 
 export interface StoredPackage {
   /** With the isolation that holds now. */
@@ -59,7 +60,7 @@ export const storedPackage = async (record: InstalledRecord, context: BootContex
   return { record: { ...record, isolation }, isolationWhy: why, dir, ...content };
 };
 
-/** A package of the store, this one or an earlier one. Rejects with `install_modified`, `install_revoked`, `install_unknown_key`, `install_unsigned` and the like. */
+/** A package of the store, this one or an earlier one. Rejects with `install_modified`, `install_revoked`, `install_unknown_key`, `install_unsigned`, `install_route_refused` and the like. */
 export const judgeStored = async (
   id: string,
   record: PackageRecord,
@@ -67,9 +68,9 @@ export const judgeStored = async (
   { keys, policy }: Pick<BootContext, 'keys' | 'policy'>,
 ): Promise<PackageContent & Pick<StoredPackage, 'bundleHash'>> => {
   if (policy.thirdParty === 'none') throw installErrors.not_allowed();
-  if (record.trust === 'linked') return ownContent(id, await readPackage(dir));
+  if (record.trust === 'linked') return ownContent(id, await readPackage(dir), record.grants);
   const hashes = await intactFiles(id, dir, record.digest);
-  const content = ownContent(id, await readPackage(dir));
+  const content = ownContent(id, await readPackage(dir), record.grants);
   const signature = await verifiedSignature(dir, hashes, content);
   if ((signature?.keyId ?? null) !== record.keyId) throw installErrors.modified(id, 'SIGNATURE.json', 'is not the one that was installed');
   if (signature && (await judgeKey(signature, keys(), [])) === 'unknown') throw installErrors.unknown_key(id, signature.keyId);
@@ -79,7 +80,8 @@ export const judgeStored = async (
 
 const BUNDLE_FILE = 'dist/index.js';
 
-const ownContent = (id: string, content: PackageContent): PackageContent => {
+const ownContent = (id: string, content: PackageContent, grants: readonly string[]): PackageContent => {
   if (content.manifest.id !== id) throw installErrors.modified(id, 'extension.json', `is that of ${content.manifest.id}`);
+  judgeOwnRoutes(id, content.contributions, grants);
   return content;
 };

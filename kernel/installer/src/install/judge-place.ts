@@ -5,6 +5,7 @@ import { overlap, parsePath, type PathPattern } from '@svc/platform/http/routes/
 import satisfies from 'semver/functions/satisfies.js';
 import { type AllContributions, namesOf } from '../contributions.js';
 import { installErrors } from '../errors.js';
+import { judgeOwnRoutes } from './own-routes.js';
 
 export interface Neighbour {
   readonly id: string;
@@ -29,13 +30,18 @@ export const judgeId = (id: string, installed: readonly Neighbour[]): void => {
   if (installed.some((one) => one.id === id && one.bundled)) throw installErrors.id_taken(id);
 };
 
-/** Throws `install_requirement`, `install_conflict`, `install_route_taken`, `install_tool_taken` or `install_ring`. An earlier version of the same id is not in its way. */
+/** Throws `install_requirement`, `install_conflict`, `install_route_taken`, `install_tool_taken`, `install_route_refused` or `install_ring`. An earlier version of the same id is not in its way. */
 export const judgeNeighbours = (candidate: Candidate, installed: readonly Neighbour[], apiVersion: string): void => {
   const { manifest } = candidate;
   const others = installed.filter(({ id }) => id !== manifest.id);
   judgeRequirements(manifest, others);
   judgeConflicts(manifest, others);
   judgeRoutes(candidate, others);
+  judgeOwnRoutes(
+    manifest.id,
+    candidate.contributions,
+    (manifest.grants ?? []).map(({ grant }) => grant),
+  );
   judgeRing(manifest, others, apiVersion);
 };
 
@@ -68,11 +74,14 @@ const placeOf = (route: string): { readonly method: string; readonly pattern: Pa
   }
 };
 
+/** A socket is opened by a GET. */
+const asOpened = (path: string): string => `GET ${path}`;
+
 /** Not the same route alone: `/api/vault/mine` would be sent what somebody means for `/api/vault/{name}`. */
-const rivalRoute = (mine: readonly string[], others: readonly Neighbour[]): { readonly name: string; readonly other: string } | undefined => {
-  const places = mine.map((name) => ({ name, ...placeOf(name) }));
+const rivalRoute = ({ routes, sockets }: Contributions, others: readonly Neighbour[]): { readonly name: string; readonly other: string } | undefined => {
+  const places = [...routes, ...sockets.map(asOpened)].map((name) => ({ name, ...placeOf(name) }));
   for (const other of others) {
-    for (const theirs of other.contributions.routes.map(placeOf)) {
+    for (const theirs of [...other.contributions.routes, ...other.contributions.sockets.map(asOpened)].map(placeOf)) {
       const rival = places.find(({ method, pattern }) => method === theirs.method && overlap(pattern, theirs.pattern));
       if (rival) return { name: rival.name, other: other.id };
     }
@@ -90,7 +99,7 @@ const judgeRoutes = ({ manifest: { id }, contributions }: Candidate, others: rea
     }
     return undefined;
   };
-  const route = rivalRoute(own.routes, others) ?? taken(own.sockets, ({ sockets }) => sockets);
+  const route = rivalRoute(own, others);
   if (route) throw installErrors.route_taken(id, route.name, route.other);
   const tool = taken(
     own.tools.map(({ name }) => name),

@@ -20,7 +20,10 @@ const bytes = (value: number, description: string) => Type.Integer({ default: va
 const Api = Type.Object(
   {
     listen_addr: Type.String({ default: '127.0.0.1:4545', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):\\d{1,5}$', description: 'Address and port', 'x-restart': true, 'x-alias': ['api_listen'] }),
-    cors_origins: strings([], { 'x-alias': ['cors_origin'], description: 'Origins whose pages may call this daemon from a browser, as https://chat.example; needs an api_key' }),
+    cors_origins: strings([], {
+      'x-alias': ['cors_origin'],
+      description: 'Origins whose pages may call this daemon from a browser, as https://chat.example or tauri://localhost; * names all, with an api_key alone. Without one, such a page is the owner',
+    }),
     max_connections: Type.Integer({ default: 10_000, minimum: 1, maximum: 1_000_000, description: 'Open connections in all; beyond it only this machine may still ask about health' }),
     max_connections_per_ip: Type.Integer({
       default: 512,

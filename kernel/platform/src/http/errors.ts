@@ -26,7 +26,7 @@ export const httpErrors = defineErrors('', {
     status: 403,
     retry: false,
     message: (origin: string) => `Pages from "${origin}" may not call this service.`,
-    hint: 'Add the origin to cors_origins in [api] (needs an api_key).',
+    hint: 'Add the origin to cors_origins in [api]; "*" counts with an api_key alone.',
   },
   body_too_large: { status: 413, retry: false, message: (max: number) => `The body has more than ${max} bytes.`, hint: 'Send less, or use the upload routes.' },
   unsupported_media_type: { status: 415, retry: false, message: (got: string) => `The body must be JSON, not "${got}".`, hint: 'Send content-type: application/json.' },

@@ -81,7 +81,7 @@ async function answerRefusal(deps: PipelineDeps, ctx: Context, { req, res, head,
 
 function origin(deps: PipelineDeps, passage: Passage): AtOnce<void> {
   const { req, res, head, call } = passage;
-  head.origin = admitOrigin(deps.access, req.headers, req.method ?? '', false);
+  head.origin = admitOrigin(deps.access, req.headers, req.method ?? '', false, call.isSecure);
   if (req.method !== 'OPTIONS' || head.origin === undefined || req.headers['access-control-request-method'] === undefined) return dispatch(deps, passage);
   return whenKnown(charge(deps.hooks, call, req), () =>
     sendBytes(res, head, 204, undefined, '', {

@@ -173,7 +173,7 @@ async function judge(hub: Hub, req: IncomingMessage, socket: Duplex, id: string,
   if (match.kind === 'encoding') throw httpErrors.bad_path_encoding();
   if (match.kind !== 'row') throw httpErrors.not_found(call.path);
   const { row } = match;
-  admitOrigin(deps.access, req.headers, 'GET', true);
+  admitOrigin(deps.access, req.headers, 'GET', true, call.isSecure);
   assertOpen(gate, deps.hooks, row.decl);
   const actor = await identify(deps.hooks, row, call, req);
   const others = hub.places.take(socket, call.network, personOf(actor, call));

@@ -48,15 +48,35 @@ describe('the name in a Host header', () => {
   const open = { corsOrigins: () => [], hasApiKey: () => false, listenHost: () => '127.0.0.1' };
 
   it('lets only this machine in while no key is set, whatever stands behind a name of it', () => {
-    for (const host of ['localhost:1', '[::1]:1', '127.0.0.1']) expect(admitOrigin(open, { host }, 'GET', false), host).to.equal(undefined);
+    for (const host of ['localhost:1', '[::1]:1', '127.0.0.1']) expect(admitOrigin(open, { host }, 'GET', false, false), host).to.equal(undefined);
     for (const host of ['[::1]evil.example', '[::1].evil.example:80', '[127.0.0.1]x', 'localhost:1@evil.example', ''])
-      expect(() => admitOrigin(open, { host }, 'GET', false), host).to.throw('is not its name');
-    expect(() => admitOrigin(open, {}, 'GET', false)).to.throw('is not its name');
+      expect(() => admitOrigin(open, { host }, 'GET', false, false), host).to.throw('is not its name');
+    expect(() => admitOrigin(open, {}, 'GET', false, false)).to.throw('is not its name');
   });
 
-  it('of an origin is read by the same rules', () => {
-    const host = 'localhost';
-    expect(admitOrigin(open, { host, origin: 'http://[::1]:3000' }, 'GET', false)).to.equal('http://[::1]:3000');
-    for (const origin of ['http://[::1]evil.example', 'http://[::1].evil.example', 'http://localhost:1:2']) expect(() => admitOrigin(open, { host, origin }, 'GET', false), origin).to.throw();
+  it('of an origin must be the very one that was called, its port and its scheme too', () => {
+    const cases: Array<[host: string, origin: string, isSecure: boolean, isOwn: boolean]> = [
+      ['localhost', 'http://localhost', false, true],
+      ['LOCALHOST:4545', 'http://localhost:4545', false, true],
+      ['[::1]:4545', 'http://[::1]:4545', false, true],
+      ['localhost', 'https://localhost', true, true],
+      ['localhost:8443', 'https://localhost:8443', false, true],
+      // Another program of this machine, and maybe another person's.
+      ['127.0.0.1:4545', 'http://127.0.0.1:5555', false, false],
+      ['127.0.0.1:4545', 'http://127.0.0.1', false, false],
+      ['127.0.0.1:4545', 'http://localhost:4545', false, false],
+      ['127.0.0.1:4545', 'http://127.0.0.2:4545', false, false],
+      ['localhost', 'https://localhost', false, false],
+      ['localhost', 'http://localhost', true, false],
+      ['localhost', 'tauri://localhost', false, false],
+      ['localhost', 'https://tauri.localhost', false, false],
+      ['localhost', 'http://[::1]evil.example', false, false],
+      ['localhost', 'http://localhost:1:2', false, false],
+    ];
+    for (const [host, origin, isSecure, isOwn] of cases) {
+      const ask = () => admitOrigin(open, { host, origin }, 'GET', false, isSecure);
+      if (isOwn) expect(ask(), `${origin} at ${host}`).to.equal(origin);
+      else expect(ask, `${origin} at ${host}`).to.throw('may not call');
+    }
   });
 });

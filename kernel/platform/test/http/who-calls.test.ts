@@ -6,7 +6,8 @@ import { clientAddress } from '../../src/http/callers/client-address.js';
 import { networkOf } from '../../src/doors/ip-range.js';
 import { answerOf, type Bench, route, startBench } from './http-fixture.js';
 
-const PREFLIGHT = { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' };
+const PAGE = 'https://desk.example';
+const PREFLIGHT = { origin: PAGE, 'access-control-request-method': 'POST' };
 const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
 
 describe('callers', () => {
@@ -15,6 +16,7 @@ describe('callers', () => {
   beforeEach(async () => {
     bench = await startBench();
     charged = [];
+    bench.cors = [PAGE];
     bench.admit = ({ routeId, cost }) => void charged.push([routeId, cost]);
     bench.area('a', {
       routes: [route({ id: 'x', path: '/api/x/{id}', cost: 7, responses: { 200: Type.Unknown() }, handler: async () => reply(200, {}) })],
@@ -33,7 +35,7 @@ describe('callers', () => {
       ['a method that nobody knows', () => bench.send('PURGE', '/'), 404, ['none', 1]],
       ['a path that cannot be read', () => bench.get('/api/x/%E0%A4%A'), 400, ['none', 1]],
       ['a version that is not there', () => bench.get('/api/x/1', { accept: 'application/vnd.svc.v9+json' }), 406, ['none', 1]],
-      ['a preflight', () => bench.send('OPTIONS', '/api/x/1', undefined, PREFLIGHT), 204, ['none', 1]],
+      ['a preflight of a page that is named', () => bench.send('OPTIONS', '/api/x/1', undefined, PREFLIGHT), 204, ['none', 1]],
       ['OPTIONS alone', () => bench.send('OPTIONS', '/api/x/1'), 405, ['none', 1]],
       ['a page from elsewhere', () => bench.get('/api/x/1', { origin: 'https://evil.example' }), 403, ['none', 1]],
       ['a name that is not ours', () => bench.get('/api/x/1', { host: 'evil.example' }), 403, ['none', 1]],

@@ -24,8 +24,8 @@ export default defineExtension({
   activate(ctx) {
     const common = { auth: 'bearer', permission: 'acme.read', cost: 1, responses: { 200: Type.Any() } } as const;
     ctx.routes.add(
-      defineRoute({ ...common, id: 'getBench', method: 'GET', path: '/api/acme/bench', summary: 'Answers', handler: async () => reply(200, { ok: true }) }),
-      defineRoute({ ...common, id: 'hogBench', method: 'GET', path: '/api/acme/hog', summary: 'Takes a processor', handler: async () => { const end = Date.now() + 3_000; while (Date.now() < end); return reply(200, {}); } }),
+      defineRoute({ ...common, id: 'getBench', method: 'GET', path: '/api/acme-bench/bench', summary: 'Answers', handler: async () => reply(200, { ok: true }) }),
+      defineRoute({ ...common, id: 'hogBench', method: 'GET', path: '/api/acme-bench/hog', summary: 'Takes a processor', handler: async () => { const end = Date.now() + 3_000; while (Date.now() < end); return reply(200, {}); } }),
     );
   },
 });
@@ -84,7 +84,7 @@ const besideHog = async (daemon, windows, seconds) => {
     seen.alone.push(await loadWindow(daemon, paths, seconds, { method: 'GET' }));
     let isOver = false;
     const hog = (async () => {
-      while (!isOver) await fetch(`${daemon.url}/api/acme/hog`).then((response) => response.arrayBuffer());
+      while (!isOver) await fetch(`${daemon.url}/api/acme-bench/hog`).then((response) => response.arrayBuffer());
     })();
     seen.beside.push(await loadWindow(daemon, paths, seconds, { method: 'GET' }));
     isOver = true;

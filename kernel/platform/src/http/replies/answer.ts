@@ -31,6 +31,7 @@ export const headersOf = (head: Head, contentType: string | undefined, extra: He
     'x-api-version': 'v1',
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
+    'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'strict-origin-when-cross-origin',
     'cache-control': 'no-store, no-cache, must-revalidate',
     'strict-transport-security': 'max-age=63072000; includeSubDomains',
