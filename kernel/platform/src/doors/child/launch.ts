@@ -11,8 +11,9 @@ import { type ChildTree, createChildTree, outerMark } from './child-tree.js';
 import { findProgram } from './find-program.js';
 import { ownFileNamed } from './own-files.js';
 import { bootId, startTimeOf } from './process-identity.js';
-import { boundOutside } from './sandbox/bounds.js';
+import { boundOutside, OWN_PROCESSES } from './sandbox/bounds.js';
 import type { Inside } from './sandbox/command-sandbox.js';
+import { limitProcesses } from './sandbox/pids-cgroup.js';
 
 const gate = (limits: string): string => `IFS= read -r go <&3 || exit 125; exec 3<&-; ${limits} exec "$@"`;
 const GATE_FD = 3;
@@ -70,7 +71,12 @@ const begin = async (host: ChildHost, { command, args, options }: Launch, { env,
   });
   if (!inside) return { ...running, tree, forget };
   await boundOutside(running.child.pid ?? 0, tree.cgroup, inside.bounds);
-  return { ...running, tree, forget: async () => forget().finally(() => inside.left()) };
+  const freeProcesses = await limitProcesses(running.child.pid ?? 0, tree.mark, inside.bounds.processes + OWN_PROCESSES, host.deps.clock.sleep);
+  const left = async (): Promise<void> => {
+    await inside.left();
+    await freeProcesses?.();
+  };
+  return { ...running, tree, forget: async () => forget().finally(left) };
 };
 
 export interface Running {

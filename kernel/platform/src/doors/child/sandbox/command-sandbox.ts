@@ -20,7 +20,7 @@ import { type Bounds, boundsOf, limitLines } from './bounds.js';
 import { createDiskBook } from './disk-book.js';
 import { forwarderWords, PROXY_ENVIRONMENT, PROXY_SOCKET } from './forwarder.js';
 import { checkedMounts, hiddenFrom } from './mounts.js';
-import { openProxy, type Proxy } from './proxy.js';
+import { type CommandProxy, openProxy } from './proxy.js';
 import { insideEnvironment, isSeen } from './seen.js';
 
 /** One that does not work is tried again after so long: it may have been installed meanwhile. */
@@ -160,7 +160,7 @@ const enter = async (state: State, command: string, cwd: string, env: Readonly<R
 };
 
 /** The rules of web_fetch, as they are set now. */
-const openNetwork = ({ config, log, resolveHost }: CommandSandboxDeps, hosts: readonly string[]): Promise<Proxy> => {
+const openNetwork = ({ config, log, resolveHost }: CommandSandboxDeps, hosts: readonly string[]): Promise<CommandProxy> => {
   // The section was validated when it was read.
   const { fetch = {} } = (config.get('web') ?? {}) as { fetch?: { ssrf_allowed_hosts?: readonly string[] } };
   return openProxy({

@@ -30,7 +30,7 @@ export interface ProxyTerms {
   readonly refused: (host: string, why: string) => void;
 }
 
-export interface Proxy {
+export interface CommandProxy {
   /** Path of its socket. */
   readonly socket: string;
   close(): Promise<void>;
@@ -42,7 +42,7 @@ interface Lines {
   bytes: number;
 }
 
-export const openProxy = async (terms: ProxyTerms): Promise<Proxy> => {
+export const openProxy = async (terms: ProxyTerms): Promise<CommandProxy> => {
   const lines: Lines = { terms, open: new Set(), bytes: 0 };
   const folder = await mkdtemp(join(tmpdir(), 'svc-net-'));
   const socket = join(folder, 's');
