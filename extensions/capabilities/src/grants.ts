@@ -11,9 +11,10 @@ import { worthOf } from './programs.js';
 /**
  * `network`: public hosts. `private_network`: addresses and names of this machine and of private networks.
  * `shell`: programs named one by one. `full_shell`: a shell, or a program that is worth one.
+ * `mounts`: folders of this machine, for commands in their sandbox.
  * `declared`: whatever installed areas declare; a role may have single ones of them instead, by their names.
  */
-export const GRANTS = ['agent_message', 'agent_spawn', 'declared', 'file_system', 'full_shell', 'network', 'private_network', 'shell'] as const;
+export const GRANTS = ['agent_message', 'agent_spawn', 'declared', 'file_system', 'full_shell', 'mounts', 'network', 'private_network', 'shell'] as const;
 export type Grant = (typeof GRANTS)[number];
 
 /** What a person of each role may grant: some of `GRANTS`, and names of declared capabilities. */
@@ -52,6 +53,7 @@ export const bound = (capabilities: Capabilities, mayGrant: readonly string[]): 
     agent_message: capabilities.agent_message.filter((pattern) => isKept('agent_message', `agent_message = "${pattern}"`)),
     agent_spawn: capabilities.agent_spawn && isKept('agent_spawn', 'agent_spawn = true'),
     file_system: capabilities.file_system && isKept('file_system', 'file_system = true'),
+    ...(capabilities.mounts ? { mounts: capabilities.mounts.filter((mount) => isKept('mounts', `mounts = "${mount}"`)) } : {}),
     ...(capabilities.declared ? { declared: boundDeclared(capabilities.declared, (name, value) => isKept(name, `${name} = ${value}`, 'declared')) } : {}),
   };
   return withheld.length === 0 ? { capabilities, withheld } : { capabilities: bounded, withheld };
@@ -75,7 +77,7 @@ export const reviewOf = (capabilities: Capabilities): string[] => capabilities.s
 
 const remarkOn = (pattern: string, grants: Capabilities): string => {
   const name = `[capabilities] shell = "${pattern.slice(0, 100)}"`;
-  if (pattern === '*' && mayUseShell(grants)) return `${name} grants a whole shell: it can read and change whatever the user who runs this daemon can, its keys included.`;
+  if (pattern === '*' && mayUseShell(grants)) return `${name} grants a whole shell: whatever its sandbox lets it do; without a sandbox all that the user who runs this daemon can, its keys included.`;
   const worth = worthOf(pattern);
   if (worth === 'a shell') return `${name} names a program that runs whatever it is given, or what lies in the workspace: it is worth as much as shell = "*".`;
   if (worth === 'with options refused') {

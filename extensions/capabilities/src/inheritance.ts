@@ -30,6 +30,8 @@ export const escalationOf = (parent: Rights, child: Rights, declared: readonly C
   if (host !== undefined) return `network ${host}`;
   const command = theirs.shell.find((pattern) => !coversCommand(mine.shell, pattern));
   if (command !== undefined) return `shell ${command}`;
+  const mount = theirs.mounts?.find((one) => !coversMount(mine.mounts ?? [], one));
+  if (mount !== undefined) return `mounts ${mount}`;
   for (const key of FLAGS) if (theirs[key] && !mine[key]) return key;
   return declaredExtra(mine, theirs, declared) ?? capExceeded(parent, child) ?? execFreed(mine.exec, theirs.exec) ?? narrowingLost(parent, child);
 };
@@ -96,6 +98,9 @@ const uncovered = (granted: readonly string[], wanted: readonly string[]): strin
 /** What a child's pattern spells out counts as granted later on: here it has to pass as a command of the parent. */
 const coversCommand = (granted: readonly string[], pattern: string): boolean =>
   granted.includes('*') || granted.includes(pattern) || (!pattern.trim().startsWith('*') && wordsRefusal(pattern.trim().split(/\s+/), granted) === undefined);
+
+/** The same folder, and no more to be done with it. One below it may be a link by now that its parent made. */
+const coversMount = (granted: readonly string[], wanted: string): boolean => granted.includes(wanted) || granted.includes(`${wanted}:rw`);
 
 /** No number, and 0, mean no limit. */
 const exceeds = (wanted: number | null | undefined, limit: number | null | undefined): boolean => typeof limit === 'number' && limit > 0 && (!wanted || wanted > limit);

@@ -1,7 +1,8 @@
 import { Tools } from './contract.js';
 import * as contract from './contract.js';
-import { Agents } from '@svc/ext-agents/contract';
+import { AgentReview, Agents } from '@svc/ext-agents/contract';
 import { ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
+import { consentOf } from './builtin/command-start.js';
 import { processTables } from '../migrations/0001_processes.js';
 import { builtinTools } from './builtin/builtin-tools.js';
 import { openProcesses } from './processes/area-processes.js';
@@ -31,6 +32,7 @@ export default defineExtension({
       companionOf: (name) => (PROCESS_COMPANIONS.has(name) ? 'process_start' : undefined),
     });
     const agents = ctx.services.require(Agents);
+    ctx.hooks.tap(AgentReview, async ({ manifest }) => (manifest.capabilities.shell.length === 0 ? [] : consentOf(await ctx.sandbox())));
     const deps: ToolsDeps = {
       registry,
       agents,

@@ -29,6 +29,7 @@ export const Capabilities = Type.Object({
   max_llm_tokens_per_hour: Nullable(Type.Number()),
   max_tool_calls_per_minute: Type.Optional(Nullable(Type.Number(), { description: 'Calls of tools in any 60 s; none, and 0, mean no limit' })),
   exec: Type.Optional(ExecLimits),
+  mounts: Type.Optional(Type.Array(Type.String(), { description: 'Folders that its commands see in their sandbox, for reading; with `:rw` behind it for writing' })),
   declared: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Array(Type.String())]), { description: 'Grants of capabilities that areas declare, by name' })),
 });
 export type Capabilities = Plain<typeof Capabilities>;

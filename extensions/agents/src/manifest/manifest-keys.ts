@@ -73,6 +73,12 @@ export const CAPABILITY_KEYS: Table = {
   agent_spawn: acts(flag('May create agents below itself')),
   agent_message: acts(texts('Names or ids of agents it may write to; empty for none')),
   file_system: acts(flag('May use the files of its workspace', true)),
+  mounts: acts(
+    Type.Array(Type.String({ pattern: '^/', maxLength: 4_096 }), {
+      maxItems: 32,
+      description: 'Folders that its commands see in their sandbox beside its workspace, for reading; with `:rw` behind the path for writing too',
+    }),
+  ),
   max_llm_tokens_per_hour: acts(TokensPerHour),
   ofp_discover: waits(PEERS, Type.Boolean()),
   ofp_connect: waits(PEERS),

@@ -116,6 +116,7 @@ const capabilitiesOf = (raw: Table, table: Table, resources: Table): Capabilitie
     agent_spawn: table.agent_spawn === true,
     agent_message: list('agent_message'),
     file_system: table.file_system !== false,
+    ...(list('mounts').length > 0 ? { mounts: list('mounts') } : {}),
     max_llm_tokens_per_hour: numberOf(table.max_llm_tokens_per_hour) ?? numberOf(resources.max_llm_tokens_per_hour),
     ...(resources.max_tool_calls_per_minute === undefined ? {} : { max_tool_calls_per_minute: numberOf(resources.max_tool_calls_per_minute) }),
   };

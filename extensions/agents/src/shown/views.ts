@@ -36,6 +36,7 @@ export const AgentDetail = Type.Object(
         agent_spawn: Type.Boolean(),
         agent_message: Texts,
         file_system: Type.Boolean(),
+        mounts: Type.Optional(Texts),
         max_llm_tokens_per_hour: Nullable(Type.Integer()),
         max_tool_calls_per_minute: Type.Optional(Nullable(Type.Integer())),
         exec: Type.Optional(

@@ -31,11 +31,18 @@ export const startOf = (tool: string, command: string, capabilities: Capabilitie
 export const variablesOf = ({ exec }: Capabilities): Pick<ExecOptions, 'envNames'> => (exec?.env ? { envNames: exec.env } : {});
 
 /** What it reaches in the sandbox, beside its workspace. */
-export const reachOf = ({ network }: Capabilities): AgentReach => ({ hosts: network, mounts: [] });
+export const reachOf = ({ network, mounts = [] }: Capabilities): AgentReach => ({
+  hosts: network,
+  mounts: mounts.map((mount) => ({ path: mount.replace(/:rw$/, ''), isWritable: mount.endsWith(':rw') })),
+});
 
 /** Undefined where it was kept apart. */
 export const sandboxNote = (sandbox: SandboxState | undefined): string | undefined =>
   sandbox === undefined || sandbox.isOn ? undefined : `[no sandbox: ${sandbox.cause}. This command ran as the user of the daemon, and could reach what that user can.]`;
+
+/** What whoever grants commands should know of this machine. */
+export const consentOf = (sandbox: SandboxState): string[] =>
+  sandbox.isOn ? [] : [`[capabilities] shell: commands run without a sandbox here, as the user of the daemon, and reach what that user can: ${sandbox.cause}. ${sandbox.fix}`];
 
 /** One line that is read as just these words, by a shell and by `parseCommandLine`. */
 export const lineOf = (words: readonly string[]): string => words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');

@@ -14,7 +14,7 @@ export interface LiveProcess {
   readonly ownerId: string;
   readonly command: string;
   /** What it was started under: with less it is not written to any more. */
-  readonly grants: Pick<Capabilities, 'shell' | 'exec'>;
+  readonly grants: Pick<Capabilities, 'shell' | 'exec' | 'network' | 'mounts'>;
   readonly startedMs: number;
   readonly output: OutputRing;
   child: ChildHandle | undefined;

@@ -227,8 +227,11 @@ const review = async (state: State, agentId: string): Promise<void> => {
 
 const MODES = ['deny', 'allowlist', 'full'];
 
+type Started = Pick<Capabilities, 'shell' | 'exec'> & Partial<Pick<Capabilities, 'network' | 'mounts'>>;
+
 /** Whether something is missing now of what a process was started under. */
-export const isNarrowed = (before: Pick<Capabilities, 'shell' | 'exec'>, now: Pick<Capabilities, 'shell' | 'exec'>): boolean => {
-  const mode = ({ exec }: Pick<Capabilities, 'exec'>): number => MODES.indexOf(exec?.mode ?? 'full');
-  return before.shell.some((pattern) => !now.shell.includes(pattern)) || mode(now) < mode(before);
+export const isNarrowed = (before: Started, now: Started): boolean => {
+  const mode = ({ exec }: Started): number => MODES.indexOf(exec?.mode ?? 'full');
+  const isLess = (had: readonly string[] = [], has: readonly string[] = []): boolean => had.some((one) => !has.includes(one));
+  return isLess(before.shell, now.shell) || isLess(before.network, now.network) || isLess(before.mounts, now.mounts) || mode(now) < mode(before);
 };

@@ -2854,6 +2854,7 @@ export interface components {
                 agent_spawn: boolean;
                 agent_message: string[];
                 file_system: boolean;
+                mounts?: string[];
                 max_llm_tokens_per_hour: number | null;
                 max_tool_calls_per_minute?: number | null;
                 exec?: {

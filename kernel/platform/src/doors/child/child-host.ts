@@ -28,6 +28,7 @@ export interface ChildHostDeps {
   /** Awaited before a process of an agent starts without a sandbox, with the name of its program; rejects to refuse it. */
   beforeUnsandboxed?: (what: string) => Promise<void>;
   findBubblewrap?: CommandSandboxDeps['findBubblewrap'];
+  resolveHost?: CommandSandboxDeps['resolveHost'];
 }
 
 export interface ChildHost {
@@ -48,6 +49,8 @@ export const createChildHost = (deps: ChildHostDeps): ChildHost => {
       clock: deps.clock,
       folder: join(dirname(deps.registerDir), 'sandbox'),
       home: deps.home,
+      log: deps.log,
+      resolveHost: deps.resolveHost,
       beforeUnsandboxed: deps.beforeUnsandboxed,
       findBubblewrap: deps.findBubblewrap,
     }),

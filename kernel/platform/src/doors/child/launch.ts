@@ -11,8 +11,9 @@ import { type ChildTree, createChildTree, outerMark } from './child-tree.js';
 import { findProgram } from './find-program.js';
 import { ownFileNamed } from './own-files.js';
 import { bootId, startTimeOf } from './process-identity.js';
-import { boundOutside } from './sandbox/bounds.js';
+import { boundOutside, OWN_PROCESSES } from './sandbox/bounds.js';
 import type { Inside } from './sandbox/command-sandbox.js';
+import { limitProcesses } from './sandbox/pids-cgroup.js';
 
 const gate = (limits: string): string => `IFS= read -r go <&3 || exit 125; exec 3<&-; ${limits} exec "$@"`;
 const GATE_FD = 3;
@@ -42,7 +43,22 @@ export const launch = async (host: ChildHost, policy: ChildPolicy, { command, ar
   const own = options.guardsOwnFiles && deps.home !== undefined ? await ownFileNamed([command, ...args], options.cwd, deps.home) : undefined;
   if (own !== undefined) throw execErrors.own_files(own);
   const entered = options.agent ? await host.sandbox.enter(basename(command), options.cwd, env, options.agent) : undefined;
-  const inside = entered?.inside;
+  try {
+    const launched = await begin(host, { command, args, options }, { env, tree, inside: entered?.inside }, signal);
+    return entered ? { ...launched, sandbox: entered.state } : launched;
+  } catch (error) {
+    await entered?.inside?.left();
+    throw error;
+  }
+};
+
+interface Prepared {
+  readonly env: Record<string, string>;
+  readonly tree: ChildTree;
+  readonly inside: Inside | undefined;
+}
+
+const begin = async (host: ChildHost, { command, args, options }: Launch, { env, tree, inside }: Prepared, signal: AbortSignal): Promise<Launched> => {
   const program = await findProgram(command, options.cwd, (inside?.env ?? env).PATH ?? '');
   // A link may lead to where nothing is seen.
   if (inside && !(inside.isSeen(program) && inside.isSeen(await realpath(program)))) throw execErrors.not_seen(program);
@@ -53,9 +69,14 @@ export const launch = async (host: ChildHost, policy: ChildPolicy, { command, ar
     running.openGate(false);
     throw isSvcError(error) ? error : execErrors.failed(basename(command)).with({ cause: error });
   });
-  if (inside) await boundOutside(running.child.pid ?? 0, tree.cgroup, inside.bounds);
-  if (entered) return { ...running, tree, forget: async () => forget().finally(() => inside?.left()), sandbox: entered.state };
-  return { ...running, tree, forget };
+  if (!inside) return { ...running, tree, forget };
+  await boundOutside(running.child.pid ?? 0, tree.cgroup, inside.bounds);
+  const freeProcesses = await limitProcesses(running.child.pid ?? 0, tree.mark, inside.bounds.processes + OWN_PROCESSES, host.deps.clock.sleep);
+  const left = async (): Promise<void> => {
+    await inside.left();
+    await freeProcesses?.();
+  };
+  return { ...running, tree, forget: async () => forget().finally(left) };
 };
 
 export interface Running {

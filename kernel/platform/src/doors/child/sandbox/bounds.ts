@@ -1,7 +1,7 @@
 /**
  * What a command in the sandbox may use.
  *
- * The kernel keeps what one process can be kept to: private memory, the size of a file, open files. It keeps the number of processes too, but not for root.
+ * The kernel keeps what one process can be kept to: private memory, the size of a file, open files. It keeps the number of processes too, for root by a cgroup (pids-cgroup.ts).
  * The rest is watched: sandbox-watch.ts.
  */
 import { writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const MB = 1024 * 1024;
 const OPEN_FILES = 1_024;
 const BLOCK = 512;
 /** Bubblewrap's. */
-const OWN_PROCESSES = 2;
+export const OWN_PROCESSES = 2;
 
 export const boundsOf = (settings: ToolsSettings): Bounds => ({
   memoryBytes: settings.sandbox_memory_mb * MB,

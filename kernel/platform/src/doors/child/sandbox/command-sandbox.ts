@@ -12,11 +12,15 @@ import type { AgentReach, SandboxState } from '@svc/api';
 import { type Bind, type Bubblewrap, bubblewrapArguments, findBubblewrap, nodeBinds, probeSandbox, type SandboxPlan } from '@svc/sandbox';
 import type { TimerClock } from '../../../clock/clock.js';
 import { toolsSettings } from '../../../config/tools-section.js';
+import type { ScopedLogger } from '../../../log/log.js';
 import { execErrors } from '../../errors.js';
+import type { ResolveHost } from '../../resolved-address.js';
 import { SANDBOX_USER, writeAccountFiles } from './account-files.js';
 import { type Bounds, boundsOf, limitLines } from './bounds.js';
 import { createDiskBook } from './disk-book.js';
+import { forwarderWords, PROXY_ENVIRONMENT, PROXY_SOCKET } from './forwarder.js';
 import { checkedMounts, hiddenFrom } from './mounts.js';
+import { type CommandProxy, openProxy } from './proxy.js';
 import { insideEnvironment, isSeen } from './seen.js';
 
 /** One that does not work is tried again after so long: it may have been installed meanwhile. */
@@ -27,6 +31,9 @@ export interface CommandSandboxDeps {
   readonly clock: TimerClock;
   /** Its own files: accounts, a folder to try with. */
   readonly folder: string;
+  readonly log: Pick<ScopedLogger, 'warn'>;
+  /** Name resolution; by default the system's. */
+  readonly resolveHost?: ResolveHost | undefined;
   /** The daemon's: never seen. */
   readonly home: string | undefined;
   /** Awaited before a command of an agent starts without a sandbox; rejects to refuse it. */
@@ -45,8 +52,8 @@ export interface Inside {
   wrapped(program: string, args: readonly string[]): readonly string[];
   /** For the shell that starts it. */
   readonly limits: string;
-  /** When the command has ended. */
-  left(): void;
+  /** When the command has ended, or did not begin. */
+  left(): Promise<void>;
 }
 
 export interface Entered {
@@ -130,7 +137,9 @@ const enter = async (state: State, command: string, cwd: string, env: Readonly<R
   const bounds = boundsOf(settings);
   const workspace = { cwd, real: await realWorkspace(cwd) };
   const mounts = await checkedMounts(reach.mounts, deps.home);
-  const plan = planOf(found.accounts, workspace, mounts, deps.home, bounds);
+  const proxy = reach.hosts.length > 0 ? await openNetwork(deps, reach.hosts) : undefined;
+  const socket = proxy ? [{ path: proxy.socket, at: PROXY_SOCKET, isWritable: true }] : [];
+  const plan = planOf([...found.accounts, ...socket], workspace, mounts, deps.home, bounds);
   const seen = plan.binds.map(({ path, at }) => at ?? path);
   const { program: bubblewrap, features } = found.bubblewrap;
   return {
@@ -138,13 +147,29 @@ const enter = async (state: State, command: string, cwd: string, env: Readonly<R
     inside: {
       workspace: workspace.real,
       bounds,
-      env: insideEnvironment(env, seen),
+      env: { ...insideEnvironment(env, seen), ...(proxy ? PROXY_ENVIRONMENT : {}) },
       isSeen: (program) => isSeen(program, seen),
-      wrapped: (program, args) => [bubblewrap, ...bubblewrapArguments(plan, features), '--', ...processLimit(bounds), program, ...args],
+      wrapped: (program, args) => [bubblewrap, ...bubblewrapArguments(plan, features), '--', ...processLimit(bounds), ...(proxy ? forwarderWords() : []), program, ...args],
       limits: limitLines(bounds, state.disk.isFull(workspace.real, bounds.diskBytes)),
-      left: () => state.disk.measure(workspace.real, bounds.diskBytes),
+      left: async () => {
+        state.disk.measure(workspace.real, bounds.diskBytes);
+        await proxy?.close();
+      },
     },
   };
+};
+
+/** The rules of web_fetch, as they are set now. */
+const openNetwork = ({ config, log, resolveHost }: CommandSandboxDeps, hosts: readonly string[]): Promise<CommandProxy> => {
+  // The section was validated when it was read.
+  const { fetch = {} } = (config.get('web') ?? {}) as { fetch?: { ssrf_allowed_hosts?: readonly string[] } };
+  return openProxy({
+    hosts,
+    allowed: fetch.ssrf_allowed_hosts ?? [],
+    maxBytes: toolsSettings(config).sandbox_network_mb * 1024 * 1024,
+    resolveHost,
+    refused: (host, why) => log.warn('A request of a command to a refused address was stopped.', { host, why }),
+  });
 };
 
 /** Counted inside, where only its own processes are. The kernel exempts root: there the watch counts alone. */
