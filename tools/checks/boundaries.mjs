@@ -19,7 +19,7 @@ const MAY_IMPORT = {
   'kernel/api': [],
   'kernel/core': ['@svc/api'],
   // In files alone: its rules of what stands beside what are the wiring's, and its files are written as others are.
-  'kernel/installer': ['@svc/api', '@svc/core', '@svc/platform/doors/files', '@svc/platform/http/routes', '@svc/platform/schema'],
+  'kernel/installer': ['@svc/api', '@svc/core', '@svc/platform/doors/files', '@svc/platform/doors/address-policy', '@svc/platform/http/routes', '@svc/platform/schema'],
   'kernel/sandbox': ['@svc/core', '@svc/api'],
   'kernel/platform': ['@svc/core', '@svc/sandbox', '@svc/api'],
   // Pages are made from it too.

@@ -79,6 +79,12 @@ export const toolErrors = defineErrors('tools', {
     message: (path: string) => `Path traversal denied: "${path.slice(0, 200)}" leads out of the workspace.`,
     hint: 'Paths are relative to the workspace and hold no "..".',
   },
+  git_folder: {
+    status: 403,
+    retry: false,
+    message: (path: string) => `${path} belongs to git and says which programs it runs. File tools do not change it.`,
+    hint: 'Change it with git itself, where such a command is granted.',
+  },
   identity_file: {
     status: 403,
     retry: false,

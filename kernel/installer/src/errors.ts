@@ -112,6 +112,18 @@ export const installErrors = defineErrors('install', {
     message: (wanted: string, found: string) => `This is ${found}, and ${wanted} was to be upgraded.`,
     hint: 'Install the other one by its own name, and remove this one.',
   },
+  not_asked_for: {
+    status: 409,
+    retry: false,
+    message: (wanted: string, found: string) => `${wanted} was asked for, and what is offered under that name is ${found}.`,
+    hint: 'Do not install it unless you know why. Name the source itself, such as npm:@acme/weather, to install the other one.',
+  },
+  republished: {
+    status: 409,
+    retry: false,
+    message: (id: string, version: string) => `${id} ${version} is installed, and the registry now has other content under the same version.`,
+    hint: 'A published version never changes. Ask its publisher; a new version can be installed.',
+  },
   installed: { status: 409, retry: false, message: (id: string, version: string) => `${id} is installed already, in version ${version}.`, hint: 'svc ext upgrade brings another version.' },
   conflict: { status: 409, retry: false, message: (id: string, why: string) => `${id} cannot stand beside what is installed: ${why}.`, hint: 'Remove the other one first, or do without this one.' },
   route_taken: {

@@ -24,7 +24,7 @@ export interface RigPackage {
 
 /** The files of a small package that is in order. */
 export const packageFiles = ({ id = 'acme-weather', version = '1.0.0', manifest, contributions, identity, files }: RigPackage = {}): Record<string, string> => ({
-  'package.json': JSON.stringify({ name: `@acme/${id}`, version, description: 'Tells the weather.', license: 'MIT', ...identity }),
+  'package.json': JSON.stringify({ name: `@acme/${id.replace(/^acme-/, '')}`, version, description: 'Tells the weather.', license: 'MIT', ...identity }),
   'extension.json': JSON.stringify({ manifest: 1, id, api: '^0.1.0', ...manifest }),
   'contributions.json': JSON.stringify({ ...NO_CONTRIBUTIONS, ...contributions }),
   'dist/index.js': `exports.default = { activate() {} }; // ${version}\n`,

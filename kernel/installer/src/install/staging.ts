@@ -3,7 +3,9 @@ import { installErrors } from '../errors.js';
 import { digestOf, hashFiles, packageFilesIn } from '../package/package-files.js';
 import { readPackage } from '../package/read-package.js';
 import { fetchSource } from '../sources/fetch-source.js';
+import type { Announced } from '../sources/npm.js';
 import { parseSource, type Source, withoutSecrets } from '../sources/source.js';
+import type { InstalledRecord } from '../store/records.js';
 import type { OpenStore } from '../store/open-store.js';
 import { askedGrants, type ServiceWords } from './consent.js';
 import type { Installer, InstallerOptions, StageOptions } from './contract.js';
@@ -64,10 +66,11 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
       if (link) return stageLink(source, text, expect);
       const work = await store.packages.newStage();
       try {
-        const dir = await fetchSource(source, work, options.policy(), { signal, onProgress });
+        const { announced, dir } = await fetchSource(source, work, options.policy(), { signal, onProgress });
         onProgress({ step: 'judge' });
         const found = await judged(dir);
         signal?.throwIfAborted();
+        holdTo(found, source, announced, store.find(found.manifest.id));
         return place(found, { source: withoutSecrets(text), dir, stage: work }, expect);
       } catch (error) {
         await store.packages.dropStage(work);
@@ -88,3 +91,12 @@ const servicesOf =
   (installed: ReturnType<InstallerOptions['installed']>): ServiceWords =>
   (name) =>
     installed.find(({ manifest }) => Object.hasOwn(manifest.provides ?? {}, name))?.contributions.services?.[name];
+
+/** What was fetched is what was asked for: an index and a registry may name one thing and give another. */
+const holdTo = ({ digest, manifest, package: { name, version } }: JudgedPackage, source: Source, announced: Announced | undefined, installed: InstalledRecord | undefined): void => {
+  if (source.kind === 'id' && manifest.id !== source.id) throw installErrors.not_asked_for(source.id, manifest.id);
+  if (!announced) return;
+  if (name !== announced.name || version !== announced.version)
+    throw installErrors.checksum(`${announced.name}@${announced.version}`, `its package.json says ${JSON.stringify(`${name}@${version}`.slice(0, 300))}`);
+  if (installed?.version === version && installed.digest !== digest && installed.source.startsWith('npm:')) throw installErrors.republished(manifest.id, version);
+};

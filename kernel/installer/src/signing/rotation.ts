@@ -54,12 +54,17 @@ const isRotation = (value: unknown): value is Rotation =>
   typeof value.signature === 'string' &&
   Object.keys(value).length === 6;
 
-/** Whether these statements hand the extension from one of `trusted` to `to`, each signed by the key before it. Keys that are `distrusted` hand on nothing. */
+/**
+ * Whether these statements hand the extension from one of `trusted` to `to`, each signed by the key before it. Keys that
+ * are `distrusted` hand on nothing. Whoever handed it on has it no longer: of two successors the first one counts.
+ */
 export const leadsTo = async (id: string, statements: readonly Rotation[], trusted: readonly string[], to: string, distrusted: readonly string[]): Promise<boolean> => {
   const reached = new Set(trusted.filter((key) => !distrusted.includes(key)));
   for (const { signature, ...unsigned } of statements) {
     if (unsigned.id !== id || !reached.has(unsigned.from) || distrusted.includes(unsigned.to)) continue;
-    if (await isSignedBy(ROTATION_PREFIX, canonicalJson(unsigned), signature, unsigned.from)) reached.add(unsigned.to);
+    if (!(await isSignedBy(ROTATION_PREFIX, canonicalJson(unsigned), signature, unsigned.from))) continue;
+    reached.delete(unsigned.from);
+    reached.add(unsigned.to);
   }
   return reached.has(to);
 };

@@ -1,13 +1,16 @@
 /** Fetches over HTTP with the client of npm: proxies, retries and the check of integrity are its own. */
 import { createWriteStream } from 'node:fs';
+import type { Agent } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isSvcError, type SvcError } from '@svc/api';
 import { installErrors } from '../errors.js';
 import { ARCHIVE_LIMITS, inMegabytes } from '../package/archive-rules.js';
 import type { FetchContext } from './fetching.js';
+import { agentFor } from './reachable.js';
 
-const MAX_DOCUMENT_BYTES = 50 * 1024 * 1024;
+/** It is read at once, while nobody else is answered. */
+const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const RETRIES = { retries: 2, factor: 2, minTimeout: 250, maxTimeout: 2_000 };
 
@@ -17,12 +20,14 @@ export interface Wanted {
   readonly what: string;
   /** An SRI text: `sha512-…`. */
   readonly integrity: string;
+  /** The address of the registry that named it, where one did. */
+  readonly namedBy?: string;
 }
 
 /** Rejects with `install_download`, `install_not_found`, `install_checksum` or `install_archive_size`. */
-export const downloadArchive = async ({ url, what, integrity }: Wanted, file: string, { signal, onProgress }: FetchContext): Promise<void> => {
+export const downloadArchive = async ({ url, what, integrity, namedBy }: Wanted, file: string, { signal, onProgress }: FetchContext): Promise<void> => {
   try {
-    const { body, headers } = await request(url, { integrity, signal });
+    const { body, headers } = await request(url, { integrity, signal, own: namedBy ?? url });
     const length = Number(headers.get('content-length') ?? Number.NaN);
     const total = Number.isSafeInteger(length) ? { total: length } : {};
     const counted = atMost(ARCHIVE_LIMITS.bytes, 'The package', (done) => onProgress({ step: 'fetch', what, done, ...total }));
@@ -36,7 +41,7 @@ export const downloadArchive = async ({ url, what, integrity }: Wanted, file: st
 /** A JSON document. Rejects with `install_download` or `install_not_found`. */
 export const downloadJson = async (url: string, what: string, { signal }: FetchContext, accept = 'application/json'): Promise<unknown> => {
   try {
-    const { body } = await request(url, { accept, signal });
+    const { body } = await request(url, { accept, signal, own: url });
     const chunks: Buffer[] = [];
     await pipeline(
       body,
@@ -52,7 +57,7 @@ export const downloadJson = async (url: string, what: string, { signal }: FetchC
   }
 };
 
-const request = async (url: string, { accept, integrity, signal }: { accept?: string; integrity?: string; signal: AbortSignal | undefined }) => {
+const request = async (url: string, { accept, integrity, own, signal }: { accept?: string; integrity?: string; own: string; signal: AbortSignal | undefined }) => {
   // Loaded when something is fetched: most starts of the daemon fetch nothing.
   const { default: fetch } = await import('npm-registry-fetch');
   const address = new URL(url);
@@ -60,7 +65,10 @@ const request = async (url: string, { accept, integrity, signal }: { accept?: st
   address.username = '';
   address.password = '';
   const login = username === '' ? {} : { authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}` };
+  const agent = await agentFor(own, process.env);
   const { body, headers } = await fetch(address.href, {
+    // The client asks a function for the agent of each address that it is led to; its types know of one agent alone.
+    ...(agent ? { agent: agent as unknown as Agent } : {}),
     headers: { ...login, ...(accept === undefined ? {} : { accept }) },
     retry: RETRIES,
     timeout: TIMEOUT_MS,
@@ -85,6 +93,8 @@ const atMost = (limit: number, what: string, seen: (bytes: number) => void): Tra
 
 const named = (error: unknown, what: string): SvcError => {
   if (isSvcError(error)) return error;
+  // The client wraps what the agent threw.
+  if (error instanceof Error && isSvcError(error.cause)) return error.cause;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : undefined;
   if (code === 'EINTEGRITY') return installErrors.checksum(what, 'its checksum is another').with({ cause: error });

@@ -9,7 +9,7 @@ import type { FetchContext } from './fetching.js';
 import { copyPackage } from './folder.js';
 import { fetchGit } from './git.js';
 import { sourceOfId } from './id-index.js';
-import { fetchNpm, NPM_REGISTRY } from './npm.js';
+import { type Announced, fetchNpm, NPM_REGISTRY } from './npm.js';
 import type { Source } from './source.js';
 
 export interface Registries {
@@ -19,28 +19,37 @@ export interface Registries {
   readonly index: string | undefined;
 }
 
-/** `work` is an empty folder of ours. Answers with the folder of the package in it. */
-export const fetchSource = async (source: Source, work: string, registries: Registries, context: FetchContext): Promise<string> => {
+export interface Fetched {
+  readonly dir: string;
+  /** What package.json has to say, where a registry announced it. */
+  readonly announced: Announced | undefined;
+}
+
+/** `work` is an empty folder of ours; the package lies in a folder in it. */
+export const fetchSource = async (source: Source, work: string, registries: Registries, context: FetchContext): Promise<Fetched> => {
   const dir = join(work, 'package');
   if (source.kind === 'folder') {
     await copyPackage(source.path, dir);
-    return dir;
+    return { dir, announced: undefined };
   }
   const archive = join(work, 'package.tgz');
-  await fetchArchive(source, archive, work, registries, context);
+  const announced = await fetchArchive(source, archive, work, registries, context);
   await unpack(archive, dir, { signal: context.signal, onProgress: (done, total) => context.onProgress({ step: 'unpack', done, total }) });
-  return dir;
+  return { dir, announced };
 };
 
-const fetchArchive = async (source: Exclude<Source, { readonly kind: 'folder' }>, archive: string, work: string, registries: Registries, context: FetchContext): Promise<void> => {
+const fetchArchive = async (source: Exclude<Source, { readonly kind: 'folder' }>, archive: string, work: string, registries: Registries, context: FetchContext): Promise<Announced | undefined> => {
   const registry = registries.registry ?? NPM_REGISTRY;
   switch (source.kind) {
     case 'archive':
-      return copyArchive(source.path, archive);
+      await copyArchive(source.path, archive);
+      return undefined;
     case 'url':
-      return downloadArchive({ url: source.url, what: 'The package', integrity: `sha256-${Buffer.from(source.sha256, 'hex').toString('base64')}` }, archive, context);
+      await downloadArchive({ url: source.url, what: 'The package', integrity: `sha256-${Buffer.from(source.sha256, 'hex').toString('base64')}` }, archive, context);
+      return undefined;
     case 'git':
-      return fetchGit(source, archive, join(work, 'git'), context);
+      await fetchGit(source, archive, join(work, 'git'), context);
+      return undefined;
     case 'npm':
       return fetchNpm(source, archive, registry, context);
     case 'id': {

@@ -18,7 +18,9 @@ export const sourceOfId = async (id: string, index: string, context: FetchContex
   if (!isTable(found) || found.format !== 1 || !isTable(found.extensions)) throw installErrors.download(`The index ${shown}`, 'it has another form');
   const entry = Object.hasOwn(found.extensions, id) ? found.extensions[id] : undefined;
   if (!isTable(entry) || typeof entry.source !== 'string') throw installErrors.not_found(`extension ${id}`, `in the index ${shown}`);
-  const source = /^(?:npm:|https:|http:|git\+)/.test(entry.source) ? await parseSource(entry.source) : undefined;
+  // A repository or a port of this machine is nothing that an index of others may name; one of this machine may.
+  const isOwn = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])[:/]/.test(index);
+  const source = (isOwn ? /^(?:npm:|https?:|git\+)/ : /^(?:npm:|https:|git\+https:)/).test(entry.source) ? await parseSource(entry.source) : undefined;
   if (source?.kind === 'npm' || source?.kind === 'url' || source?.kind === 'git') return source;
   throw installErrors.source(`the index ${shown} names ${JSON.stringify(entry.source)} for ${id}`);
 };

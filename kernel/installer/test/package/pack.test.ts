@@ -77,7 +77,7 @@ describe('packing an extension', () => {
 
   it('reads what a package says of itself', async () => {
     const content = await reading({ manifest: { grants: [{ grant: 'egress:tool', why: 'asks a weather service' }] } });
-    expect(content.package).to.deep.equal({ name: '@acme/acme-weather', version: '1.0.0', description: 'Tells the weather.', license: 'MIT' });
+    expect(content.package).to.deep.equal({ name: '@acme/weather', version: '1.0.0', description: 'Tells the weather.', license: 'MIT' });
     expect(content.manifest.id).to.equal('acme-weather');
   });
 

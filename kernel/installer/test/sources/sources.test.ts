@@ -178,7 +178,7 @@ describe('a source of an extension', () => {
     });
 
     it('is a name of npm where no index is configured', async () => {
-      const server = await serving(serveRegistry({ 'acme-weather': { versions: { '1.0.0': { archive: await archive() } } } }));
+      const server = await serving(serveRegistry({ 'acme-weather': { versions: { '1.0.0': { archive: await archive({ identity: { name: 'acme-weather' } }) } } } }));
       rig.policy = { ...rig.policy, registry: server.url };
       expect(await versionOf('acme-weather')).to.equal('1.0.0');
     });
