@@ -50,11 +50,21 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
     daemon.call('listAgents', { limit: 200 }, { signal: own.signal }).then(({ items }) => setAgents(items), failed);
     return () => own.abort();
   }, []);
+  // What one came from is gone with its panel; who goes on by keyboard begins with the new one.
+  const hasMoved = useRef(false);
+  useEffect(
+    () => () => {
+      if (hasMoved.current) requestAnimationFrame(() => document.getElementById('content')?.focus());
+    },
+    [],
+  );
   const commands = useMemo(() => found([...ownCommands(), ...agentCommands(agents)], typed), [typed, agents, address.value]);
   const run = (command: Command | undefined): void => {
     if (!command) return;
+    const { panel } = address.peek();
     onClose();
     command.run();
+    hasMoved.current = address.peek().panel !== panel;
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;

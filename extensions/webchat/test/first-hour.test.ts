@@ -5,7 +5,6 @@ import type { Locator, Page } from 'playwright-core';
 import { type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
 import { brokenWords, expectWellMade, picture, useBrowser } from '../../../test/page/browser.js';
 
-const PIXELS = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const WORDS = Array.from({ length: 60 }, (_, index) => `part${index} `);
 const WIDE_TABLE =
   '| Programming language | First published | Characteristic applications |\n|---|---|---|\n| JavaScript | 1995 | Interactive documents, applications |\n| Fortran | 1957 | Scientific computations |';
@@ -250,16 +249,21 @@ describe('the first hour of conversations', function () {
   });
 
   it('draw a file beside a picture as high as a file is', async () => {
+    const drawn = await page.evaluate(() => {
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [400, 300];
+      canvas.getContext('2d')?.fillRect(40, 40, 200, 200);
+      return canvas.toDataURL('image/png').split(',')[1] ?? '';
+    });
     await page.setInputFiles('input[type=file]', [
-      { name: 'chart.png', mimeType: 'image/png', buffer: Buffer.from(PIXELS, 'base64') },
+      { name: 'chart.png', mimeType: 'image/png', buffer: Buffer.from(drawn, 'base64') },
       { name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from('eggs') },
     ]);
     await page.locator('.attached-file').nth(1).waitFor();
     await answered('look at these', 'A chart.');
     const image = page.locator('.asked .attached-picture img');
     await image.waitFor();
-    // As a photograph would be.
-    await image.evaluate((element) => element.setAttribute('style', 'width: 18rem; height: 14rem'));
+    await page.waitForFunction(() => (document.querySelector('.asked .attached-picture img')?.getBoundingClientRect().height ?? 0) > 150);
     const box = await page.locator('.asked .attached-file').boundingBox();
     expect(box?.height).to.be.below(48);
     await picture(page, 'a file beside a picture');

@@ -141,6 +141,13 @@ describe('the page', function () {
     await page.keyboard.press('Enter');
     await page.waitForURL(/#\/chat\/[0-9a-f-]{36}/);
     await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').fill('models');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+    await page.waitForFunction(() => document.activeElement?.id === 'content');
+    await page.goBack();
+    await ready();
+    await page.keyboard.press('Control+k');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -23,7 +23,7 @@ describe('the panel of models and providers', function () {
   });
 
   const urls = (more: Readonly<Record<string, string>> = {}): string =>
-    `[provider_urls]\n${Object.entries({ ollama: DEAD, lmstudio: DEAD, vllm: DEAD, lemonade: DEAD, openai: `${server.url}/v1`, ...more })
+    `[choiceurls]\n${Object.entries({ ollama: DEAD, lmstudio: DEAD, vllm: DEAD, lemonade: DEAD, openai: `${server.url}/v1`, ...more })
       .map(([name, url]) => `${name} = "${url}"\n`)
       .join('')}`;
   const boot = ({ config = '', ...rest }: TestKernelOptions = {}): Promise<TestKernel> => bootTestKernel({ config: OPEN_RATE + config + urls(), ...rest });
@@ -70,7 +70,9 @@ describe('the panel of models and providers', function () {
     const form = page.getByRole('dialog', { name: 'Add an API key' });
     await form.waitFor();
     await expectWellMade(page, 'the form of a first key');
-    await form.getByLabel('Provider', { exact: true }).selectOption('openai');
+    const choice = form.getByLabel('Provider', { exact: true });
+    await choice.selectOption('openai');
+    await choice.focus();
     await page.keyboard.press('Tab');
     await page.keyboard.type(KEY);
     await page.keyboard.press('Enter');

@@ -66,13 +66,15 @@ export const Table = <T,>({ label, columns, rows, keyOf, hrefOf, isCurrent, sort
               const href = index === 0 ? hrefOf?.(row) : undefined;
               return (
                 <td key={column.id} data-title={column.title} class={classOf(column)}>
-                  {href ? (
-                    <a class="row-link" href={href}>
-                      {column.cell(row)}
-                    </a>
-                  ) : (
-                    column.cell(row)
-                  )}
+                  <div class="cell">
+                    {href ? (
+                      <a class="row-link" href={href}>
+                        {column.cell(row)}
+                      </a>
+                    ) : (
+                      column.cell(row)
+                    )}
+                  </div>
                 </td>
               );
             })}
