@@ -146,7 +146,7 @@ describe('the session a message names', () => {
     expect(await openChat(one.kernel.url, one.agent.id, { query: `?session_id=${NOBODY}` }).catch((error: Error) => error.message)).to.contain('404');
     const chat = await openChat(one.kernel.url, one.agent.id);
     chat.send({ type: 'message', content: 'hello', session_id: NOBODY });
-    expect(await chat.next('error')).to.include({ code: 'sessions_session_not_found' });
+    expect(await chat.next('error')).to.include({ reason: 'sessions_session_not_found' });
     chat.socket.close();
     expect(one.model.requests).to.have.length(0);
     await one.http.expect(200, 'POST', `/api/agents/${one.agent.id}/message`, { message: 'hello', session_id: one.agent.session_id });
@@ -181,9 +181,9 @@ describe('what a message asks for that is not there', () => {
     expect((await say(one, { message: 'look', thinking: true })).body.code).to.equal('run_cannot_think');
     const chat = await openChat(one.kernel.url, one.agent.id);
     chat.send({ type: 'message', content: 'look', attachments: [{ file_id: NOBODY }] });
-    expect(await chat.next('error')).to.include({ code: 'upload_not_found' });
+    expect(await chat.next('error')).to.include({ code: 'upload_access_denied', reason: 'upload_not_found' });
     chat.send({ type: 'command', command: 'think', args: 'on' });
-    expect(await chat.next('error')).to.include({ code: 'command_cannot_think' });
+    expect(await chat.next('error')).to.include({ reason: 'command_cannot_think' });
     chat.socket.close();
     expect(one.model.requests).to.have.length(1);
   });

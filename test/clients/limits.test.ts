@@ -31,7 +31,7 @@ describe('the limits of an agent', () => {
       }
       const chat = await openChat(one.kernel.url, id);
       chat.send({ type: 'message', content: 'third' });
-      expect(await chat.next('error')).to.include({ code: 'token_quota_exceeded' });
+      expect(await chat.next('error')).to.include({ code: 'budget_exceeded', reason: 'token_quota_exceeded' });
       chat.socket.close();
       expect((await one.http.post('/v1/chat/completions', { model: 'svc:capped', messages: [{ role: 'user', content: 'fourth' }] })).status).to.equal(429);
       expect((await one.http.expect(200, 'GET', `/api/agents/${id}/session`)).body.message_count).to.equal(2);

@@ -76,7 +76,7 @@ describe('a WebSocket chat', () => {
 
     expect(model.requests).to.have.length(1);
     chat.send({ type: 'message', content: 'something else', idempotency_key: 'ws-1' });
-    expect((await chat.next('response', 'error')).code).to.equal('journal_key_conflict');
+    expect(await chat.next('response', 'error')).to.include({ code: 'format_error', reason: 'journal_key_conflict' });
     chat.socket.close();
   });
 
@@ -302,7 +302,7 @@ describe('a WebSocket chat', () => {
     const error = await chat.next('error', 'response');
     expect(error.type).to.equal('error');
     expect(error.content).to.contain('openai').and.not.contain('sk-model-key');
-    expect(error.code).to.match(/^[a-z_]+$/);
+    expect([error.code, error.reason]).to.deep.equal(['auth_error', 'llm_provider_auth']);
     chat.socket.close();
   });
 });

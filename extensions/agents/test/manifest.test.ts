@@ -145,6 +145,25 @@ describe('agent manifest', () => {
     );
   });
 
+  it('M1 refuses a key of a section that is misspelt at the top, with its section; a word that is only alike is told', async () => {
+    for (const [key, expected] of [
+      ['temprature', 'temperature under [model]'],
+      ['systm_promt', 'system_prompt under [model]'],
+      ['max_tokns', 'max_tokens under [model]'],
+      ['netwrok', 'network under [capabilities]'],
+      ['max_cost_per_dya_usd', 'max_cost_per_day_usd under [resources]'],
+    ]) {
+      const [problem] = await problemsOf(readJson({ [key as string]: 1 }));
+      expect([problem?.key, problem?.expected]).to.deep.equal([key, expected]);
+      expect(problem?.message).to.contain(`Did you mean "${expected?.split(' ')[0]}"`);
+    }
+    for (const key of ['max_turns', 'temp', 'role', 'team', 'tokens', 'favourite_colour']) {
+      const { warnings } = await readJson({ [key]: 1 });
+      expect(warnings, key).to.have.length(1);
+      expect(warnings[0], key).to.contain('was left out');
+    }
+  });
+
   it('M1 refuses a key that narrows or redirects what nothing here does, by its name, unless it changes nothing', async () => {
     const refused = {
       model: { base_url: 'http://localhost:1234/v1' },

@@ -98,7 +98,7 @@ describe('a slash command', () => {
     expect([stream.status, stream.body.code]).to.deep.equal([400, 'command_unknown']);
     const chat = await openChat(svc.kernel.url, svc.agent.id);
     chat.send({ type: 'command', command: 'usgae' });
-    expect(await chat.next('error', 'response')).to.include({ type: 'error', code: 'command_unknown' });
+    expect(await chat.next('error', 'response')).to.include({ type: 'error', reason: 'command_unknown' });
     chat.socket.close();
     expect((await send(`/${'x'.repeat(50_000)}`)).body.error.length).to.be.lessThan(200);
     expect(svc.model.requests).to.have.length(0);

@@ -43,7 +43,8 @@ export const SetAnswer = Type.Object({
   status: OneOf(['applied', 'applied_partial', 'saved_reload_failed'], {
     description: '`applied_partial`: written, and not in force yet: `waits_for` says what for. `saved_reload_failed`: written, and the daemon could not take it up',
   }),
-  path: Type.String({ description: 'The setting by its own path' }),
+  path: Type.String({ description: 'As it was asked' }),
+  stands_as: Type.Optional(Type.String({ description: 'Its own path, where it was asked by an older name: so it stands in config.toml and GET /api/config' })),
   waits_for: Type.Optional(Type.String()),
   reload_error: Type.Optional(Type.String()),
   warnings: Type.Array(Type.String(), { description: 'What else in config.toml does not hold' }),

@@ -2,10 +2,12 @@
 import type { Plain, SettingChanged, SettingsApplied } from '@svc/api';
 import type { ReloadAnswer, SetAnswer } from './answers.js';
 
-export const setAnswer = ({ path, applied, failed }: SettingChanged): Plain<typeof SetAnswer> => {
-  if (!applied) return { status: 'saved_reload_failed', path, reload_error: failed ?? 'unknown cause', warnings: [] };
+/** `asked` is the name that the caller knows. */
+export const setAnswer = (asked: string, { path, applied, failed }: SettingChanged): Plain<typeof SetAnswer> => {
+  const named = { path: asked, ...(asked === path ? {} : { stands_as: path }) };
+  if (!applied) return { status: 'saved_reload_failed', ...named, reload_error: failed ?? 'unknown cause', warnings: [] };
   const waits = waitsFor(path, applied);
-  return { status: waits === undefined ? 'applied' : 'applied_partial', path, ...(waits === undefined ? {} : { waits_for: waits }), warnings: [...applied.problems] };
+  return { status: waits === undefined ? 'applied' : 'applied_partial', ...named, ...(waits === undefined ? {} : { waits_for: waits }), warnings: [...applied.problems] };
 };
 
 const waitsFor = (path: string, { restart, unread }: SettingsApplied): string | undefined => {

@@ -119,7 +119,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
       'go back to the default': { path: 'runs.max_active', value: null },
     },
     responses: { 200: SetAnswer },
-    handler: async ({ body, headers }) => reply(200, setAnswer(await settings.set(body.path, body.value, { revision: revisionOf(headers['if-match']) }))),
+    handler: async ({ body, headers }) => reply(200, setAnswer(body.path, await settings.set(body.path, body.value, { revision: revisionOf(headers['if-match']) }))),
   }),
   route({
     id: 'reloadConfig',

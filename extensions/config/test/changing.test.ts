@@ -44,10 +44,25 @@ describe('a setting changed over HTTP', function () {
     expect((await set(kernel, 'log.level', null)).body.status).to.equal('applied');
   });
 
+  it('holds where its area is served, by the names of the interface', async () => {
+    const kernel = await bootTestKernel();
+    for (const [path, value] of [
+      ['max_history_messages', 40],
+      ['thinking.budget_tokens', 2_048],
+      ['thinking.stream_thinking', false],
+    ])
+      expect((await set(kernel, path, value)).body, String(path)).to.include({ status: 'applied', path });
+    const { body } = await kernel.http.expect(200, 'GET', '/api/config');
+    expect([body.runs.max_history_messages, body.thinking]).to.deep.equal([40, { budget_tokens: 2_048, stream_thinking: false }]);
+  });
+
   it('may be named by its older spelling, or be a table as a whole', async () => {
     const kernel = await bootTestKernel({ config: `log_level = "warn" # old\n${OPEN_RATE}[provider_urls]\nmine = "http://127.0.0.1:9" # stays\ngone = "http://127.0.0.1:8"\n` });
 
-    expect((await set(kernel, 'log_level', 'debug')).body).to.include({ status: 'applied', path: 'log.level' });
+    expect((await set(kernel, 'log_level', 'debug')).body).to.include({ status: 'applied', path: 'log_level', stands_as: 'log.level' });
+    expect((await set(kernel, 'log.level', 'debug')).body)
+      .to.include({ path: 'log.level' })
+      .and.to.not.have.property('stands_as');
     expect((await set(kernel, 'provider_urls', { mine: 'http://127.0.0.1:9', other: 'http://127.0.0.1:7' })).body.status).to.equal('applied');
 
     expect(await textOf(kernel)).to.equal(`log_level = "debug" # old\n${OPEN_RATE}[provider_urls]\nmine = "http://127.0.0.1:9" # stays\nother = "http://127.0.0.1:7"\n`);
@@ -76,8 +91,8 @@ describe('a setting changed over HTTP', function () {
 
     it('with 400 where nobody reads it, with the nearest name', async () => {
       const kernel = await bootTestKernel({ config });
-      await expectRefused(kernel, ['log.levl', 'info'], 400, 'config_setting_unknown', /Did you mean "level"\?/);
-      await expectRefused(kernel, ['lgo.level', 'info'], 400, 'config_setting_unknown', /Did you mean "log"\?/);
+      await expectRefused(kernel, ['log.levl', 'info'], 400, 'config_setting_unknown', /Did you mean "log\.level"\?/);
+      await expectRefused(kernel, ['lgo.level', 'info'], 400, 'config_setting_unknown', /Did you mean "log\.level"\?/);
       await expectRefused(kernel, ['log.level.deeper', 'info'], 400, 'config_setting_unknown');
       await expectRefused(kernel, ['budget.monthly_limit', 5], 400, 'config_setting_waits', /waits for its area.*no limit of cost holds/);
       await expectRefused(kernel, ['rate_limit.api_requests_per_minute', 5], 400, 'config_setting_waits', /rate_limit_per_second is kept/);

@@ -8,6 +8,14 @@ const RunsConfig = Type.Object(
     unwatched: Type.Optional(
       OneOf(['finish', 'cancel'], { description: 'What becomes of a run 2 s after its last watcher left. Left out: runs of /v1 are cancelled, all others finish. An agent may say otherwise' }),
     ),
+    max_history_messages: Type.Optional(
+      Type.Integer({
+        minimum: 4,
+        maximum: 500,
+        'x-alias': ['max_history_messages'],
+        description: 'Messages of a session that a model is sent at most, of agents whose manifest does not say. Left out: as many as fit',
+      }),
+    ),
     child_timeout_secs: Type.Integer({ minimum: 1, maximum: 86_400, default: 600, description: 'How long agent_send waits for the other agent' }),
   },
   { additionalProperties: false, default: {} },
@@ -15,3 +23,15 @@ const RunsConfig = Type.Object(
 export type RunsConfig = Plain<typeof RunsConfig>;
 
 export const RunsSection = defineConfig('runs', RunsConfig);
+
+/** For agents whose manifest does not say. It makes no agent think. */
+const ThinkingConfig = Type.Object(
+  {
+    budget_tokens: Type.Integer({ minimum: 1_024, maximum: 1_000_000, default: 10_000, description: 'Tokens that a model may think before it answers' }),
+    stream_thinking: Type.Boolean({ default: true, description: 'Whether what it thinks is streamed and kept, where the model lets it be seen' }),
+  },
+  { additionalProperties: false, default: {} },
+);
+export type ThinkingConfig = Plain<typeof ThinkingConfig>;
+
+export const ThinkingSection = defineConfig('thinking', ThinkingConfig);

@@ -123,6 +123,10 @@ export const RunFrames = defineFrames('runs.frames', '1.2.0', {
     ),
     chunk: Type.Object({ content: Type.String(), done: Type.Literal(false) }),
     tool_use: Type.Object({ tool: Type.String(), id: Type.String() }),
+    tool_input: Type.Object(
+      { tool: Type.String(), id: Type.String(), input: Type.Unknown({ description: 'What the tool is called with' }) },
+      { description: 'Follows tool_use. Event streams leave it out: their tool_result has the input' },
+    ),
     tool_result: Type.Object({
       tool: Type.String(),
       id: Type.String(),

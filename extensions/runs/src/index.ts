@@ -10,7 +10,7 @@ import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
 import { createCircularWaits } from './loop/circular-wait.js';
-import { RunsSection } from './config.js';
+import { RunsSection, ThinkingSection } from './config.js';
 import { createFirstSteps } from './loop/first-step.js';
 import { createEndKeeper, LOOK_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
@@ -32,7 +32,7 @@ const AGENTS_UPDATED_MS = 5_000;
 
 export default defineExtension({
   contract,
-  config: [RunsSection],
+  config: [RunsSection, ThinkingSection],
   activate(ctx) {
     const agents = ctx.services.require(Agents);
     const sessions = ctx.services.require(Sessions);
@@ -61,6 +61,12 @@ export default defineExtension({
       endSurvivors: (key) => ctx.endSurvivors(key),
       get maxIterations() {
         return config().max_iterations;
+      },
+      get maxMessages() {
+        return config().max_history_messages;
+      },
+      get thinking() {
+        return ctx.config.get(ThinkingSection);
       },
       isLeaving: () => isLeaving(ctx),
       closing: ctx.signal,

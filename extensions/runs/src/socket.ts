@@ -4,7 +4,9 @@ import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { type ClientFrame, parseClientFrame } from './frames/client-frame.js';
 import type { RunsService } from './contract.js';
+import { runErrors } from './errors.js';
 import { wsText } from './frames/frames.js';
+import { socketCodeOf } from './frames/socket-errors.js';
 import { RunSocket } from './frames/projections.js';
 import { findResumed, type ResumeDeps } from './loop/resume.js';
 
@@ -25,7 +27,7 @@ export const chatSocket = (deps: SocketDeps): SocketDecl =>
     query: Type.Object({ session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')) }),
     summary: 'Chat with an agent over a WebSocket',
     description:
-      'Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_result` and one `response` or `error` for each message, each with a `frame_id`; `agents_updated` comes every five seconds. `message_id` of a message comes back on the frame that ends it, `idempotency_key` makes one message of those that are sent twice. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
+      'Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_end` (what the tool is called with, 500 letters at most), `tool_result` and one `response` or `error` for each message, each with a `frame_id`. The `code` of an `error` is one of `agent_not_found`, `budget_exceeded`, `context_length_exceeded`, `rate_limited`, `billing_error`, `auth_error`, `model_not_found`, `format_error`, `llm_error` and `upload_access_denied`; `reason` is the own code of the daemon. A frame over 64 KiB is answered by an `error` and closes the socket. `agents_updated` comes every five seconds. `message_id` of a message comes back on the frame that ends it, `idempotency_key` makes one message of those that are sent twice. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
     auth: 'bearer',
     permission: 'runs.send',
     cost: 5,
@@ -60,7 +62,8 @@ async function onMessage(deps: SocketDeps, conn: Connection, text: string): Prom
     conn.follow(follow(submitted.topic, RunSocket, frame.messageId === undefined ? undefined : { messageId: frame.messageId }));
   } catch (error) {
     if (!isSvcError(error)) deps.log.error('a socket message failed', { cause: error });
-    const shown = isSvcError(error) ? { content: error.message, code: error.code, ...(error.hint ? { hint: error.hint } : {}) } : { content: 'Internal server error', code: 'internal_error' };
+    const { code, message, status, hint } = isSvcError(error) ? error : runErrors.internal();
+    const shown = { content: message, code: socketCodeOf(code, status), reason: code, ...(hint ? { hint } : {}) };
     conn.send({ type: 'error', ...shown, ...(frame.messageId === undefined ? {} : { message_id: frame.messageId }) });
   }
 }

@@ -55,10 +55,18 @@ describe('a chat', () => {
     chat.send({ type: 'resume', last_event_id: 'x'.repeat(100) });
     expect(await chat.next('error')).to.deep.equal({ type: 'error', content: `"${'x'.repeat(80)}" is not the id of a frame.`, code: 'format_error' });
     chat.send({ type: 'resume', last_event_id: '77777777-7777-4777-8777-777777777777.1.1', message_id: 'm1' });
-    expect(await chat.next('error')).to.deep.equal({ type: 'error', content: 'There is no run 77777777-7777-4777-8777-777777777777.', code: 'run_not_found', message_id: 'm1' });
+    expect(await chat.next('error')).to.deep.equal({
+      type: 'error',
+      content: 'There is no run 77777777-7777-4777-8777-777777777777.',
+      code: 'format_error',
+      reason: 'run_not_found',
+      message_id: 'm1',
+    });
     chat.send({ type: 'message', content: 'hm', thinking: true });
     const cannot = await chat.next('error', 'response');
-    expect(cannot).to.include({ code: 'run_cannot_think', hint: 'Leave thinking out, or choose a model that reasons: /models lists them.' }).and.not.have.property('message_id');
+    expect(cannot)
+      .to.include({ code: 'format_error', reason: 'run_cannot_think', hint: 'Leave thinking out, or choose a model that reasons: /models lists them.' })
+      .and.not.have.property('message_id');
     chat.send('still there?');
     expect((await chat.next('response', 'error')).content).to.equal('hello');
     chat.socket.close();
@@ -84,7 +92,7 @@ describe('a chat', () => {
     const other = (await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "other"\n' })).body.agent_id;
     const third = await openChat(svc.kernel.url, other);
     third.send({ type: 'resume', last_event_id: seen.frame_id });
-    expect((await third.next('error', 'response')).code).to.equal('run_not_found');
+    expect(await third.next('error', 'response')).to.include({ code: 'format_error', reason: 'run_not_found' });
     third.socket.close();
   });
 

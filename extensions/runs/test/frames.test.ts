@@ -1,4 +1,5 @@
 /** How the frames of a run look to clients, and what one that comes back after a restart is given. */
+import { socketCodeOf } from '../src/frames/socket-errors.js';
 import type { JournalRun, JournalStep } from '@svc/api';
 import type { RunFrame, RunFrames, RunResult } from '@svc/ext-runs/contract';
 import type { Entry } from '@svc/ext-sessions/contract';
@@ -23,6 +24,7 @@ describe('a frame on the socket', () => {
     expect(ws(frame('chunk', { content: 'so', done: false }))).to.deep.equal({ type: 'text_delta', content: 'so', frame_id });
     expect(ws(frame('thinking_delta', { content: 'hm' }))).to.deep.equal({ type: 'thinking_delta', content: 'hm', frame_id });
     expect(ws(frame('tool_use', { tool: 'x', id: 'c' }))).to.deep.equal({ type: 'tool_start', tool: 'x', id: 'c', frame_id });
+    expect(ws(frame('tool_input', { tool: 'x', id: 'c', input: { text: 'y'.repeat(900) } }))).to.deep.include({ type: 'tool_end', tool: 'x', id: 'c', input: `{"text":"${'y'.repeat(491)}` });
     expect(ws(frame('tool_result', { tool: 'x', id: 'c', input: {}, is_error: true, result: 'r' }))).to.deep.equal({ type: 'tool_result', tool: 'x', id: 'c', result: 'r', is_error: true, frame_id });
   });
 
@@ -33,15 +35,33 @@ describe('a frame on the socket', () => {
   });
 
   it('is an error with a hint and a time to wait where there are any', () => {
-    expect(ws(frame('error', { error: 'no', code: 'c', status: 500 }, true))).to.deep.equal({ type: 'error', content: 'no', code: 'c', frame_id });
+    expect(ws(frame('error', { error: 'no', code: 'c', status: 500 }, true))).to.deep.equal({ type: 'error', content: 'no', code: 'llm_error', reason: 'c', frame_id });
     expect(ws(frame('error', { error: 'no', code: 'c', status: 429, hint: 'wait', retry_after_secs: 9 }, true))).to.deep.equal({
       type: 'error',
       content: 'no',
-      code: 'c',
+      code: 'rate_limited',
+      reason: 'c',
       hint: 'wait',
       retry_after_secs: 9,
       frame_id,
     });
+  });
+
+  it('has an error code of the list of the interface, whatever failed', () => {
+    const codes: ReadonlyArray<readonly [string, number, string]> = [
+      ['agent_not_found', 404, 'agent_not_found'],
+      ['token_quota_exceeded', 429, 'budget_exceeded'],
+      ['llm_context_too_long', 500, 'context_length_exceeded'],
+      ['llm_provider_credit', 500, 'billing_error'],
+      ['llm_provider_key_missing', 412, 'auth_error'],
+      ['llm_provider_model_missing', 500, 'model_not_found'],
+      ['upload_not_found', 404, 'upload_access_denied'],
+      ['journal_key_conflict', 409, 'format_error'],
+      ['auth_forbidden', 403, 'auth_error'],
+      ['http_rate_limited', 429, 'rate_limited'],
+      ['internal_error', 500, 'llm_error'],
+    ];
+    for (const [code, status, expected] of codes) expect(socketCodeOf(code, status), code).to.equal(expected);
   });
 
   it('says to which message it is the end, on the last one only', () => {
@@ -53,8 +73,9 @@ describe('a frame on the socket', () => {
 
 describe('a frame of an event stream', () => {
   it('carries its data as it is, but for the last, which tells the result and its usage only', () => {
-    const data = (given: RunFrame) => JSON.parse(/^data: (.*)$/m.exec(sseText(given))?.[1] ?? 'null');
+    const data = (given: RunFrame) => JSON.parse(/^data: (.*)$/m.exec(sseText(given) ?? '')?.[1] ?? 'null');
     expect(data(frame('chunk', { content: 'so', done: false }))).to.deep.equal({ content: 'so', done: false });
+    expect(sseText(frame('tool_input', { tool: 'x', id: 'c', input: {} }))).to.equal(undefined);
     expect(data(frame('done', { done: true, usage: USAGE, result: RESULT, command: { name: 'help' } }, true))).to.deep.equal({ done: true, usage: USAGE, result: RESULT });
   });
 });
@@ -112,10 +133,10 @@ describe('what a client that comes back has missed', () => {
     { seq: 4, at, kind: 'tool_result', runId: RUN, callId: 'c1', tool: 'look', content: 'nothing', isError: true },
     { seq: 5, at, kind: 'assistant', runId: RUN, parts: [{ type: 'text', text: 'nothing there' }] },
   ];
-  /** Said up to frame 4, looked up to frame 6, said again in the second attempt up to its frame 3. */
+  /** Said up to frame 4, looked up to frame 7, said again in the second attempt up to its frame 3. */
   const steps = [
     step(1, 'model', 'm1', { from: 0, through: 2, frames: 4, attempt: 1 }),
-    step(2, 'tool', 'c1', { status: 'completed', frames: 6, attempt: 1 }, 'failed'),
+    step(2, 'tool', 'c1', { status: 'completed', frames: 7, attempt: 1 }, 'failed'),
     step(3, 'model', 'm2', { from: 4, through: 5, frames: 3, attempt: 2 }),
   ];
   const missed = (attempt: number, seq: number, live: number | undefined = undefined, of = steps, log = entries) => missedFrames(run, of, log, { attempt, seq }, { attempt: 3, live });
@@ -128,34 +149,35 @@ describe('what a client that comes back has missed', () => {
 
   it('is all text and calls that ended after that place, each in the place where it stood', () => {
     const frames = missed(1, 2);
-    expect(told(frames)).to.deep.equal(['phase 1.2', 'chunk 1.4', 'tool_use 1.5', 'tool_result 1.6', 'chunk 2.3']);
+    expect(told(frames)).to.deep.equal(['phase 1.2', 'chunk 1.4', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7', 'chunk 2.3']);
     expect(frames.slice(1).map(({ data }) => data)).to.deep.equal([
       { content: 'I will look', done: false },
       { tool: 'look', id: 'c1' },
+      { tool: 'look', id: 'c1', input: { where: 'here' } },
       { tool: 'look', id: 'c1', input: { where: 'here' }, is_error: true, result: 'nothing' },
       { content: 'nothing there', done: false },
     ]);
   });
 
   it('is text again with which the client had stopped, for it was voided, and not what a tool frame came after', () => {
-    expect(told(missed(1, 4))).to.deep.equal(['phase 1.4', 'chunk 1.4', 'tool_use 1.5', 'tool_result 1.6', 'chunk 2.3']);
-    expect(told(missed(1, 5))).to.deep.equal(['phase 1.5', 'tool_use 1.5', 'tool_result 1.6', 'chunk 2.3']);
+    expect(told(missed(1, 4))).to.deep.equal(['phase 1.4', 'chunk 1.4', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7', 'chunk 2.3']);
+    expect(told(missed(1, 5))).to.deep.equal(['phase 1.5', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7', 'chunk 2.3']);
   });
 
   it('is not a call whose result was the last thing the client saw', () => {
-    expect(told(missed(1, 6))).to.deep.equal(['phase 1.6', 'chunk 2.3']);
+    expect(told(missed(1, 7))).to.deep.equal(['phase 1.7', 'chunk 2.3']);
   });
 
   it('is nothing of an earlier attempt than the client saw, and nothing of one that the topic still holds', () => {
     expect(told(missed(2, 0))).to.deep.equal(['phase 2.0', 'chunk 2.3']);
-    expect(told(missed(1, 2, 2))).to.deep.equal(['phase 1.2', 'chunk 1.4', 'tool_use 1.5', 'tool_result 1.6']);
+    expect(told(missed(1, 2, 2))).to.deep.equal(['phase 1.2', 'chunk 1.4', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7']);
     expect(told(missed(3, 9))).to.deep.equal(['phase 3.9']);
   });
 
   it('comes in the order in which it was told, whatever the order of the steps', () => {
     expect(told(missed(1, 2, undefined, [...steps].reverse()))).to.deep.equal(told(missed(1, 2)));
     const together = [step(1, 'tool', 'a', { frames: 9, attempt: 1 }), step(2, 'tool', 'b', { frames: 4, attempt: 1 })];
-    expect(told(missed(1, 0, undefined, together, []))).to.deep.equal(['phase 1.0', 'tool_use 1.3', 'tool_result 1.4', 'tool_use 1.8', 'tool_result 1.9']);
+    expect(told(missed(1, 0, undefined, together, []))).to.deep.equal(['phase 1.0', 'tool_use 1.2', 'tool_input 1.3', 'tool_result 1.4', 'tool_use 1.7', 'tool_input 1.8', 'tool_result 1.9']);
   });
 
   it('is not a step that has not ended, and no empty text', () => {
@@ -171,7 +193,7 @@ describe('what a client that comes back has missed', () => {
   });
 
   it('names a call whose entries are gone, and counts for the attempt of the step where the outcome of an older daemon names none', () => {
-    const [, use, result] = missed(1, 0, undefined, [{ ...step(1, 'tool', 'c9', { frames: 2 }), attempt: 2 }]);
+    const [, use, , result] = missed(1, 0, undefined, [{ ...step(1, 'tool', 'c9', { frames: 3 }), attempt: 2 }]);
     expect(use).to.include({ id: `${RUN}.2.1` });
     expect(use?.data).to.deep.equal({ tool: '', id: 'c9' });
     expect(result?.data).to.deep.equal({ tool: '', id: 'c9', input: {}, is_error: false, result: '' });

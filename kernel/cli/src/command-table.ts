@@ -12,6 +12,7 @@ export interface CommandEntry {
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   start: { usage: 'start [--foreground]', summary: 'start the daemon in the background', load: () => import('./commands/daemon/start.js') },
   stop: { usage: 'stop', summary: 'stop the daemon in order', load: () => import('./commands/daemon/stop.js') },
+  restart: { usage: 'restart', summary: 'stop the daemon in order and start it again', load: () => import('./commands/daemon/restart.js') },
   status: { usage: 'status', summary: 'is it running, where, with which model', load: () => import('./commands/daemon/status.js') },
   chat: { usage: 'chat [AGENT]', summary: 'talk with an agent', load: () => import('./commands/chat.js') },
   message: { usage: 'message AGENT TEXT…', summary: 'send one message, print the answer', load: () => import('./commands/message.js') },

@@ -5,6 +5,7 @@ import type { Action } from './command.js';
 import { COMMANDS, type CommandEntry } from './command-table.js';
 import { EXIT, EXIT_CODES_TEXT, type ExitCode } from './exit-codes.js';
 import { usageFailure } from './failure.js';
+import { nearest } from '@svc/api';
 import { told } from './terminal/complaint.js';
 import { wrap } from './terminal/layout.js';
 import type { GlobalFlags } from './settings.js';
@@ -19,10 +20,37 @@ const FLAGS_WITH_VALUE = new Set(['--home', '--port']);
 /** Runs the command that the arguments name. */
 export const runProgram = (given: readonly string[], distDir: string): Promise<ExitCode> =>
   told({ json: given.includes('--json'), color: !given.includes('--no-color') }, () => {
-    const argv = helpAsOption(given);
+    const argv = helpAsOption(asOurs(given));
     const name = commandName(argv);
     return run(argv, name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name], distDir);
   });
+
+/** Commands that are ours by another word. */
+const SAME: Readonly<Record<string, readonly string[]>> = { version: ['--version'], health: ['status'], agents: ['agent', 'list'] };
+
+const asOurs = (argv: readonly string[]): readonly string[] => {
+  const name = commandName(argv);
+  const ours = name !== undefined && Object.hasOwn(SAME, name) ? SAME[name] : undefined;
+  // `svc agents spawn` is another command of agents.
+  if (name === undefined || ours === undefined || (name === 'agents' && argv.slice(argv.indexOf(name) + 1).some((word) => !word.startsWith('-')))) return argv;
+  const at = argv.indexOf(name);
+  return [...argv.slice(0, at), ...ours, ...argv.slice(at + 1)];
+};
+
+/** Words of other programs of this kind, and where the same is done here. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  init: 'start',
+  setup: 'start',
+  onboard: 'start',
+  gateway: 'start',
+  tui: 'chat',
+  ask: 'message',
+  dashboard: 'open',
+  login: 'providers set-key',
+  agents: 'agent',
+  session: 'sessions',
+  tools: 'tool',
+};
 
 /** `svc help`, `svc help agent kill` and `svc agent help kill` are other ways to write `--help`. */
 const helpAsOption = (argv: readonly string[]): readonly string[] => {
@@ -110,12 +138,21 @@ const ended = (program: Command, argv: readonly string[], error: CommanderError)
   if (isHelp && !argv.includes('--json')) return EXIT.usage;
   const text = isHelp ? 'a subcommand is missing' : error.message.replace(/^error: /, '');
   const [what = text, guess] = text.split('\n');
-  const near = /Did you mean (?:one of )?([^,?]+)/.exec(guess ?? '')?.[1];
   const called = commandPath(program, argv);
+  const near = error.code === 'commander.unknownCommand' ? nearCommand(program, argv, called) : /Did you mean (?:one of )?([^,?]+)/.exec(guess ?? '')?.[1];
   // A near option belongs to a command line that only its writer knows whole: its help shows it.
   const mend = near !== undefined && !near.startsWith('-') ? ['svc', ...called, near] : ['svc', ...called, '--help'];
   const also = near?.startsWith('-') ? ` Did you mean ${near}?` : '';
   throw usageFailure(`${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.${also}`, mend.join(' '));
+};
+
+/** A name that is near, and no other: commander also offers what only shares a letter or two. */
+const nearCommand = (program: Command, argv: readonly string[], called: readonly string[]): string | undefined => {
+  const word = argv.filter((each) => !each.startsWith('-'))[called.length] ?? '';
+  let at: Command | undefined = program;
+  for (const name of called) at = at?.commands.find((command) => command.name() === name);
+  const [near] = nearest(word, at?.commands.map((command) => command.name()) ?? [], 1);
+  return near ?? (called.length === 0 && Object.hasOwn(ELSEWHERE, word) ? ELSEWHERE[word] : undefined);
 };
 
 /** The commands and subcommands that were named and exist: `agent spawn`. */

@@ -78,7 +78,7 @@ describe('svc config', function () {
     const refused: ReadonlyArray<readonly [setting: string, value: string, words: RegExp]> = [
       ['log.level', 'loud', /must be one of "trace"/],
       ['runs.max_active', 'many', /whole number from 1 to 100000/],
-      ['log.levl', 'warn', /Did you mean "level"/],
+      ['log.levl', 'warn', /Did you mean "log\.level"/],
       ['a.b.c.d', '1', /three at most/],
       ['__proto__.x', '1', /not a setting's path/],
       ['api_key', KEY, /it is a secret/],

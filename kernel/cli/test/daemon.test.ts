@@ -47,6 +47,14 @@ describe('svc with the real daemon', function () {
     ]);
     expect((await bench.run(['doctor'])).code).to.equal(0);
     expect((await bench.run(['logs'])).stdout).to.contain('ready');
+    expect([(await bench.run(['health'])).code, (await bench.run(['version'])).stdout]).to.deep.equal([0, (await bench.run(['--version'])).stdout]);
+    expect((await bench.run(['agents'])).stdout).to.contain('assistant');
+    const pid = () => (JSON.parse(readFileSync(path.join(bench.home, 'daemon.json'), 'utf8')) as { pid: number }).pid;
+    const before = pid();
+    expect((await bench.run(['restart'])).code).to.equal(0);
+    expect(pid()).to.not.equal(before);
+    expect((await bench.run(['agent', 'rm', 'assistant', '--yes'])).code).to.equal(0);
+    expect((await bench.run(['agent', 'list'])).stdout).to.not.contain('assistant');
     expect((await bench.run(['stop'])).stdout).to.contain('has stopped');
     expect((await bench.run(['status'])).code).to.equal(3);
     expect(existsSync(path.join(bench.home, 'daemon.json'))).to.equal(false);

@@ -43,6 +43,10 @@ describe('svc usage', () => {
   for (const [args, says, mend] of [
     [['-v'], "Unknown option '-v'.", 'svc --help'],
     [['agnt'], "Unknown command 'agnt'.", 'svc agent'],
+    [['foo'], "Unknown command 'foo'.", 'svc --help'],
+    [['versons'], "Unknown command 'versons'.", 'svc --help'],
+    [['onboard'], "Unknown command 'onboard'.", 'svc start'],
+    [['agent', 'foo'], "Unknown command 'foo'.", 'svc agent --help'],
     [['agent', 'lst'], "Unknown command 'lst'.", 'svc agent list'],
     [['help', 'nobody'], "Unknown command 'nobody'.", 'svc --help'],
     [['status', '--foo'], "Unknown option '--foo'.", 'svc status --help'],

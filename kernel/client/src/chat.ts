@@ -13,9 +13,10 @@ export type ChatFrame = Readonly<{ frame_id?: string; message_id?: string }> &
     | { readonly type: 'phase'; readonly phase: string; readonly detail?: string; readonly attempt?: number; readonly approval_id?: string }
     | { readonly type: 'text_delta'; readonly content: string }
     | { readonly type: 'tool_start'; readonly tool: string; readonly id: string }
+    | { readonly type: 'tool_end'; readonly tool: string; readonly id: string; readonly input: string }
     | { readonly type: 'tool_result'; readonly tool: string; readonly id: string; readonly result: string; readonly is_error: boolean }
     | ChatResponse
-    | { readonly type: 'error'; readonly content: string; readonly code?: string; readonly hint?: string; readonly retry_after_secs?: number }
+    | { readonly type: 'error'; readonly content: string; readonly code?: string; readonly reason?: string; readonly hint?: string; readonly retry_after_secs?: number }
     | { readonly type: 'agents_updated'; readonly agents: ReadonlyArray<{ id: string; name: string; state: string; model_provider: string; model_name: string }> }
     | { readonly type: 'pong' }
   );

@@ -17,6 +17,10 @@ const MAX_UNKNOWN = 20;
 const MAX_FINDINGS = 20;
 /** Shorter words are near to too many others. */
 const MIN_NEAR_LENGTH = 4;
+/** Of a key of a section at the top, where words of other systems stand too. */
+const MIN_SLIP_LENGTH = 5;
+const MAX_SLIP_LENGTH = 40;
+const LONG_WORD = 9;
 
 /** What a manifest is judged by beside its keys. */
 export interface ManifestGround {
@@ -97,6 +101,8 @@ const unknownKey = ({ path, known }: UnknownKey): Finding => {
   const home = homeOf(key, path);
   if (home !== undefined) return { path, message: `${name} is not a key there: ${key} belongs ${home}`, expected: `${key} ${home}`, fatal: true };
   const [near] = nearest(key, known, 1);
+  const slip = near === undefined && path.length === 1 ? slipOf(key) : undefined;
+  if (slip) return { path, message: `${name} is not a key of a manifest. Did you mean "${slip.key}" ${slip.where}?`, expected: `${slip.key} ${slip.where}`, fatal: true };
   if (isGrant(path) && (near === undefined || !isMisspelt(key, near))) return unknownGrant(path, near);
   const hint = near === undefined ? '' : `. Did you mean "${near}"?`;
   if (near !== undefined && isMisspelt(key, near)) return { path, message: `${name} is not a key of a manifest${hint}`, expected: near, fatal: true };
@@ -114,6 +120,27 @@ const unknownGrant = (path: readonly string[], near: string | undefined): Findin
 
 /** A slip of the hand, not an abbreviation: `temp` may be somebody else's word. */
 const isMisspelt = (key: string, near: string): boolean => key.length >= MIN_NEAR_LENGTH && near.length - key.length <= Math.max(1, Math.floor(key.length / 3));
+
+/** A key of a section that was misspelt and put at the top: whoever wrote it relies on what it says. */
+const slipOf = (key: string): { readonly key: string; readonly where: string } | undefined => {
+  if (key.length < MIN_SLIP_LENGTH || key.length > MAX_SLIP_LENGTH) return undefined;
+  for (const [section, keys] of Object.entries(SECTIONS)) {
+    const meant = Object.keys(keys).find((one) => isWithin(key.toLowerCase(), one, key.length < LONG_WORD ? 1 : 2));
+    if (meant !== undefined) return { key: meant, where: `under [${section}]` };
+  }
+  return undefined;
+};
+
+/** Whether so many letters added, left out, replaced or swapped with their neighbour make one of the other. */
+const isWithin = (a: string, b: string, edits: number): boolean => {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const [x, y] = [a.slice(at), b.slice(at)];
+  if (x === '' && y === '') return true;
+  if (edits === 0 || Math.abs(x.length - y.length) > edits) return false;
+  const isSwapped = x.length > 1 && x[0] === y[1] && x[1] === y[0];
+  return isWithin(x.slice(1), y, edits - 1) || isWithin(x, y.slice(1), edits - 1) || isWithin(x.slice(1), y.slice(1), edits - 1) || (isSwapped && isWithin(x.slice(2), y.slice(2), edits - 1));
+};
 
 /** Where a key would have been right, when it stands in a section and not at the top, or the other way round. */
 const homeOf = (key: string, path: readonly string[]): string | undefined => {

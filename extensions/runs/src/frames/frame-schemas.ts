@@ -12,10 +12,11 @@ export const answerFields = {
   session_id: Uuid,
 };
 
+const { tool_input: _input, ...shownFrames } = RunFrames.frames;
 const { command: _command, ...shownDone } = RunFrames.frames.done.properties;
 
 export const eventStream: MediaAnswer = {
   description: 'Server-sent events: phase, chunk, tool_use and tool_result, then one done or error',
   contentType: 'text/event-stream',
-  events: { ...RunFrames.frames, done: Type.Object(shownDone, { description: 'The last event' }) },
+  events: { ...shownFrames, done: Type.Object(shownDone, { description: 'The last event' }) },
 };

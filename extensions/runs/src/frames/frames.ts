@@ -2,10 +2,12 @@
 import { type JournalRun, type JournalStep, type Streams, sse } from '@svc/api';
 import type { Entry } from '@svc/ext-sessions/contract';
 import type { RunFrame, RunFrames, RunResult } from '../contract.js';
+import { socketCodeOf } from './socket-errors.js';
 import { type ModelOutcome, modelOutcomeOf, type ToolOutcome } from '../run-input.js';
 
 /** interface.md, Events: chunk, tool_use, tool_result, done; `phase` and `error` beside them. */
-export const sseText = (frame: RunFrame): string => sse(frame.type, frame.type === 'done' ? { done: true, usage: frame.data.usage, result: frame.data.result } : frame.data, frame.id);
+export const sseText = (frame: RunFrame): string | undefined =>
+  frame.type === 'tool_input' ? undefined : sse(frame.type, frame.type === 'done' ? { done: true, usage: frame.data.usage, result: frame.data.result } : frame.data, frame.id);
 
 /** The frame that announces an attempt which a client has already been told of. */
 export const isRestartOf = (frame: RunFrame, attempt: number | undefined): boolean => frame.type === 'phase' && frame.data.phase === 'restarted' && frame.data.attempt === attempt;
@@ -20,6 +22,9 @@ export const placeIn = (streams: Streams, topic: string): { frames: number; atte
 export const wsText = (frame: RunFrame, messageId: string | undefined): string =>
   JSON.stringify({ ...toWs(frame), frame_id: frame.id, ...(messageId !== undefined && frame.final ? { message_id: messageId } : {}) });
 
+/** Of what a tool is called with, for people to look at. */
+const MAX_INPUT_CHARS = 500;
+
 function toWs({ type, data }: RunFrame): object {
   switch (type) {
     case 'phase':
@@ -30,12 +35,21 @@ function toWs({ type, data }: RunFrame): object {
       return { type: 'text_delta', content: data.content };
     case 'tool_use':
       return { type: 'tool_start', tool: data.tool, id: data.id };
+    case 'tool_input':
+      return { type: 'tool_end', tool: data.tool, id: data.id, input: JSON.stringify(data.input ?? {}).slice(0, MAX_INPUT_CHARS) };
     case 'tool_result':
       return { type: 'tool_result', tool: data.tool, id: data.id, result: data.result, is_error: data.is_error };
     case 'done':
       return toWsResponse(data.result, data.command);
     case 'error':
-      return { type: 'error', content: data.error, code: data.code, ...(data.hint ? { hint: data.hint } : {}), ...(data.retry_after_secs ? { retry_after_secs: data.retry_after_secs } : {}) };
+      return {
+        type: 'error',
+        content: data.error,
+        code: socketCodeOf(data.code, data.status),
+        reason: data.code,
+        ...(data.hint ? { hint: data.hint } : {}),
+        ...(data.retry_after_secs ? { retry_after_secs: data.retry_after_secs } : {}),
+      };
   }
 }
 
@@ -113,6 +127,7 @@ function framesOf(step: JournalStep, entries: readonly Entry[]): Draft[] {
   const result = entries.find((entry) => entry.kind === 'tool_result' && entry.callId === step.key);
   return [
     { type: 'tool_use', data: { tool: call?.tool ?? '', id: step.key } },
+    { type: 'tool_input', data: { tool: call?.tool ?? '', id: step.key, input: call?.args ?? {} } },
     { type: 'tool_result', data: { tool: call?.tool ?? '', id: step.key, input: call?.args ?? {}, is_error: result?.isError ?? false, result: result?.content ?? '' } },
   ];
 }

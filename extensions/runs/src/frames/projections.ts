@@ -19,7 +19,7 @@ export const RunAnswer = defineAnswerProjection('runs.answer', '1.0.0', { format
 
 export const showFrames = (streams: Streams): void => {
   streams.project(RunSse, {
-    preamble: (missed) => missed?.frames.map(sseText).join(''),
+    preamble: (missed) => missed?.frames.map((frame) => sseText(frame) ?? '').join(''),
     encode: (frame, missed) => (missed && isRestartOf(frame, missed.attempt) ? undefined : sseText(frame)),
   });
   streams.project(RunSocket, { encode: (frame, args) => (args && isRestartOf(frame, args.announced) ? undefined : wsText(frame, args?.messageId)) });

@@ -8,6 +8,7 @@ import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
 import { type PictureDeps, hasPictures, withPictures } from './pictures.js';
 import { type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
+import type { ThinkingConfig } from '../config.js';
 import type { ModelOutcome, RunInput } from '../run-input.js';
 
 export interface ModelDeps extends CommitDeps, PictureDeps {
@@ -16,6 +17,9 @@ export interface ModelDeps extends CommitDeps, PictureDeps {
   readonly ids: Ids;
   readonly log: Logger;
   readonly maxIterations: number;
+  /** Of agents whose manifest does not say. */
+  readonly maxMessages: number | undefined;
+  readonly thinking: ThinkingConfig;
   /** The system prompt with what other areas add to it. */
   system(progress: Progress): Promise<string>;
   /** True while no other area adds to it. */
@@ -76,7 +80,7 @@ async function answerOf(deps: ModelDeps, progress: Progress, request: ModelReque
       continue;
     }
     if ('thought' in piece) {
-      if (!showsThoughts(progress)) continue;
+      if (!showsThoughts(deps, progress)) continue;
       heard.thoughts += piece.thought;
       deps.streams.publish(RunFrames, run.id, 'thinking_delta', { content: piece.thought });
       continue;
@@ -121,7 +125,7 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
   const { messages } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
     budgetTokens: aside?.isWhole ? Number.MAX_SAFE_INTEGER : budgetTokens,
     staged: progress.pendingEntries,
-    ...(manifest.max_history_messages === null || aside?.isWhole ? {} : { maxMessages: manifest.max_history_messages }),
+    ...maxMessagesOf(deps, manifest.max_history_messages, aside),
     ...(aside ? { aside } : {}),
   });
   return {
@@ -134,7 +138,7 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
     maxTokens,
     temperature: progress.input.temperature ?? manifest.model.temperature,
     ...parametersOf(progress.input),
-    ...thinkingOf(progress, aside?.history ?? progress.session),
+    ...thinkingOf(deps, progress, aside?.history ?? progress.session),
     ...(manifest.model.request_timeout_secs ? { timeoutMs: manifest.model.request_timeout_secs * 1_000 } : {}),
   };
 }
@@ -159,14 +163,17 @@ async function asideOf(deps: ModelDeps, { input, actor, agent }: Progress): Prom
   return input.beside.kind === 'incognito' ? { history: await deps.sessions.ensure(actor, agent.id, input.beside.sessionId) } : {};
 }
 
-/** The message says, else the manifest. */
-const showsThoughts = ({ input, agent }: Progress): boolean => input.showThinking ?? agent.manifest.thinking?.stream_thinking ?? true;
+/** The message says, else the manifest, else config.toml. */
+const showsThoughts = ({ thinking }: ModelDeps, { input, agent }: Progress): boolean => input.showThinking ?? agent.manifest.thinking?.stream_thinking ?? thinking.stream_thinking;
 
-const DEFAULT_THINKING_TOKENS = 10_000;
+const maxMessagesOf = ({ maxMessages }: ModelDeps, ofAgent: number | null, aside: Aside | undefined): { maxMessages?: number } => {
+  const most = ofAgent ?? maxMessages;
+  return most === undefined || aside?.isWhole ? {} : { maxMessages: most };
+};
 
 /** The message says, else the session (/think), else the manifest. A model that cannot think is not asked to. */
-const thinkingOf = ({ input, agent }: Progress, session: SessionRef): { thinking?: { budgetTokens: number } } =>
-  (input.thinking ?? session.thinking ?? agent.manifest.thinking !== null) ? { thinking: { budgetTokens: agent.manifest.thinking?.budget_tokens ?? DEFAULT_THINKING_TOKENS } } : {};
+const thinkingOf = ({ thinking }: ModelDeps, { input, agent }: Progress, session: SessionRef): { thinking?: { budgetTokens: number } } =>
+  (input.thinking ?? session.thinking ?? agent.manifest.thinking !== null) ? { thinking: { budgetTokens: agent.manifest.thinking?.budget_tokens ?? thinking.budget_tokens } } : {};
 
 /** The intent of this call with what it may cost. */
 export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress, request: ModelRequest): Promise<{ spec: StepSpec; writes: readonly Write[] }> {
@@ -203,7 +210,7 @@ function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: n
   for (const call of answer.calls)
     entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args, ...(call.signature === undefined ? {} : { signature: call.signature }) });
   const used = { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens, costMicros: answer.usage.costMicros };
-  const thought = answer.thoughts !== undefined && showsThoughts(progress) ? { thoughts: answer.thoughts } : {};
+  const thought = answer.thoughts !== undefined && showsThoughts(deps, progress) ? { thoughts: answer.thoughts } : {};
   if (entries[0]) entries[0] = { ...entries[0], ...thought, used };
   const outcome: ModelOutcome = {
     ...used,

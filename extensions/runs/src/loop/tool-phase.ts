@@ -108,6 +108,7 @@ export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned:
 async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Promise<ToolResult> {
   const { call, judgement } = one;
   deps.streams.publish(RunFrames, progress.run.id, 'tool_use', { tool: call.name, id: call.id });
+  deps.streams.publish(RunFrames, progress.run.id, 'tool_input', { tool: call.name, id: call.id, input: call.args });
   if (judgement.verdict === 'deny') return { content: judgement.reason ?? 'refused', isError: true, status: 'denied' };
   if (one.begun) {
     await deps.endSurvivors(call.id);

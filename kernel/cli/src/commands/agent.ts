@@ -42,6 +42,7 @@ export const define = (program: Command, action: Action): void => {
   defineChanges(agent, action);
   agent
     .command('kill')
+    .aliases(['rm', 'delete', 'remove'])
     .description('End agents')
     .argument('<agents...>', 'names or ids')
     .action(action((cli, wanted: string[]) => kill(cli, wanted)));

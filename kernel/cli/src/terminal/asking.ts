@@ -36,11 +36,15 @@ const MANY_OPTIONS = 12;
 
 export const choose = async <T>(question: string, options: ReadonlyArray<{ value: T; label: string; hint?: string }>): Promise<T> => {
   const prompts = await import('@clack/prompts');
-  // The library's option type is conditional on T; ours is its object form. The first is the usual one, also where its value is undefined.
-  const asked = { message: question, options: options as never, ...(options[0] === undefined ? {} : { initialValue: options[0].value as never }) };
-  const answer = options.length > MANY_OPTIONS ? await prompts.autocomplete({ ...asked, placeholder: 'type to search', maxItems: MANY_OPTIONS }) : await prompts.select(asked);
-  if (prompts.isCancel(answer)) throw interrupted();
-  return answer as T;
+  // By their places: a value may be undefined, which is also what the library gives for a text that fits none of them.
+  const asked = { message: question, options: options.map(({ label, hint }, place) => ({ value: String(place), label, ...(hint === undefined ? {} : { hint }) })), initialValue: '0' };
+  for (;;) {
+    const answer = options.length > MANY_OPTIONS ? await prompts.autocomplete({ ...asked, placeholder: 'type to search', maxItems: MANY_OPTIONS }) : await prompts.select(asked);
+    if (prompts.isCancel(answer)) throw interrupted();
+    const chosen = typeof answer === 'string' ? options[Number(answer)] : undefined;
+    if (chosen) return chosen.value;
+    prompts.log.warn('Nothing fits what you typed. Choose one of the list, or press Ctrl-C.');
+  }
 };
 
 /** One line of text; `usual` is what Enter alone gives. */

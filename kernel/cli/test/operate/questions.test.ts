@@ -73,6 +73,26 @@ describe('svc asks at a terminal', function () {
     expect(daemon.seen.filter(({ method }) => method === 'POST')).to.have.length(1);
   });
 
+  it('agent new asks again where what was typed fits no template, and makes nothing of it', async () => {
+    const many = Array.from({ length: 13 }, (_, number) => ({ name: `template-${number}`, description: `What template-${number} does.` }));
+    daemon.answers.set('GET /api/templates', [200, { templates: many, total: many.length }]);
+    const terminal = open(['agent', 'new', 'x']);
+    await terminal.shows('Begin from');
+    terminal.type('zzzz');
+    await terminal.shows('zzzz');
+    terminal.type(ENTER);
+    await terminal.shows('Nothing fits what you typed.');
+    expect(daemon.seen.filter(({ method }) => method === 'POST')).to.have.length(0);
+    await terminal.shows('template-0');
+    terminal.type('late-7');
+    await terminal.shows('What template-7 does.');
+    terminal.type(ENTER);
+    await terminal.shows('Its model');
+    terminal.type(ENTER);
+    expect((await terminal.end).code).to.equal(0);
+    expect(sent('POST', '/api/agents')).to.deep.equal({ name: 'x', template: 'template-7' });
+  });
+
   it('agent new --yes asks nothing', async () => {
     const terminal = open(['agent', 'new', 'x', '--yes']);
     expect((await terminal.end).code).to.equal(0);

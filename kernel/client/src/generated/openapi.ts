@@ -775,7 +775,7 @@ export interface paths {
         };
         /**
          * Chat with an agent over a WebSocket
-         * @description Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_result` and one `response` or `error` for each message, each with a `frame_id`; `agents_updated` comes every five seconds. `message_id` of a message comes back on the frame that ends it, `idempotency_key` makes one message of those that are sent twice. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
+         * @description Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_end` (what the tool is called with, 500 letters at most), `tool_result` and one `response` or `error` for each message, each with a `frame_id`. The `code` of an `error` is one of `agent_not_found`, `budget_exceeded`, `context_length_exceeded`, `rate_limited`, `billing_error`, `auth_error`, `model_not_found`, `format_error`, `llm_error` and `upload_access_denied`; `reason` is the own code of the daemon. A frame over 64 KiB is answered by an `error` and closes the socket. `agents_updated` comes every five seconds. `message_id` of a message comes back on the frame that ends it, `idempotency_key` makes one message of those that are sent twice. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
          */
         get: operations["chatWithAgent"];
         put?: never;
@@ -1259,7 +1259,7 @@ export interface paths {
         put?: never;
         /**
          * Go back to the version before
-         * @description Two versions are kept. The one of before is judged again: one that was changed, or whose key was revoked, does not come back.
+         * @description Two versions are kept. The one of before is checked again: one that was changed, or whose key was revoked, does not come back. Its code comes back and its rows stay as they are now; where it does not start, the newer version is put back.
          */
         post: operations["rollbackExtension"];
         delete?: never;
@@ -1279,7 +1279,7 @@ export interface paths {
         put?: never;
         /**
          * Bring another version of an installed extension
-         * @description The version of before serves until the new one has started, and again where the new one fails; its rows stay. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that asks for nothing more needs no consent; one that does waits, and is kept until then.
+         * @description The version of before serves until the new one has started, and again where the new one fails, with its tables as they were. A version with new migrations stops the one of before first. An older one is refused without downgrade. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that asks for nothing more needs no consent; one that does waits, and is kept until then.
          */
         post: operations["upgradeExtension"];
         delete?: never;
@@ -2527,7 +2527,7 @@ export interface paths {
          * Ask an agent as if it were a model
          * @description For OpenAI's clients and chat UIs: base URL `http://127.0.0.1:4545/v1`, any key where none is set.
          *
-         *     **Which agent** `model` says: `svc:<agent>`, an agent id, or an agent name; anything else is the first agent.
+         *     **Which agent** `model` says: `svc:<agent>`, an agent id, or an agent name; anything else is the first agent, but for what begins with `svc:`: where no agent has that name the answer is 404 `model_not_found`.
          *
          *     **Which messages count:**
          *
@@ -2540,9 +2540,9 @@ export interface paths {
          *
          *     Choose stateless for UIs that keep the conversation themselves (Open WebUI, LibreChat), so that editing, regenerating and their titles do what they show. Such a request is sent to the model whole, or fails as too long; it is not kept as a conversation. A session that is named wins over `user`; a session and stateless at once are refused. System and developer messages, wherever they stand, follow on the agent's own prompt, for this run only. A slash command works in a session, and is plain words in a stateless request.
          *
-         *     **The agent stays an agent:** its tools run inside and are not shown, its limits and budget hold, the usage is that of all its model calls. `tools` of the client are never called, which `tool_choice` `auto` and `none` allow; a choice that demands a call is refused, and so is a turn of a tool in a stateless request.
+         *     **The agent stays an agent:** its tools run inside and are not shown, its limits and budget hold, the usage is that of all its model calls. `tools` of the client are never called, which `tool_choice` `auto` and `none` allow; a choice that demands a call is refused. What such tools were asked and gave earlier, in a stateless request, is told to the model in words.
          *
-         *     **Parameters** `temperature`, `top_p`, `stop`, `seed`, `response_format` and the token limits reach the model. Where its provider's protocol has no place for one, or the model refuses it, the answer is 400 `llm_parameter_unsupported` and names it. Other fields are taken and do nothing.
+         *     **Parameters** reach the model with every call. `stop` and `response_format` shape the answer: where the provider's protocol has no place for one, or the model refuses it, the answer is 400 `llm_parameter_unsupported` and names it. `temperature`, `top_p`, `presence_penalty`, `frequency_penalty` and `seed` are left out for a model that does not take that value (GPT-5 takes a temperature of 1 alone). The header `X-Svc-Warning` and a line in the log then name each, with the reason. The header also names fields that ask for another answer and are not handed on: `tools`, `logit_bias`, `reasoning_effort` and the like. Other fields do nothing.
          *
          *     **Failures** before the first word are an HTTP status, streamed or not. One of a run that had begun carries `x-should-retry: false`. A client that hangs up ends its run 2 s later. `Idempotency-Key` makes a resent request the same run.
          */
@@ -3321,6 +3321,8 @@ export interface components {
         };
         SessionList: {
             sessions: components["schemas"]["SessionSummary"][];
+            /** @description The same by the name that lists share */
+            items: components["schemas"]["SessionSummary"][];
             total: number;
             offset: number;
             limit: number;
@@ -4082,7 +4084,7 @@ export interface components {
             input_tokens: number;
             output_tokens: number;
             cost_usd: number;
-            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            /** @description As provider/model: the last one that answered, or the one that was asked; null while none was */
             model: string | null;
             /** @description Why it failed or was cancelled */
             error: {
@@ -4136,7 +4138,7 @@ export interface components {
             input_tokens: number;
             output_tokens: number;
             cost_usd: number;
-            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            /** @description As provider/model: the last one that answered, or the one that was asked; null while none was */
             model: string | null;
             /** @description Why it failed or was cancelled */
             error: {
@@ -4318,7 +4320,7 @@ export interface components {
             input_tokens: number;
             output_tokens: number;
             cost_usd: number;
-            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            /** @description As provider/model: the last one that answered, or the one that was asked; null while none was */
             model: string | null;
             /** @description Why it failed or was cancelled */
             error: {
@@ -4617,7 +4619,7 @@ export interface components {
             [key: string]: unknown;
         });
         ChatRequest: {
-            /** @description `svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent */
+            /** @description `svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent, but for a `svc:` name that no agent has (404) */
             model: string;
             /** @description Of a stateless request all of them, at most 10,000; else the last user message and what is said as system */
             messages: components["schemas"]["ChatMessage"][];
@@ -5515,7 +5517,7 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description 50 when left out */
+                /** @description 50 when left out; more than 500 is 500 */
                 limit?: number;
             };
             header?: never;
@@ -5840,8 +5842,10 @@ export interface operations {
     listAgentLogs: {
         parameters: {
             query?: {
-                /** @description How many; 100 when left out */
+                /** @description How many, 100 when left out; more than 1000 is 1000 */
                 n?: number;
+                /** @description The same by the name that lists share */
+                limit?: number;
                 /** @description Only lines with this outcome. At most the newest 2,000 messages are searched */
                 level?: "ok" | "error" | "denied" | "cancelled" | "pending";
                 /** @description How many of the newest to leave out */
@@ -6494,7 +6498,7 @@ export interface operations {
     listAgentSessions: {
         parameters: {
             query?: {
-                /** @description How many at most */
+                /** @description How many at most; more than 500 is 500 */
                 limit?: number;
                 /** @description How many to leave out */
                 offset?: number;
@@ -7510,8 +7514,10 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "applied" | "applied_partial" | "saved_reload_failed";
-                        /** @description The setting by its own path */
+                        /** @description As it was asked */
                         path: string;
+                        /** @description Its own path, where it was asked by an older name: so it stands in config.toml and GET /api/config */
+                        stands_as?: string;
                         waits_for?: string;
                         reload_error?: string;
                         /** @description What else in config.toml does not hold */
@@ -8417,6 +8423,7 @@ export interface operations {
                 /** @description Part of the message or of the area, without case */
                 filter?: string;
                 agent_id?: string;
+                /** @description More than 1000 is 1000 */
                 lines?: number;
             };
             header?: never;
@@ -9537,7 +9544,7 @@ export interface operations {
                 since?: string;
                 /** @description Only runs that were accepted before this one: `next` of the page before */
                 before?: string;
-                /** @description How many at most */
+                /** @description How many at most; more than 200 is 200 */
                 limit?: number;
             };
             header?: never;
@@ -9649,7 +9656,7 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description How many at most */
+                /** @description How many at most; more than 500 is 500 */
                 limit?: number;
                 /** @description How many to leave out */
                 offset?: number;
@@ -9722,7 +9729,7 @@ export interface operations {
             query?: {
                 /** @description Words that a message must all hold, one at least and 32 at most */
                 q?: string;
-                /** @description How many at most */
+                /** @description How many at most; more than 500 is 500 */
                 limit?: number;
                 /** @description How many to leave out */
                 offset?: number;
@@ -9961,7 +9968,7 @@ export interface operations {
             query?: {
                 /** @description Only runs that were accepted before this one: `next` of the page before */
                 before?: string;
-                /** @description How many at most */
+                /** @description How many at most; more than 100 is 100 */
                 limit?: number;
             };
             header?: never;

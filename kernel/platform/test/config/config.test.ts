@@ -261,7 +261,7 @@ describe('config', () => {
     const config = await load(text, { SVC__LOG__LEVEL: 'warn' });
     const refused = (path: string, value: unknown) => errorOf(set(config, path, value));
     expect(await refused('memory.decay_rate', 7)).to.include({ code: 'config_value_invalid', message: 'config.toml:3: [memory] decay_rate must be a number from 0 to 1, got 7' });
-    expect(await refused('memory.decay_rat', 1)).to.include({ code: 'config_setting_unknown', message: 'memory.decay_rat is not a setting. Did you mean "decay_rate"?' });
+    expect(await refused('memory.decay_rat', 1)).to.include({ code: 'config_setting_unknown', message: 'memory.decay_rat is not a setting. Did you mean "memory.decay_rate"?' });
     expect((await refused('log.level', 'info')).message).to.contain('SVC__LOG__LEVEL');
     expect(await refused('a b.c', 1)).to.include({ code: 'config_path_invalid' });
     expect(await readFile(file, 'utf8')).to.equal(text);

@@ -158,13 +158,14 @@ describe('sockets', () => {
     expect(second.ws.readyState).to.equal(WebSocket.OPEN);
   });
 
-  it('closes with 1009 when a frame is larger than the socket takes', async () => {
+  it('says so and closes with 1009 when a frame is larger than the socket takes', async () => {
     bench.area('a', { sockets: [socket({ maxFrameBytes: 1_000 })] });
     const client = await open();
     client.ws.send('x'.repeat(1_000));
     client.ws.send('x'.repeat(1_001));
     expect((await client.closed).code).to.equal(1009);
-    expect(client.got).to.have.length(2);
+    expect(client.got).to.have.length(3);
+    expect(JSON.stringify(client.got[2])).to.contain('at most 1000 bytes').and.to.contain('format_error');
   });
 
   it('takes messages from the rate limit and answers an error frame when it is used up', async () => {

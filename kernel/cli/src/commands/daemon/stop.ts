@@ -19,6 +19,18 @@ export const define = (program: Command, action: Action): void => {
 };
 
 export const stop = async (cli: Cli): Outcome => {
+  const { status, pid, text } = await stopInOrder(cli);
+  return answer(cli, { status, pid }, text);
+};
+
+export interface Stopped {
+  readonly status: 'stopped' | 'not_running';
+  readonly pid: number | null;
+  readonly text: string;
+}
+
+/** Prints nothing but how it goes on. */
+export const stopInOrder = async (cli: Cli): Promise<Stopped> => {
   const daemon = await cli.daemon();
   const pid = cli.settings.daemonFile()?.pid;
   try {
@@ -26,7 +38,7 @@ export const stop = async (cli: Cli): Outcome => {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.code === 'cli_daemon_not_running' && pid === undefined) {
-      return answer(cli, { status: 'not_running', pid: null }, `The daemon is not running (nothing answers at ${daemon.url}).`);
+      return { status: 'not_running', pid: null, text: `The daemon is not running (nothing answers at ${daemon.url}).` };
     }
     if (pid === undefined || !endProcess(pid)) throw error;
   }
@@ -41,7 +53,7 @@ export const stop = async (cli: Cli): Outcome => {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   steps.end();
-  return answer(cli, { status: 'stopped', pid: pid ?? null }, 'The daemon has stopped.');
+  return { status: 'stopped', pid: pid ?? null, text: 'The daemon has stopped.' };
 };
 
 /** Whoever owns the process may end it, with or without a key, and whatever state it is in. */

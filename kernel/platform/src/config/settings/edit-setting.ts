@@ -5,7 +5,7 @@
  * C2  Of the rest of the file nothing changes (file/toml-edit.ts, E1), and no problem comes up that was not there.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { didYouMean, isTable, type JsonSchema } from '@svc/api';
+import { nearest, isTable, type JsonSchema } from '@svc/api';
 import { type Aliases, aliasesOf } from '../claims.js';
 import { readEnvLayer } from '../environment/env-layer.js';
 import { heldByName } from '../environment/named-variables.js';
@@ -104,9 +104,18 @@ const unknownSetting = (work: Work, target: readonly string[]): Error => {
   const waiting = around ? (waitingIn(around, target.slice(1)) ?? waitingAt(target, 2)) : waitingAt(target);
   if (waiting) return configErrors.setting_waits(shown, waiting.unkept === undefined ? '' : ` Until then: ${waiting.unkept}.`);
   const known = knownBeside(work.claims, target);
-  const near = didYouMean(target[known.depth] ?? '', known.names);
+  const [one] = nearest(target[known.depth] ?? '', known.names, 1);
+  const near = one === undefined ? '' : ` Did you mean "${wholeName(work, [...target.slice(0, known.depth), one], target.slice(known.depth + 1))}"?`;
   const listed = near === '' && known.names.length <= MAX_LISTED && known.depth > 0 ? ` There are: ${known.names.join(', ')}.` : near;
   return configErrors.setting_unknown(shown, listed);
+};
+
+/** With the rest of the name, where that is a setting. */
+const wholeName = (work: Work, meant: readonly string[], rest: readonly string[]): string => {
+  const whole = [...meant, ...rest];
+  const { depth, names } = knownBeside(work.claims, whole);
+  const isKnown = rest.length > 0 && depth === whole.length - 1 && names.includes(whole[depth] ?? '');
+  return (isKnown ? whole : meant).join('.');
 };
 
 const MAX_LISTED = 12;
