@@ -14,7 +14,7 @@ import {
   type UpgradeRequest,
 } from '@svc/api';
 import { extensionErrors } from './errors.js';
-import { InstallBody, Installed, Offer, offered, Progress, Refusal, Trust, Uninstalled, UninstallBody, type UpgradeBody, Versions } from './install-schemas.js';
+import { InstallBody, Installed, Offer, offered, Progress, Refusal, Trust, Uninstalled, UninstallBody, UpgradeBody, Versions } from './install-schemas.js';
 import { withProgress } from './with-progress.js';
 
 /** How the rest of the area names and shows an extension. */
@@ -111,7 +111,7 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
           return { status: outcome, offer: offered(offer), extension: toPublic(extension) };
         }),
     }),
-    defineRoute(
+    defineRoute({
       id: 'rollbackExtension',
       method: 'POST',
       path: '/api/extensions/{name}/rollback',
@@ -121,9 +121,10 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       ...common,
       audit: 'extension_rolled_back',
       params: Named,
-      responses: 200: RolledBack, 403: ErrorBody, 404: ErrorBody, 409: ErrorBody ,
-      handler: async (params ) => reply(200, status: 'rolled_back', extension: toPublic(await kernel.installation.rollback(installed(kernel, find, params.name))) ),),
-    defineRoute(
+      responses: { 200: RolledBack, 403: ErrorBody, 404: ErrorBody, 409: ErrorBody },
+      handler: async ({ params }) => reply(200, { status: 'rolled_back', extension: toPublic(await kernel.installation.rollback(installed(kernel, find, params.name))) }),
+    }),
+    defineRoute({
       id: 'getExtensionVersions',
       method: 'GET',
       path: '/api/extensions/{name}/versions',
@@ -133,12 +134,13 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       permission: 'extensions.read',
       cost: 2,
       params: ByName,
-      responses: 200: Versions, 404: ErrorBody ,
-      handler: async (params ) => {
+      responses: { 200: Versions, 404: ErrorBody },
+      handler: async ({ params }) => {
         const { id, version } = find(String(params.name));
         return reply(200, { current: version, previous: kernel.installation.previous(id) ?? [], waiting: kernel.installation.waiting(id) ?? null });
-      },),
-    defineRoute(
+      },
+    }),
+    defineRoute({
       id: 'getExtensionTrust',
       method: 'GET',
       path: '/api/extensions-trust',
@@ -147,8 +149,9 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       auth: 'bearer',
       permission: 'extensions.admin',
       cost: 2,
-      responses: 200: Trust ,
-      handler: async () => reply(200, publishers: kernel.installation.publishers(), refused: kernel.installation.refused() ),),
+      responses: { 200: Trust },
+      handler: async () => reply(200, { publishers: kernel.installation.publishers(), refused: kernel.installation.refused() }),
+    }),
   ];
 };
 

@@ -1259,7 +1259,7 @@ export interface paths {
         put?: never;
         /**
          * Go back to the version before
-         * @description Two versions are kept. The one of before is judged again: one that was changed, or whose key was revoked, does not come back.
+         * @description Two versions are kept. The one of before is judged again: one that was changed, or whose key was revoked, does not come back. Its code comes back and its rows stay as they are now; where it does not start, the newer version is put back.
          */
         post: operations["rollbackExtension"];
         delete?: never;
@@ -1279,7 +1279,7 @@ export interface paths {
         put?: never;
         /**
          * Bring another version of an installed extension
-         * @description The version of before serves until the new one has started, and again where the new one fails; its rows stay. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that asks for nothing more needs no consent; one that does waits, and is kept until then.
+         * @description The version of before serves until the new one has started, and again where the new one fails, with its tables as they were. A version with new migrations stops the one of before first. An older one is refused without downgrade. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that asks for nothing more needs no consent; one that does waits, and is kept until then.
          */
         post: operations["upgradeExtension"];
         delete?: never;
