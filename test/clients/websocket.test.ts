@@ -138,7 +138,9 @@ describe('a WebSocket chat', () => {
     chat.send(new Uint8Array([1, 2, 3]));
     chat.send({ type: 'message', content: 'still there?' });
     expect((await chat.next('response')).content).to.equal('still here');
-    expect(chat.frames.filter((frame) => frame.type === 'error')).to.have.length(malformed.length);
+    const errors = chat.frames.filter((frame) => frame.type === 'error');
+    expect(errors).to.have.length(malformed.length + 1);
+    expect(errors.at(-1)?.code).to.equal('frame_not_text');
     chat.socket.close();
   });
 

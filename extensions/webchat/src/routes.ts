@@ -75,12 +75,8 @@ const typeOf = (file: string): string => (file.endsWith('.css') ? STYLE : SCRIPT
 const byPlace = (one: PanelView, other: PanelView): number =>
   PANEL_PLACES.indexOf(one.place) - PANEL_PLACES.indexOf(other.place) || (one.order ?? DEFAULT_ORDER) - (other.order ?? DEFAULT_ORDER) || (one.id < other.id ? -1 : 1);
 
-/** Of two with one id the first one stays; one from elsewhere takes no id of the house, wherever it stands. */
-const onlyFirst = (all: readonly PanelView[]): PanelView[] => {
-  const inOrder = [...all.filter(({ frame }) => !frame), ...all.filter(({ frame }) => frame)];
-  const kept = new Set(inOrder.filter((panel, index) => inOrder.findIndex(({ id }) => id === panel.id) === index));
-  return all.filter((panel) => kept.has(panel));
-};
+/** Of two with one id the first one stays. */
+const onlyFirst = (all: readonly PanelView[]): PanelView[] => all.filter((panel, index) => all.findIndex(({ id }) => id === panel.id) === index);
 
 /** The panel that opens by itself is named in the page's head, and its files with it, so that they come while the page itself does. */
 const FIRST_PANEL = 'chat';
