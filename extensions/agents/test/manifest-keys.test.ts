@@ -14,7 +14,7 @@ const FORMAT: Readonly<Record<string, readonly string[]>> = {
     ...['skill_workshop', 'channel_overrides', 'triggers', 'async_tasks', 'rl_export', 'i18n'],
   ],
   model: ['provider', 'model', 'name', 'max_tokens', 'temperature', 'system_prompt', 'api_key_env', 'base_url', 'context_window', 'max_output_tokens', 'request_timeout_secs'],
-  capabilities: ['tools', 'network', 'memory_read', 'memory_write', 'shell', 'agent_spawn', 'agent_message', 'ofp_discover', 'ofp_connect', 'file_system', 'max_llm_tokens_per_hour'],
+  capabilities: ['tools', 'network', 'memory_read', 'memory_write', 'shell', 'agent_spawn', 'agent_message', 'ofp_discover', 'ofp_connect', 'file_system', 'mounts', 'max_llm_tokens_per_hour'],
   resources: [
     ...['max_llm_tokens_per_hour', 'burst_ratio', 'max_tool_calls_per_minute', 'max_cost_per_hour_usd', 'max_cost_per_day_usd', 'max_cost_per_month_usd', 'max_network_bytes_per_hour'],
     ...['max_memory_bytes', 'max_cpu_time_ms', 'max_concurrent_tools'],
@@ -48,7 +48,7 @@ const BINDING = [
   ...['top.tools', 'top.max_history_messages', 'model.base_url', 'model.api_key_env', 'model.max_tokens', 'model.max_output_tokens', 'model.context_window', 'model.request_timeout_secs'],
   ...['resources.max_llm_tokens_per_hour', 'resources.burst_ratio', 'resources.max_cost_per_hour_usd', 'resources.max_cost_per_day_usd', 'resources.max_cost_per_month_usd'],
   ...['resources.max_concurrent_tools', 'resources.max_network_bytes_per_hour', 'autonomous.max_iterations', 'capabilities.tools', 'capabilities.network', 'capabilities.shell'],
-  ...['capabilities.file_system', 'capabilities.agent_spawn', 'capabilities.agent_message', 'capabilities.max_llm_tokens_per_hour'],
+  ...['capabilities.file_system', 'capabilities.agent_spawn', 'capabilities.agent_message', 'capabilities.mounts', 'capabilities.max_llm_tokens_per_hour'],
 ];
 
 describe('the keys of a manifest', () => {

@@ -25,6 +25,13 @@ describe('what a role may grant', () => {
     expect(grantsOf('public', TABLE)).to.deep.equal([]);
   });
 
+  it('G1 takes mounts from an agent whose owner may not grant them', () => {
+    const { capabilities, withheld } = bound({ ...RICH, mounts: ['/srv/a', '/srv/b:rw'] }, TABLE.user);
+    expect(capabilities.mounts).to.deep.equal([]);
+    expect(withheld.map(({ grant }) => grant)).to.include('mounts');
+    expect(bound({ ...RICH, mounts: ['/srv/a'] }, TABLE.admin).capabilities.mounts).to.deep.equal(['/srv/a']);
+  });
+
   it('G1 takes shell and private networks from an agent whose owner has the role user', () => {
     const { capabilities, withheld } = bound(RICH, TABLE.user);
     expect(capabilities.shell).to.deep.equal([]);

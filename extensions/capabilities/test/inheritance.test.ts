@@ -32,6 +32,23 @@ const between = (parent: Partial<Capabilities>, child: Partial<Capabilities>, pa
   escalationOf({ capabilities: { ...PARENT, ...parent }, ...NO_LISTS, ...parentLists }, { capabilities: { ...LEAST, ...child }, ...NO_LISTS, ...childLists });
 
 describe('capability inheritance', () => {
+  it('I1 mounts no folder that its parent does not mount as much', () => {
+    const extra = (mine: string[], theirs: string[]) => escalationOf({ ...NO_LISTS, capabilities: { ...PARENT, mounts: mine } }, { ...NO_LISTS, capabilities: { ...LEAST, mounts: theirs } });
+    for (const [mine, theirs] of [
+      [['/srv/a'], ['/srv/a']],
+      [['/srv/a:rw'], ['/srv/a', '/srv/a:rw']],
+      [['/srv/a'], []],
+    ] as const)
+      expect(extra([...mine], [...theirs]), `${theirs}`).to.equal(undefined);
+    for (const [mine, theirs] of [
+      [['/srv/a'], ['/srv/a:rw']],
+      [[], ['/srv/a']],
+      [['/srv/a'], ['/srv/a/b']],
+      [['/srv/a:rw'], ['/srv']],
+    ] as const)
+      expect(extra([...mine], [...theirs]), `${theirs}`).to.match(/^mounts /);
+  });
+
   it('lets a child have what its parent has, and less', () => {
     expect(between({}, PARENT)).to.equal(undefined);
     expect(between({}, {})).to.equal(undefined);
