@@ -4048,7 +4048,7 @@ export interface components {
             input_tokens: number;
             output_tokens: number;
             cost_usd: number;
-            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            /** @description As provider/model: the last one that answered, or the one that was asked; null while none was */
             model: string | null;
             /** @description Why it failed or was cancelled */
             error: {
@@ -4102,7 +4102,7 @@ export interface components {
             input_tokens: number;
             output_tokens: number;
             cost_usd: number;
-            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            /** @description As provider/model: the last one that answered, or the one that was asked; null while none was */
             model: string | null;
             /** @description Why it failed or was cancelled */
             error: {
@@ -4284,7 +4284,7 @@ export interface components {
             input_tokens: number;
             output_tokens: number;
             cost_usd: number;
-            /** @description As provider/model: the last one that answered, or, as the agent names it, the one that was asked; null while none was */
+            /** @description As provider/model: the last one that answered, or the one that was asked; null while none was */
             model: string | null;
             /** @description Why it failed or was cancelled */
             error: {
