@@ -23,7 +23,7 @@ describe('the panel of models and providers', function () {
   });
 
   const urls = (more: Readonly<Record<string, string>> = {}): string =>
-    `[choiceurls]\n${Object.entries({ ollama: DEAD, lmstudio: DEAD, vllm: DEAD, lemonade: DEAD, openai: `${server.url}/v1`, ...more })
+    `[provider_urls]\n${Object.entries({ ollama: DEAD, lmstudio: DEAD, vllm: DEAD, lemonade: DEAD, openai: `${server.url}/v1`, ...more })
       .map(([name, url]) => `${name} = "${url}"\n`)
       .join('')}`;
   const boot = ({ config = '', ...rest }: TestKernelOptions = {}): Promise<TestKernel> => bootTestKernel({ config: OPEN_RATE + config + urls(), ...rest });
