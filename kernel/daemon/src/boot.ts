@@ -8,7 +8,7 @@
  */
 import { join } from 'node:path';
 import * as api from '@svc/api';
-import { type CodeCache, createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Owner, type ServiceRegistry, lastEnteredId } from '@svc/core';
+import { createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Owner, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Bus } from '@svc/platform/bus/bus';
 import { systemClock } from '@svc/platform/clock/clock';
@@ -26,6 +26,7 @@ import { createLog, type Log } from '@svc/platform/log/log';
 import { createProjections } from '@svc/platform/streams/projections';
 import { createStreams } from '@svc/platform/streams/streams';
 import { isSoleWriter, knownActors, onceOnly, takeUrl } from './boot-parts.js';
+import type { BootOptions, Daemon } from './boot-contract.js';
 import { watchChoices } from './choices/choice-watch.js';
 import { createKeptChoices } from './choices/kept-choices.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices/choices.js';
@@ -55,60 +56,12 @@ import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
 import type { InstallationParts } from './strangers/installation.js';
 import { createQuotas } from './quotas/quotas.js';
 import { openStrangers } from './strangers/open-strangers.js';
-import type { Stranger, Strangers } from './strangers/strangers.js';
+import type { Strangers } from './strangers/strangers.js';
 import { watchTrust } from './strangers/trust-watch.js';
 import { createStrayHandler, type StrayHandler } from './process/stray-errors.js';
 import { API_VERSION, createLifecycle, createWiring, type Wiring } from './wiring.js';
 
-export interface BootOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** dist/release.json of the build that runs. */
-  readonly releaseFile: string;
-  /** What was compiled at an earlier start; without one, all is compiled anew. */
-  readonly code?: CodeCache | undefined;
-  /** Lines on the terminal as well as in the file. */
-  readonly foreground: boolean;
-  readonly logTerminal?: boolean;
-  readonly clock?: TimerClock;
-  readonly ids?: api.Ids;
-  /** Extensions beside the release's. */
-  readonly extra?: readonly InstalledFiles[];
-  /** Extensions of others, beside those that the home holds. */
-  readonly strangers?: readonly Stranger[];
-  readonly factories?: Partial<PartFactories>;
-  /** Hold replies to their schemas. */
-  readonly checkReplies?: boolean;
-  /** Port 0 lets the system choose. */
-  readonly port?: number;
-  /** How long a stop lets extensions finish what they hold; default 10 s. */
-  readonly stopDrainMs?: number;
-  /** Aborted when somebody asks it to stop while it starts: what is starting is given up. */
-  readonly asked?: AbortSignal;
-  /** Called once when somebody asked the daemon to stop. */
-  readonly onShutdown?: (reason: string) => void;
-}
-
-export interface Daemon {
-  readonly url: string;
-  readonly host: string;
-  readonly port: number;
-  readonly home: Home;
-  readonly kernel: api.KernelView;
-  readonly lifecycle: Lifecycle;
-  readonly services: ServiceRegistry;
-  readonly log: Log;
-  readonly installed: InstalledStore<InstalledFiles>;
-  readonly parts: ContextParts;
-  /** Lines that areas have for whoever starts the daemon. */
-  greeting(): Promise<api.GreetingLine[]>;
-  /** Takes an error that nobody caught; false when no extension's code was running. */
-  caught(error: unknown): boolean;
-  /** The extension whose code was entered last. */
-  lastEntered(): string | undefined;
-  /** Reads config.toml again; `why` is for the log. */
-  reloadConfig(why?: string): Promise<void>;
-  stop(reason: string): Promise<void>;
-}
+export type { BootOptions, Daemon };
 
 export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   const clock = options.clock ?? systemClock();
@@ -359,7 +312,26 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => doors.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
   return {
     choices,
-    footing: { home, env, clock, ids, log, config, claims: ground.claims, bus, storage, journal, streams, http, ownerKey: ground.ownerKey, ...doors, ...wiring, purges, quotas, stray: ground.strays.report },
+    footing: {
+      home,
+      env,
+      clock,
+      ids,
+      log,
+      config,
+      claims: ground.claims,
+      bus,
+      storage,
+      journal,
+      streams,
+      http,
+      ownerKey: ground.ownerKey,
+      ...doors,
+      ...wiring,
+      purges,
+      quotas,
+      stray: ground.strays.report,
+    },
   };
 }
 
