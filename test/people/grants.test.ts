@@ -152,7 +152,7 @@ describe('what people may grant', () => {
       shell('env'),
     );
     expect(results[0]).to.match(/a heron/);
-    for (const refused of results.slice(1, 4)) expect(refused).to.match(/belongs to the daemon or to another process/);
+    for (const refused of results.slice(1, 4)) expect(refused).to.match(/names something outside the workspace/);
     expect(results[4]).to.match(/it holds ; outside quotes/);
     expect(results[5]).to.match(/PATH=/);
     expect(results.join('\n')).to.not.contain(KEYS.owner).and.not.contain(MODEL_KEY);
