@@ -57,14 +57,27 @@ const sent = ({ agentId, sessionId, id, question: { text, attachments } }: Sent,
     { idempotencyKey: id, ...options },
   );
 
-/** Those of this conversation: what the agent does in another one goes on. */
-const stopRuns = async (agentId: string, runs: readonly SessionRun[], lives: readonly LiveRun[]): Promise<void> => {
-  const going = runs.flatMap(({ status, run_id }) => (GOING_ON.includes(status) ? [run_id] : []));
-  const heard = lives.flatMap(({ phase, runId }) => (phase !== 'over' && runId !== undefined ? [runId] : []));
-  const ids = [...new Set([...going, ...heard])];
-  // What was just sent has no name yet.
-  if (ids.length === 0) await daemon.call('stopAgent', { id: agentId });
-  else await Promise.all(ids.map((id) => daemon.call('stopRun', { id })));
+interface Stops {
+  /** The runs of this conversation: what the agent does in another one goes on. */
+  stop(runs: readonly SessionRun[], lives: readonly LiveRun[]): Promise<void>;
+  /** One that was stopped before the daemon had named it is stopped as soon as that is heard. */
+  heard(live: LiveRun | undefined): void;
+}
+
+const createStops = (): Stops => {
+  const unnamed = new Set<string>();
+  return {
+    stop: async (runs, lives) => {
+      const going = lives.filter(({ phase }) => phase !== 'over');
+      for (const { id, runId } of going) if (runId === undefined) unnamed.add(id);
+      const ids = new Set([...runs.flatMap(({ status, run_id }) => (GOING_ON.includes(status) ? [run_id] : [])), ...going.flatMap(({ runId }) => runId ?? [])]);
+      await Promise.all([...ids].map((id) => daemon.call('stopRun', { id })));
+    },
+    heard: (live) => {
+      if (live?.runId === undefined || !unnamed.delete(live.id)) return;
+      daemon.call('stopRun', { id: live.runId }).catch(failed);
+    },
+  };
 };
 
 const isKept = (history: History | undefined, runId: string | undefined): boolean => history?.messages.some(({ run_id }) => run_id === runId) === true;
@@ -83,6 +96,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
   const lives = createLiveRuns();
   const besides = signal<readonly Beside[]>(carriedTo(sessionId));
   const error = signal<unknown>(undefined);
+  const stops = createStops();
   const own = new AbortController();
   let following: AbortController | undefined;
   let refreshing: Promise<void> | undefined;
@@ -119,7 +133,10 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
   };
 
   const follow = async (id: string, events: AsyncIterable<RunEvent>): Promise<void> => {
-    for await (const event of events) lives.change(id, (live) => after(live, event, performance.now()));
+    for await (const event of events) {
+      lives.change(id, (live) => after(live, event, performance.now()));
+      stops.heard(lives.now(id));
+    }
     lives.draw();
   };
 
@@ -184,12 +201,11 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
         await refresh();
         lives.drop(live.id);
         if (!wasTaken) throw cause;
-        failed(cause);
-        return;
+        return failed(cause);
       }
       await settle(live.id);
     },
-    stop: () => stopRuns(agentId, runs.peek(), lives.all.peek()),
+    stop: () => stops.stop(runs.peek(), lives.all.peek()),
     close: () => {
       own.abort();
       lives.close();
