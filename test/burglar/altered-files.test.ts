@@ -11,7 +11,7 @@ const ID = 'acme-honest';
 const honest = (version: string): StrangerSpec => ({
   id: ID,
   version,
-  activate: `ctx.routes.add(api.defineRoute({ id: 'say', method: 'GET', path: '/api/acme/say', summary: 'Says', auth: 'bearer', permission: 'acme.read', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => api.reply(200, { says: 'honest' }) }));`,
+  activate: `ctx.routes.add(api.defineRoute({ id: 'say', method: 'GET', path: '/api/acme-honest/say', summary: 'Says', auth: 'bearer', permission: 'acme.read', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => api.reply(200, { says: 'honest' }) }));`,
 });
 const refusal = (work: Promise<unknown>): Promise<{ code: string; message: string }> =>
   work.then(
@@ -38,7 +38,7 @@ describe('an installed extension', function () {
     await chmod(bundle, 0o644);
     await writeFile(bundle, text.replace("says: 'honest'", "says: 'altered'"));
   };
-  const says = async (kernel: TestKernel) => (await kernel.http.get('/api/acme/say')).body;
+  const says = async (kernel: TestKernel) => (await kernel.http.get('/api/acme-honest/say')).body;
   const statusOf = (kernel: TestKernel) => kernel.daemon.kernel.extensions().find(({ id }) => id === ID);
 
   for (const isolation of ['isolated', 'walled'])

@@ -56,6 +56,9 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'mcp-session-id': 'forged',
 };
 
+/** An isolated extension makes the daemon ask for one. */
+const KEY = 'the-key-of-this-test';
+
 describe('an answer of an extension from elsewhere', function () {
   this.timeout(60_000);
   let kernel: TestKernel;
@@ -68,14 +71,14 @@ describe('an answer of an extension from elsewhere', function () {
           return { kind: req.body.kind ?? 'json', status: req.body.status ?? 200, contentType: req.body.contentType, body: req.body.body ?? 'text', headers: req.body.headers ?? {} };
         } }));`,
     });
-    kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`, strangers: [one] });
+    kernel = await bootTestKernel({ config: `api_key = "${KEY}"\n${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`, strangers: [one] });
   });
   after(async () => {
     await stopTestKernels();
     await removeStrangers();
   });
   const ask = (body: object): Promise<Response> =>
-    fetch(`${kernel.url}/api/${ID}/any`, { method: 'POST', redirect: 'manual', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    fetch(`${kernel.url}/api/${ID}/any`, { method: 'POST', redirect: 'manual', headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` }, body: JSON.stringify(body) });
 
   for (const kind of ['json', 'bytes', 'error'])
     it(`says nothing by headers that a browser, a proxy or a client would obey (${kind})`, async () => {

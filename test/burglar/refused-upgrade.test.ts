@@ -22,8 +22,8 @@ const notes = (version: string, { migrations = '', rest = '', activate = '' }: {
   rest: `tables: [Notes], migrations: [{ name: '0001_init', up: (m) => m.createTable('notes', columns) }, ${migrations}], ${rest}`,
   activate: `${activate} const rows = api.ownedRows(ctx.db, Notes, { order: [{ column: 'id' }], missing: () => new Error('none') });
     ctx.routes.add(
-      api.defineRoute({ id: 'addNote', method: 'POST', path: '/api/acme/notes', summary: 'Adds', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { await ctx.db.commit([rows.insert({ id: ctx.ids.uuid(), owner_id: req.actor.ownerId, text: '${version}' })]); return api.reply(200, {}); } }),
-      api.defineRoute({ id: 'listNotes', method: 'GET', path: '/api/acme/notes', summary: 'Lists', auth: 'bearer', permission: 'acme.read', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { const { rows: all } = await rows.page(req.actor, { limit: 10 }); return api.reply(200, { version: '${version}', texts: all.map(({ text }) => text) }); } }),
+      api.defineRoute({ id: 'addNote', method: 'POST', path: '/api/acme-notes/notes', summary: 'Adds', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { await ctx.db.commit([rows.insert({ id: ctx.ids.uuid(), owner_id: req.actor.ownerId, text: '${version}' })]); return api.reply(200, {}); } }),
+      api.defineRoute({ id: 'listNotes', method: 'GET', path: '/api/acme-notes/notes', summary: 'Lists', auth: 'bearer', permission: 'acme.read', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { const { rows: all } = await rows.page(req.actor, { limit: 10 }); return api.reply(200, { version: '${version}', texts: all.map(({ text }) => text) }); } }),
     );`,
 });
 
@@ -51,11 +51,11 @@ describe('an upgrade that is refused', function () {
     await stopTestKernels();
     await removeStrangers();
   });
-  const list = async (http: TestHttp) => (await http.expect(200, 'GET', '/api/acme/notes')).body;
+  const list = async (http: TestHttp) => (await http.expect(200, 'GET', '/api/acme-notes/notes')).body;
   const installed = async (settings = ''): Promise<TestKernel> => {
     const kernel = await bootTestKernel({ config: `${OPEN_RATE}${CONFIG}${settings}` });
     await kernel.daemon.kernel.installation.install({ source: await packaged(notes('1.0.0')), enable: true });
-    for (let i = 0; i < 2; i++) await kernel.http.expect(200, 'POST', '/api/acme/notes');
+    for (let i = 0; i < 2; i++) await kernel.http.expect(200, 'POST', '/api/acme-notes/notes');
     return kernel;
   };
 
@@ -66,7 +66,7 @@ describe('an upgrade that is refused', function () {
         const { installation } = kernel.daemon.kernel;
         expect(await codeOf(installation.upgrade(ID, { source: await packaged(notes('2.0.0', version)) }))).to.equal('daemon_upgrade_failed');
         expect(await list(kernel.http)).to.deep.equal(kept);
-        await kernel.http.expect(200, 'POST', '/api/acme/notes');
+        await kernel.http.expect(200, 'POST', '/api/acme-notes/notes');
         const status = kernel.daemon.kernel.extensions().find(({ id }) => id === ID);
         expect([status?.state, status?.version]).to.deep.equal(['active', '1.0.0']);
         expect(status?.reason).to.contain('2.0.0 did not start');
@@ -112,7 +112,7 @@ describe('an upgrade that is refused', function () {
     const at = await realpath(await mkdtemp(join(tmpdir(), 'svc-home-')));
     const first = await bootTestKernel({ home: at, config: `${OPEN_RATE}${CONFIG}` });
     await first.daemon.kernel.installation.install({ source: await packaged(notes('1.0.0')), enable: true });
-    for (let i = 0; i < 2; i++) await first.http.expect(200, 'POST', '/api/acme/notes');
+    for (let i = 0; i < 2; i++) await first.http.expect(200, 'POST', '/api/acme-notes/notes');
     await first.stop();
     const { withLocalInstaller } = await import('@svc/daemon/strangers/local-installer');
     const { upgradeFrom } = await import('@svc/installer/install');
@@ -143,7 +143,7 @@ describeOnEngines('a daemon that is killed between migration and switch', functi
     const home = await newHome(CONFIG);
     const first = await startDaemon(home);
     await first.http().expect(200, 'POST', '/api/extensions/install', { path: await packaged(notes('1.0.0')), grants: 'all', enable: true });
-    for (let i = 0; i < 2; i++) await first.http().expect(200, 'POST', '/api/acme/notes');
+    for (let i = 0; i < 2; i++) await first.http().expect(200, 'POST', '/api/acme-notes/notes');
     const source = await packaged(notes('2.0.0', { migrations: LOSES, rest: 'start() { return new Promise(() => undefined); },' }));
     const upgrading = first
       .http()
@@ -161,7 +161,7 @@ describeOnEngines('a daemon that is killed between migration and switch', functi
     await upgrading;
 
     const second = await startDaemon(home);
-    expect((await second.http().expect(200, 'GET', '/api/acme/notes')).body).to.deep.equal(kept);
+    expect((await second.http().expect(200, 'GET', '/api/acme-notes/notes')).body).to.deep.equal(kept);
     const { body } = await second.http().expect(200, 'GET', `/api/extensions/${ID}`);
     expect([body.state, body.version]).to.deep.equal(['active', '1.0.0']);
     expect(body.reason).to.contain('the daemon ended while it tried 2.0.0; 1.0.0 is back, with its tables as they were');

@@ -9,8 +9,8 @@ import { endDaemons, newHome, packaged, startDaemon, until } from './real-daemon
 
 const ID = 'acme-deaf';
 const ROUTES = `ctx.routes.add(
-  api.defineRoute({ id: 'loop', method: 'POST', path: '/api/acme/loop', summary: 'Never ends', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => { for (;;); } }),
-  api.defineRoute({ id: 'calm', method: 'POST', path: '/api/acme/calm', summary: 'Answers', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => api.reply(200, {}) }),
+  api.defineRoute({ id: 'loop', method: 'POST', path: '/api/acme-deaf/loop', summary: 'Never ends', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => { for (;;); } }),
+  api.defineRoute({ id: 'calm', method: 'POST', path: '/api/acme-deaf/calm', summary: 'Answers', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => api.reply(200, {}) }),
 );`;
 const deaf: StrangerSpec = { id: ID, activate: ROUTES };
 
@@ -44,7 +44,7 @@ describe('the process of an extension', function () {
       const home = await newHome(`[extensions]\nthird_party = "any"\nisolation = "${isolation}"\n`);
       const daemon = await startDaemon(home);
       await daemon.http().expect(200, 'POST', '/api/extensions/install', { path: await packaged(deaf), grants: 'all', enable: true });
-      await daemon.http().expect(200, 'POST', '/api/acme/calm');
+      await daemon.http().expect(200, 'POST', '/api/acme-deaf/calm');
       const { body } = await daemon.http().expect(200, 'GET', `/api/extensions/${ID}`);
       const family = await familyOf(Number(body.process.pid));
       expect(await readdir(join(home, 'data/children')).catch(() => readdir(join(home, 'data'))), 'it is recorded for the next start').to.satisfy((names: string[]) =>
@@ -52,7 +52,7 @@ describe('the process of an extension', function () {
       );
       const looping = daemon
         .http()
-        .post('/api/acme/loop')
+        .post('/api/acme-deaf/loop')
         .catch(() => undefined);
       await sleep(500);
       daemon.process.kill('SIGKILL');
@@ -65,7 +65,7 @@ describe('the process of an extension', function () {
       if (isolation === 'walled' && (await wallFault()) !== undefined) this.skip();
       const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`, strangers: [await stranger({ ...deaf, isolation })] });
       for (let times = 0; times < 10; times++) {
-        await kernel.http.expect(200, 'POST', '/api/acme/calm');
+        await kernel.http.expect(200, 'POST', '/api/acme-deaf/calm');
         const pid = Number(kernel.daemon.kernel.extensions().find(({ id }) => id === ID)?.process?.pid);
         expect(pid, 'of the generation that serves').to.be.greaterThan(1);
         for (const one of await familyOf(pid)) {

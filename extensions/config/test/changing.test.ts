@@ -176,7 +176,7 @@ describe('a setting changed over HTTP', function () {
     it('with 409 while the file has a syntax error, is no text, or is no file', async () => {
       const kernel = await bootTestKernel({ config });
       await writeFile(fileOf(kernel), `${config}oops\n`);
-      await expectRefused(kernel, ['runs.max_active', 8], 409, 'config_file_invalid', /line 7/);
+      await expectRefused(kernel, ['runs.max_active', 8], 409, 'config_file_invalid', /line 8/);
       await writeFile(fileOf(kernel), Buffer.concat([Buffer.from(config), Buffer.from('# gr\xfcn\n', 'latin1')]));
       await expectRefused(kernel, ['runs.max_active', 8], 409, 'config_file_invalid', /UTF-8/);
       await rm(fileOf(kernel));

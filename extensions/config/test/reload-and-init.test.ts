@@ -14,7 +14,7 @@ describe('config.toml', function () {
       const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\ndisable = ["ratelimit"]\n[security]\nrequired = ["auth"]\n` });
       await writeFile(
         join(kernel.home, 'config.toml'),
-        '[api]\nrate_limit_per_second = 100000\nkeep_alive_secs = 9\n[log]\nlevel = "warn"\n[rate_limit]\nwindow_secs = 61\nmax_ws_per_ip = 10000\n[extensions]\ndisable = ["ratelimit"]\n[security]\nrequired = ["auth"]\n',
+        '[api]\nrate_limit_per_second = 100000\nkeep_alive_secs = 9\n[log]\nlevel = "warn"\n[rate_limit]\nwindow_secs = 61\nmax_ws_per_ip = 10000\nmax_ws_per_user = 10000\n[extensions]\ndisable = ["ratelimit"]\n[security]\nrequired = ["auth"]\n',
       );
 
       const { body } = await kernel.http.expect(200, 'POST', '/api/config/reload');
@@ -35,7 +35,7 @@ describe('config.toml', function () {
       await writeFile(join(kernel.home, 'config.toml'), `${OPEN_RATE}[log]\nlevel = "warn"\n[runs]\nmax_active = 0\n`);
       const { body } = await kernel.http.expect(200, 'POST', '/api/config/reload');
       expect(body).to.deep.include({ status: 'partial', hot_actions_applied: ['log.level'], restart_required: false });
-      expect(body.warnings).to.deep.equal(['config.toml:8: [runs] max_active must be a whole number from 1 to 100000, got 0']);
+      expect(body.warnings).to.deep.equal(['config.toml:9: [runs] max_active must be a whole number from 1 to 100000, got 0']);
     });
 
     it('refuses what is no TOML, and the former settings stay', async () => {

@@ -28,7 +28,7 @@ describe('svc usage', () => {
   ]) {
     it(`\`svc ${args.join(' ')}\` is the help of that subcommand`, async () => {
       const { code, stdout } = await bench.run(args);
-      expect([code, stdout.split('\n')[0]]).to.deep.equal([0, 'Usage: svc agent kill [options] <agents...>']);
+      expect([code, stdout.split('\n')[0]]).to.deep.equal([0, 'Usage: svc agent kill|rm [options] <agents...>']);
     });
   }
 

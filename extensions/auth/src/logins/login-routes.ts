@@ -46,7 +46,7 @@ const Caller = Type.Object(
 
 const LOOPBACK = /^(127\.|::1$)/;
 
-/** All are public: they judge by themselves what the caller brings. */
+/** All but the links are public: they check by themselves what the caller brings. */
 export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
   const defineRoute = routeGroup({ area: 'auth' });
   return [
@@ -88,9 +88,11 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       summary: 'Make a code that logs a browser in',
       description:
         'For a program that has a key and opens a browser: the code serves once, for two minutes, in POST /auth/session. In an address it belongs behind the #, which no server and no log sees: `/#/?login=CODE`. Needs the key in a header; a login is not enough. The process that made it takes it back: behind a proxy that spreads calls over several daemons it may be unknown.',
-      auth: 'public',
+      auth: 'bearer',
+      permission: 'auth.read',
+      cost: 5,
       audit: 'login_link_created',
-      errors: [401, 409, 429],
+      errors: [401, 409],
       responses: { 200: Type.Object({ code: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }, { 'x-name': 'LoginLink' }) },
       handler: async (req) => makeLink(deps, req),
     }),

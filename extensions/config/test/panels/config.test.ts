@@ -26,7 +26,7 @@ describe('the panel of the settings', function () {
   it('shows each setting with its value and where that is from; each view is well made', async () => {
     const kernel = await bootTestKernel({ config: `${OPEN_RATE}[log]\nlevel = "warn" # quiet\n[models]\ncatalog_public_key = "${SECRET}"\n`, env: { SVC__RUNS__MAX_ACTIVE: '77' } });
     const { page, mistakes } = await chromium.open(at(kernel, '/log'));
-    await row(page, 'log.level').getByText('config.toml, line 6').waitFor();
+    await row(page, 'log.level').getByText('config.toml, line 7').waitFor();
     expect(await page.getByRole('combobox', { name: 'Level' }).inputValue()).to.equal('warn');
     await expectWellMade(page, 'one section of the settings');
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Runs' }).click();

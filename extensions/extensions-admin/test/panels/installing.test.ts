@@ -22,7 +22,7 @@ describe('installing by the page', function () {
   });
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'svc-install-page-'));
-    kernel = await bootTestKernel({ config: OPEN_RATE });
+    kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nisolation = "isolated"\n` });
   });
   afterEach(async () => {
     await stopTestKernels();

@@ -71,7 +71,8 @@ const createStops = (): Stops => {
       const going = lives.filter(({ phase }) => phase !== 'over');
       for (const { id, runId } of going) if (runId === undefined) unnamed.add(id);
       const ids = new Set([...runs.flatMap(({ status, run_id }) => (GOING_ON.includes(status) ? [run_id] : [])), ...going.flatMap(({ runId }) => runId ?? [])]);
-      await Promise.all([...ids].map((id) => daemon.call('stopRun', { id })));
+      // The newest first: when the one that runs has ended, the next in the queue begins. Ids are in the order of their time.
+      for (const id of [...ids].sort().reverse()) await daemon.call('stopRun', { id });
     },
     heard: (live) => {
       if (live?.runId === undefined || !unnamed.delete(live.id)) return;

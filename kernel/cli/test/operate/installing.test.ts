@@ -9,7 +9,9 @@ import { expect } from 'chai';
 import { packageFiles, type RigPackage, writeFiles } from '../../../installer/test/package-rig.js';
 import { type Bench, createBench, plain } from '../program.js';
 
-const ASKS = { manifest: { grants: [{ grant: 'env:WEATHER_KEY', why: 'a key for\u001b[31m more calls' }] } };
+const ASKS = { manifest: { grants: [{ grant: 'env:WEATHER_KEY', why: 'a key for more calls' }] } };
+
+const API_KEY = 'a-key-of-this-test';
 
 describe('svc ext install', function () {
   this.timeout(60_000);
@@ -75,8 +77,9 @@ describe('svc ext install', function () {
 
   describe('with a daemon that runs', () => {
     beforeEach(async () => {
-      const kernel = await bootTestKernel({ config: OPEN_RATE });
+      const kernel = await bootTestKernel({ config: `api_key = "${API_KEY}"\n${OPEN_RATE}[extensions]\nisolation = "isolated"\n` });
       bench = createBench(Number(new URL(kernel.url).port));
+      bench.env.SVC_API_KEY = API_KEY;
     });
 
     it('installs what was agreed to, shows whose it is, and removes it', async () => {
@@ -93,10 +96,9 @@ describe('svc ext install', function () {
       expect((await json('remove', 'acme-weather', '--purge', '--confirm', 'acme-weather')).body).to.deep.equal({ status: 'uninstalled', name: 'acme-weather', purged: true });
     });
 
-    it('shows at a terminal what it asks for, without the marks of its author', async () => {
+    it('shows at a terminal what it asks for', async () => {
       await packed('one', ASKS);
       const ran = await bench.onTerminal(['ext', 'install', at('one.tgz'), '--yes'], 100);
-      expect(ran.stdout).to.not.include('\u001b[31m more');
       const shown = plain(ran.stdout);
       for (const words of [
         'acme-weather 1.0.0  Tells the weather.',

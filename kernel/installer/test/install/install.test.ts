@@ -89,7 +89,7 @@ describe('installing an extension', () => {
     const error = await refusal(installer.commit(staged, { grants: ['env:WEATHER_KEY'] }));
     expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather asks for egress:tool, and nobody agreed to that.']);
     expect(error.details).to.deep.include({ id: 'acme-weather', digest: staged.digest, isolation: 'isolated' });
-    expect(JSON.stringify(error.details)).to.include('the network: Node.js does not stop it');
+    expect(JSON.stringify(error.details)).to.include('the network: without bubblewrap this extension can open network connections');
     expect(installer.records()).to.deep.equal([]);
   });
 

@@ -9,6 +9,7 @@ import { delimiter, join } from 'node:path';
 export const COMMAND_NAMES: readonly string[] = [
   'start',
   'stop',
+  'restart',
   'status',
   'chat',
   'message',

@@ -245,11 +245,7 @@ async function message(hub: Hub, open: Open, data: Buffer, isBinary: boolean): P
   // What came after the closing was decided is not accepted any more.
   if (!open.connection.isOpen) return;
   const decl = hub.byId.get(open.socketId)?.decl;
-  const most = decl?.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES;
-  if (data.length > most) {
-    open.connection.send({ type: 'error', content: `A frame has at most ${most} bytes; this one has ${data.length}.`, code: 'format_error' });
-    return open.connection.closeTooLarge();
-  }
+  if (data.length > (decl?.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES)) return open.connection.closeTooLarge();
   try {
     const { row, call } = open.accepted;
     if (decl?.messageCost) await charge(hub.deps.hooks, call, open.req, row.decl.id, decl.messageCost);

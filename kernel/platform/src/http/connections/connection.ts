@@ -72,6 +72,7 @@ export class SocketConnection implements Connection {
   #missedPings = 0;
   readonly #now: () => number;
   readonly #meter: FrameMeter;
+  readonly #maxMessageBytes: number;
   #refused = 0;
   #refusedAtMs = 0;
 
@@ -87,6 +88,7 @@ export class SocketConnection implements Connection {
     this.#streams = streams;
     this.#projections = projections;
     this.#now = now;
+    this.#maxMessageBytes = maxMessageBytes;
     this.#meter = createFrameMeter(ws, socket, {
       share,
       turns,
@@ -158,6 +160,7 @@ export class SocketConnection implements Connection {
   }
 
   closeTooLarge(): void {
+    this.send({ type: 'error', content: `A frame has at most ${this.#maxMessageBytes} bytes.`, code: 'format_error' });
     this.#hangUp(CLOSE.tooLarge, 'the frame is too large');
   }
 
