@@ -1,6 +1,7 @@
 /** The daemon as it ships, in a process of its own: what is claimed of its end can only be seen from outside. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,13 +45,19 @@ export const startDaemon = async (
       said = (said + text).slice(-100_000);
     });
   const gone = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null }));
-  const http = new TestHttp(`http://127.0.0.1:${port}`);
+  const http = new TestHttp(`http://127.0.0.1:${port}`, () => ownerKey(home));
   const daemon: RealDaemon = { pid: child.pid ?? 0, process: child, http: () => http, gone, said: () => said };
   running.add(daemon);
   void gone.then(() => running.delete(daemon));
   if (isReady) await until(async () => child.exitCode !== null || (await readFile(join(home, 'daemon.json'), 'utf8').catch(() => '')) !== '', readyMs);
   if (isReady && child.exitCode !== null) throw new Error(`the daemon ended: ${said}`);
   return daemon;
+};
+
+/** The key that the daemon makes before it starts an isolated extension; svc sends it the same way. */
+const ownerKey = (home: string): string | undefined => {
+  const file = join(home, 'owner.key');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 };
 
 const freePort = async (): Promise<number> => {

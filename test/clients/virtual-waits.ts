@@ -5,8 +5,8 @@ const SHORTEST_MS = 900;
 /** LangChain's longest. */
 const LONGEST_MS = 64_000;
 
-/** The daemon runs in this process too: how long it leaves a stream without headers stays real. */
-const DAEMONS_OWN_MS = 15_000;
+/** The daemon runs in this process too: how long it leaves a stream without headers, and a statement to the database, stays real. */
+const DAEMONS_OWN_MS = [15_000, 60_000];
 
 export interface VirtualWaits {
   /** What was waited in all, in milliseconds. */
@@ -29,7 +29,7 @@ export const virtualWaits = (clock: VirtualClock): VirtualWaits => {
     moves.delete(moving);
   };
   const played = (fn: (...args: unknown[]) => void, ms = 0, ...args: unknown[]): NodeJS.Timeout => {
-    if (ms < SHORTEST_MS || ms > LONGEST_MS || ms === DAEMONS_OWN_MS) return real(fn, ms, ...args);
+    if (ms < SHORTEST_MS || ms > LONGEST_MS || DAEMONS_OWN_MS.includes(ms)) return real(fn, ms, ...args);
     waited += ms;
     return real(() => void move(ms).then(() => fn(...args)), 0);
   };
