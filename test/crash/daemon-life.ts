@@ -1,10 +1,10 @@
 /** One life of the daemon in a process of its own, from its start to whatever ends it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { databaseOfHome, OPEN_RATE, releaseFile } from '@svc/testing';
+import { databaseOfHome, OPEN_RATE, releaseFile, TestHttp } from '@svc/testing';
 import { COUNTABLE } from './countable-tools.js';
 import type { Database } from './account/ledger.js';
 
@@ -21,12 +21,13 @@ export interface Place {
   clean(): void;
 }
 
-export const createPlace = async (providerUrl: string): Promise<Place> => {
+/** `settings`: tables of config.toml beside the usual ones. */
+export const createPlace = async (providerUrl: string, settings = ''): Promise<Place> => {
   const root = mkdtempSync(join(tmpdir(), 'svc-crash-'));
   const [home, effects] = [join(root, 'home'), join(root, 'effects')];
   mkdirSync(home);
   mkdirSync(effects);
-  writeFileSync(join(home, 'config.toml'), configFor(providerUrl));
+  writeFileSync(join(home, 'config.toml'), `${configFor(providerUrl)}${settings}`);
   const env = await databaseOfHome(home);
   return {
     home,
@@ -69,6 +70,14 @@ export interface Life {
 }
 
 const alive = new Set<ChildProcess>();
+const homes = new Map<string, string>();
+
+/** With the key that the daemon makes before it starts a command without a sandbox, as svc sends it. */
+export const httpOf = (url: string): TestHttp =>
+  new TestHttp(url, () => {
+    const file = join(homes.get(url) ?? '', 'owner.key');
+    return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+  });
 
 export const beginLife = (place: Place, life: number, crashAt?: string): Life => {
   const child = spawn(process.execPath, [PROGRAM], {
@@ -98,7 +107,11 @@ export const beginLife = (place: Place, life: number, crashAt?: string): Life =>
   void gone.then(() => {
     isOver = true;
   });
-  return { pid: child.pid ?? 0, url: Promise.race([readyUrl(child), gone.then(() => undefined)]), gone, isOver: () => isOver, kill: () => void child.kill('SIGKILL') };
+  const ready = readyUrl(child).then((url) => {
+    homes.set(url, place.home);
+    return url;
+  });
+  return { pid: child.pid ?? 0, url: Promise.race([ready, gone.then(() => undefined)]), gone, isOver: () => isOver, kill: () => void child.kill('SIGKILL') };
 };
 
 const readyUrl = (child: ChildProcess): Promise<string> =>

@@ -1,6 +1,6 @@
 /** The doors that a message comes in by, as clients use them: each keeps what it saw before the daemon died. */
-import { TestHttp } from '@svc/testing';
 import WebSocket from 'ws';
+import { httpOf } from './daemon-life.js';
 
 export type ClientDoor = 'rest' | 'sse' | 'openai' | 'ws';
 
@@ -38,11 +38,11 @@ export const send = async (url: string, agentId: string, message: Message): Prom
 
 /** The same request as often as it is sent: a session of this id is there afterwards. */
 const beginSession = async (url: string, agentId: string, sessionId: string): Promise<void> =>
-  void (await new TestHttp(url).expect(200, 'POST', `/api/agents/${agentId}/sessions`, { session_id: sessionId, activate: false }));
+  void (await httpOf(url).expect(200, 'POST', `/api/agents/${agentId}/sessions`, { session_id: sessionId, activate: false }));
 
 const overHttp = async (url: string, agentId: string, message: Message, seen: Seen): Promise<void> => {
   const [path, body] = requestOf(agentId, message);
-  const response = await new TestHttp(url).raw('POST', path, body, message.key === undefined ? {} : { 'idempotency-key': message.key });
+  const response = await httpOf(url).raw('POST', path, body, message.key === undefined ? {} : { 'idempotency-key': message.key });
   seen.status = response.status;
   // A refusal acknowledges nothing.
   seen.acknowledged = response.ok;
@@ -106,6 +106,6 @@ max_iterations = 40
 
 /** An agent of the test: spawned once, under a key, in whichever life that succeeds. Throws when the daemon dies meanwhile. */
 export const ensureAgent = async (url: string, name = 'counter'): Promise<string> => {
-  const { body } = await new TestHttp(url).expect(201, 'POST', '/api/agents', { manifest_toml: manifestOf(name) }, { 'idempotency-key': `spawn-${name}` });
+  const { body } = await httpOf(url).expect(201, 'POST', '/api/agents', { manifest_toml: manifestOf(name) }, { 'idempotency-key': `spawn-${name}` });
   return body.agent_id;
 };

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTimeOf } from '@svc/platform/doors/child/process-identity';
-import { TestHttp } from '@svc/testing';
+
 import { expect } from 'chai';
-import { type Place, beginLife, createPlace, endLives, until } from './daemon-life.js';
+import { type Place, beginLife, createPlace, endLives, httpOf, until } from './daemon-life.js';
 import { ensureAgent, send } from './doors.js';
 import { answerTo, type PlannedModel, startPlannedModel } from './planned-model.js';
 import { storyOf } from './scenario.js';
@@ -15,7 +15,8 @@ describe('a child process that survived the daemon', () => {
 
   before(async () => {
     model = await startPlannedModel();
-    place = await createPlace(model.url);
+    // In the sandbox a command ends with the daemon.
+    place = await createPlace(model.url, '[tools]\nsandbox = "off"\n');
   });
   afterEach(endLives);
   after(async () => {
@@ -55,7 +56,7 @@ describe('a child process that survived the daemon', () => {
 
     expect(again.answer).to.equal(answerTo(story.plan.mark));
     expect(await Promise.all(aliveAtRequest)).to.deep.equal([false, false]);
-    const events = await new TestHttp((await second.url) ?? '').events('POST', `/api/agents/${agentId}/message/stream`, { message: story.message.text }, { 'last-event-id': `${again.runId}.1.1` });
+    const events = await httpOf((await second.url) ?? '').events('POST', `/api/agents/${agentId}/message/stream`, { message: story.message.text }, { 'last-event-id': `${again.runId}.1.1` });
     expect(events.find((event) => event.event === 'tool_result')?.data.result).to.contain('not known whether it took effect');
   });
 
@@ -65,7 +66,7 @@ describe('a child process that survived the daemon', () => {
     const first = beginLife(place, 3);
     const url = (await first.url) ?? '';
     const agentId = await ensureAgent(url);
-    const invoke = (base: string, tool: string, body: object) => new TestHttp(base).post(`/api/tools/${tool}/invoke?agent_id=${agentId}`, body);
+    const invoke = (base: string, tool: string, body: object) => httpOf(base).post(`/api/tools/${tool}/invoke?agent_id=${agentId}`, body);
     const started = await invoke(url, 'process_start', { command: `setsid sh -c 'echo $$ > ${pidFile}; exec sleep 300' & exec sleep 300` });
     const processId: string = /process (\S+):/.exec(started.body.content)?.[1] ?? '';
     await until(async () => (await pidIn(pidFile)) > 0, 15_000);
@@ -99,7 +100,7 @@ describe('a child process that survived the daemon', () => {
       const again = await send(next, agentId, story.message);
 
       expect(again.answer).to.equal(answerTo(story.plan.mark));
-      const events = await new TestHttp(next).events('POST', `/api/agents/${agentId}/message/stream`, { message: story.message.text }, { 'last-event-id': `${again.runId}.1.1` });
+      const events = await httpOf(next).events('POST', `/api/agents/${agentId}/message/stream`, { message: story.message.text }, { 'last-event-id': `${again.runId}.1.1` });
       const result: string = events.find((event) => event.event === 'tool_result')?.data.result;
       expect(result).to.match(/was lost: the daemon stopped while it ran.*not started a second time/s);
       const pids = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean);

@@ -20,8 +20,8 @@ const notes = (version: string, more: Partial<StrangerSpec> = {}): StrangerSpec 
   rest: "tables: [Notes], migrations: [api.createTables('0001_init', [Notes])],",
   activate: `const rows = api.ownedRows(ctx.db, Notes, { order: [{ column: 'id' }], missing: () => new Error('none') });
     ctx.routes.add(
-      api.defineRoute({ id: 'addNote', method: 'POST', path: '/api/acme/notes', summary: 'Adds', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { await ctx.db.commit([rows.insert({ id: ctx.ids.uuid(), owner_id: req.actor.ownerId, text: '${version}' })]); return api.reply(200, {}); } }),
-      api.defineRoute({ id: 'listNotes', method: 'GET', path: '/api/acme/notes', summary: 'Lists', auth: 'bearer', permission: 'acme.read', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { const { rows: all } = await rows.page(req.actor, { limit: 10 }); return api.reply(200, { version: '${version}', texts: all.map(({ text }) => text) }); } }),
+      api.defineRoute({ id: 'addNote', method: 'POST', path: '/api/acme-notes/notes', summary: 'Adds', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { await ctx.db.commit([rows.insert({ id: ctx.ids.uuid(), owner_id: req.actor.ownerId, text: '${version}' })]); return api.reply(200, {}); } }),
+      api.defineRoute({ id: 'listNotes', method: 'GET', path: '/api/acme-notes/notes', summary: 'Lists', auth: 'bearer', permission: 'acme.read', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { const { rows: all } = await rows.page(req.actor, { limit: 10 }); return api.reply(200, { version: '${version}', texts: all.map(({ text }) => text) }); } }),
     );`,
   ...more,
 });
@@ -54,7 +54,7 @@ describe('an extension that is installed while the daemon runs', function () {
     folders.push(folder);
     return folder;
   };
-  const list = async (kernel: TestKernel) => (await kernel.http.expect(200, 'GET', '/api/acme/notes')).body;
+  const list = async (kernel: TestKernel) => (await kernel.http.expect(200, 'GET', '/api/acme-notes/notes')).body;
   const installation = (kernel: TestKernel) => kernel.daemon.kernel.installation;
 
   it('answers at once, is there after a restart, and gone when it was removed, its rows kept or purged', async () => {
@@ -63,14 +63,14 @@ describe('an extension that is installed while the daemon runs', function () {
     const status = await installation(first).install({ source: await packaged(notes('1.0.0')), enable: true });
     expect(status).to.deep.include({ id: ID, version: '1.0.0', state: 'active', bundled: false });
     expect(status.origin).to.deep.include({ trust: 'unsigned', isolation: 'isolated', isolationWhy: 'the setting isolation of [extensions] says so', publisher: null });
-    await first.http.expect(200, 'POST', '/api/acme/notes');
+    await first.http.expect(200, 'POST', '/api/acme-notes/notes');
     expect(await list(first)).to.deep.equal({ version: '1.0.0', texts: ['1.0.0'] });
     await first.stop();
 
     const second = await bootTestKernel({ home: at, config: CONFIG });
     expect(await list(second)).to.deep.equal({ version: '1.0.0', texts: ['1.0.0'] });
     await installation(second).uninstall(ID, { purge: false });
-    expect((await second.http.get('/api/acme/notes')).status).to.equal(404);
+    expect((await second.http.get('/api/acme-notes/notes')).status).to.equal(404);
     await installation(second).install({ source: await packaged(notes('1.0.1')), enable: true });
     expect(await list(second), 'its rows were kept').to.deep.equal({ version: '1.0.1', texts: ['1.0.0'] });
     await installation(second).uninstall(ID, { purge: true });
@@ -111,7 +111,7 @@ describe('an extension that is installed while the daemon runs', function () {
     expect(await offerOf({ ...base, manifest: { tables: ['notes'], hooks: [{ name: 'tool.before', why: 'it looks' }] } })).to.deep.equal(['hook:tool.before']);
     expect(await offerOf({ ...base, manifest: { tables: ['notes'], events: { listens: ['run.ended'] } } })).to.deep.equal(['event:run.ended']);
     expect(await offerOf({ ...base, manifest: { tables: ['notes'], optional: { agents: '^1' } } })).to.deep.equal(['service:agents']);
-    expect(await offerOf({ ...base, activate: base.activate.replaceAll("auth: 'bearer'", "auth: 'public'") })).to.deep.equal(['public:GET /api/acme/notes', 'public:POST /api/acme/notes']);
+    expect(await offerOf({ ...base, activate: base.activate.replaceAll("auth: 'bearer'", "auth: 'public'") })).to.deep.equal(['public:GET /api/acme-notes/notes', 'public:POST /api/acme-notes/notes']);
     const source = await packaged({ ...base, manifest: { tables: ['notes'], hooks: [{ name: 'tool.before' }] }, activate: `${base.activate} ctx.hooks.tap(api.ToolBefore, () => undefined);` });
     expect(await codeOf(installation(kernel).upgrade(ID, { source }))).to.equal('install_needs_consent');
     expect((await installation(kernel).upgrade(ID, { source, grants: ['hook:tool.before'] })).extension.version).to.equal('2.0.0');
@@ -125,7 +125,7 @@ describe('an extension that is installed while the daemon runs', function () {
   it('is upgraded under its callers, and goes back to the version of before', async () => {
     const kernel = await bootTestKernel({ config: CONFIG });
     await installation(kernel).install({ source: await packaged(notes('1.0.0')), enable: true });
-    await kernel.http.expect(200, 'POST', '/api/acme/notes');
+    await kernel.http.expect(200, 'POST', '/api/acme-notes/notes');
     const source = await packaged(notes('2.0.0'));
     const dry = await installation(kernel).upgrade(ID, { source, dryRun: true });
     expect([dry.outcome, dry.offer.version, dry.offer.replaces?.version]).to.deep.equal(['offered', '2.0.0', '1.0.0']);
@@ -169,7 +169,7 @@ describe('an extension that is installed while the daemon runs', function () {
       it(`when the ${what} of a new one`, async () => {
         const kernel = await bootTestKernel({ config: CONFIG });
         await installation(kernel).install({ source: await packaged(notes('1.0.0')), enable: true });
-        for (let i = 0; i < 2; i++) await kernel.http.expect(200, 'POST', '/api/acme/notes');
+        for (let i = 0; i < 2; i++) await kernel.http.expect(200, 'POST', '/api/acme-notes/notes');
         const source = await packaged(notes('2.0.0', spec));
         const error = await installation(kernel)
           .upgrade(ID, { source })
@@ -196,7 +196,7 @@ describe('an extension that is installed while the daemon runs', function () {
     await writeFile(join(folder, 'dist/more.js'), '// added');
 
     const second = await bootTestKernel({ home: at, config: CONFIG });
-    expect((await second.http.get('/api/acme/notes')).status).to.equal(404);
+    expect((await second.http.get('/api/acme-notes/notes')).status).to.equal(404);
     expect(installation(second).refused()).to.have.length(1);
     expect(installation(second).refused()[0]).to.include({ id: ID, code: 'install_modified' });
     expect((await second.http.get('/api/health')).status).to.equal(200);
@@ -226,13 +226,13 @@ describe('an extension that is installed while the daemon runs', function () {
 
     const trust = join(at, 'data/extensions/trust.toml');
     await writeFile(trust, `${await readFile(trust, 'utf8')}\nrevoked = "2026-01-01T00:00:00Z"\n`);
-    while ((await kernel.http.get('/api/acme/notes')).status === 200) await new Promise((resolve) => setTimeout(resolve, 100));
-    expect((await kernel.http.get('/api/acme/notes')).status).to.equal(404);
+    while ((await kernel.http.get('/api/acme-notes/notes')).status === 200) await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await kernel.http.get('/api/acme-notes/notes')).status).to.equal(404);
     expect(installation(kernel).refused()).to.deep.include.members([{ id: ID, code: 'install_revoked', message: installation(kernel).refused()[0]?.message }]);
     await kernel.stop();
 
     const again = await bootTestKernel({ home: at, config: OPEN_RATE });
-    expect((await again.http.get('/api/acme/notes')).status).to.equal(404);
+    expect((await again.http.get('/api/acme-notes/notes')).status).to.equal(404);
     expect(
       installation(again)
         .refused()

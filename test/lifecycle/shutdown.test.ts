@@ -86,7 +86,7 @@ describeOnEngines('a stop while runs take longer than it waits', () => {
     await svc.kernel.stop();
 
     const last = await chat.next('error', 'response');
-    expect([last.type, last.code, last.message_id, await chat.closed()]).to.deep.equal(['error', 'stream_stopping', 'm1', 1012]);
+    expect([last.type, last.reason, last.message_id, await chat.closed()]).to.deep.equal(['error', 'stream_stopping', 'm1', 1012]);
     release();
     const next = await restart();
     const again = await openChat(next.url, svc.agent.id);

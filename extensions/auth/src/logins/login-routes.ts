@@ -29,7 +29,7 @@ const LoginBody = Type.Object(
     code: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'In place of the key: the code of a link that a program made with it (POST /auth/links)' })),
     remember: Type.Optional(Type.Boolean({ description: 'For 30 days since it was last used, instead of 12 hours' })),
   },
-  { 'x-name': 'LoginRequest', description: 'One of `key` and `code`' },
+  { 'x-name': 'LoginRequest', minProperties: 1, description: 'One of `key` and `code`' },
 );
 const LoginAnswer = Type.Object({ role: Role, name: Name, expires_at: ExpiresAt }, { 'x-name': 'LoginAnswer' });
 const Caller = Type.Object(

@@ -80,6 +80,7 @@ describe('svc ext install', function () {
       const kernel = await bootTestKernel({ config: `api_key = "${API_KEY}"\n${OPEN_RATE}[extensions]\nisolation = "isolated"\n` });
       bench = createBench(Number(new URL(kernel.url).port));
       bench.env.SVC_API_KEY = API_KEY;
+      bench.env.SVC_HOME = kernel.home;
     });
 
     it('installs what was agreed to, shows whose it is, and removes it', async () => {

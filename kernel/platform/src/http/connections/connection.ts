@@ -72,7 +72,7 @@ export class SocketConnection implements Connection {
   #missedPings = 0;
   readonly #now: () => number;
   readonly #meter: FrameMeter;
-  readonly #maxMessageBytes: number;
+  readonly #maxMessageBytes: () => number;
   #refused = 0;
   #refusedAtMs = 0;
 
@@ -160,7 +160,7 @@ export class SocketConnection implements Connection {
   }
 
   closeTooLarge(): void {
-    this.send({ type: 'error', content: `A frame has at most ${this.#maxMessageBytes} bytes.`, code: 'format_error' });
+    this.send({ type: 'error', content: `A frame has at most ${this.#maxMessageBytes()} bytes.`, code: 'format_error' });
     this.#hangUp(CLOSE.tooLarge, 'the frame is too large');
   }
 
