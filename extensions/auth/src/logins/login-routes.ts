@@ -89,7 +89,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       description:
         'For a program that has a key and opens a browser: the code serves once, for two minutes, in POST /auth/session. In an address it belongs behind the #, which no server and no log sees: `/#/?login=CODE`. Needs the key in a header; a login is not enough. The process that made it takes it back: behind a proxy that spreads calls over several daemons it may be unknown.',
       auth: 'bearer',
-      permission: 'auth.read',
+      permission: 'auth.send',
       cost: 5,
       audit: 'login_link_created',
       errors: [401, 409],
