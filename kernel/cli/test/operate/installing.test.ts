@@ -88,7 +88,9 @@ describe('svc ext install', function () {
       expect(refused.code).to.equal(1);
       const done = await bench.run(['ext', 'install', 'one.tgz', '--grant', 'env:WEATHER_KEY', '--trust-key', '--enable']);
       expect([plain(done.stdout), done.code]).to.deep.equal(['✓ acme-weather is installed, and on.\n', 0]);
-      expect((await bench.run(['ext', 'list'])).stdout).to.match(new RegExp(`EXTENSION +STATE +SET BY +BY +[^\\n]*VERSION[^\\n]* +WHAT[^]*acme-weather +active +on \\(choice\\) +${key.keyId}[^\\n]* +1\\.0\\.0`));
+      expect((await bench.run(['ext', 'list'])).stdout).to.match(
+        new RegExp(`EXTENSION +STATE +SET BY +BY +[^\\n]*VERSION[^\\n]* +WHAT[^]*acme-weather +active +on \\(choice\\) +${key.keyId}[^\\n]* +1\\.0\\.0`),
+      );
       expect((await bench.run(['ext', 'info', 'acme-weather'])).stdout).to.match(/from +\S+one\.tgz[\s\S]*signed +with [0-9a-f]{16}[\s\S]*runs +isolated/);
       const more = await json('upgrade', 'acme-weather', '--to', await packed('two', { version: '2.0.0' }));
       expect(more.body).to.deep.include({ status: 'upgraded', version: '2.0.0', from: 'now' });
