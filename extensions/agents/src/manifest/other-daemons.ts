@@ -4,7 +4,7 @@
  * E1  An agent sends no key but the one kept for its provider, and its prompts to no address but the provider's.
  * E2  `api_key_env` is let pass where it says what holds anyway. It is taken with a warning, which names the key that is used, where its
  *     writer could not know the provider (`default`, one that is not here), or named the usual variable of another one.
- * E3  Any other variable names an account of its own, which is a limit: it stays for the judge, and so does another address.
+ * E3  Any other variable names an account of its own, which is a limit: the manifest check refuses it, and another address too.
  */
 import { isTable, type OptionalHandle } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';

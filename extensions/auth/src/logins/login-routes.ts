@@ -145,11 +145,11 @@ async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest): Promis
   return reply(200, { role: login.actor.role, ...shownOf(login.actor, login) }, givenCookie(req, id, login.expiresAt - clock.now()));
 }
 
-async function makeLink({ attempts, keyring, links, presentedKey }: LoginRouteDeps, req: Req): Promise<Reply> {
+async function makeLink({ keyring, links, presentedKey }: LoginRouteDeps, req: Req): Promise<Reply> {
   if (keyring().isOpen) throw authErrors.login_not_needed();
+  // A wrong key does not come this far: the route needs a caller. One that is known by its cookie has none.
   const key = presentedKey(req);
   if (key === undefined) throw authErrors.key_missing().with({ headers: WWW_AUTHENTICATE });
-  if (!keyring().find(key)) throw refusalOf(attempts, req.network, authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE }));
   const { code, forMs } = links.make(key);
   return reply(200, { code, expires_in: forMs / 1_000 }, { 'cache-control': 'no-store' });
 }
