@@ -26,10 +26,11 @@ describe('a channel', () => {
   let server: Server;
   let near: Socket;
   let far: Socket;
-  const ended: string[] = [];
+  let ended: string[] = [];
 
   beforeEach(async () => {
-    ended.length = 0;
+    // A list of this test's own: a channel of the test before may hear of its end only now.
+    ended = [];
     folder = await mkdtemp(join(tmpdir(), 'svc-channel-'));
     server = createServer();
     await new Promise<void>((resolve) => server.listen(join(folder, 's'), resolve));
@@ -44,8 +45,10 @@ describe('a channel', () => {
     await rm(folder, { recursive: true });
   });
 
-  const side = (stream: Socket, { serve = () => undefined, told = () => undefined }: Partial<Side>, name: string, isBounded = true) =>
-    new Peer({ stream, serve, told, isBounded, ended: ({ code }) => void ended.push(`${name} ${code}`) });
+  const side = (stream: Socket, { serve = () => undefined, told = () => undefined }: Partial<Side>, name: string, isBounded = true) => {
+    const own = ended;
+    return new Peer({ stream, serve, told, isBounded, ended: ({ code }) => void own.push(`${name} ${code}`) });
+  };
   const pair = (serve: Side['serve']) => ({ daemon: side(near, {}, 'daemon'), child: side(far, { serve }, 'child', false) });
 
   it('carries plain data as it is: lists with holes, bytes, numbers that JSON has not, keys of every kind', async () => {
@@ -187,7 +190,6 @@ describe('a channel', () => {
   describe('with a hostile side', () => {
     const daemonWith = (serve: Side['serve'] = () => new Promise(() => undefined)): Peer => side(near, { serve }, 'daemon');
     const isEnded = async (): Promise<string | undefined> => {
-      // The other side of a channel of before may hear of its end only now.
       const ofDaemon = (): string | undefined => ended.find((text) => text.startsWith('daemon'));
       for (let i = 0; i < 400 && ofDaemon() === undefined; i++) await sleep(5);
       return ofDaemon();
