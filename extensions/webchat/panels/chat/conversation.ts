@@ -9,13 +9,12 @@
  * C5  What is answered beside the conversation (a slash command, a question by /btw) is kept by nobody: it stays here until the page goes.
  * C6  One run is not hidden by another: what is followed stays while the next message is sent.
  */
-import { AbortedError, batch, daemon, failed, type OutputOf, signal, SvcError, mustLogIn } from '@svc/kit';
-import { followSession, streamMessage } from '@svc/client/stream';
+import { AbortedError, batch, daemon, failed, signal, SvcError, mustLogIn } from '@svc/kit';
+import { streamMessage } from '@svc/client/stream';
 import { type Beside, besideOf, carryTo, carriedTo } from './besides.js';
+import { createFollower } from './following.js';
 import { createLiveRuns } from './live-runs.js';
-import { after, type History, type LiveRun, newLiveRun, type Question, type RunEvent } from './live-run.js';
-
-export type SessionRun = OutputOf<'listSessionRuns'>['runs'][number];
+import { after, GOING_ON, type History, type LiveRun, newLiveRun, type Question, type RunEvent, type SessionRun } from './live-run.js';
 
 export interface Conversation {
   readonly agentId: string;
@@ -35,8 +34,6 @@ export interface Conversation {
 
 /** So many of the newest say how they went; before that, what was said is shown alone. */
 const SHOWN_RUNS = 100;
-/** Of a run that is not over. */
-export const GOING_ON: readonly string[] = ['queued', 'running', 'waiting'];
 
 const read = (agentId: string, sessionId: string, stop: AbortSignal) =>
   Promise.all([daemon.call('getSession', { id: agentId, session_id: sessionId }, { signal: stop }), daemon.call('listSessionRuns', { id: sessionId, limit: SHOWN_RUNS }, { signal: stop })]);
@@ -83,10 +80,6 @@ const createStops = (): Stops => {
 
 const isKept = (history: History | undefined, runId: string | undefined): boolean => history?.messages.some(({ run_id }) => run_id === runId) === true;
 
-/** Whether one goes on and none is watched here: they answer one after the other. One whose end was heard may not be written down yet. */
-const isToFollow = (runs: readonly SessionRun[], watched: readonly LiveRun[]): boolean =>
-  !watched.some(({ phase, runId }) => phase !== 'over' && runId === undefined) && runs.some(({ status, run_id }) => GOING_ON.includes(status) && !watched.some(({ runId }) => runId === run_id));
-
 /** Of a message that the conversation does not keep: it was stopped before anything began, and whoever typed it shall have it back. */
 const refusalOf = ({ failure }: LiveRun): Error => (failure && failure.code !== 'run_stopped' ? new Error(failure.error) : new AbortedError('The message', failure?.error));
 
@@ -99,7 +92,6 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
   const error = signal<unknown>(undefined);
   const stops = createStops();
   const own = new AbortController();
-  let following: AbortController | undefined;
   let refreshing: Promise<void> | undefined;
   let again = false;
 
@@ -110,7 +102,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
       runs.value = ran.runs;
       error.value = undefined;
     });
-    followOthers();
+    followOthers(runs.peek());
   };
 
   /** One at a time, and once more where somebody asked meanwhile. */
@@ -141,23 +133,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     lives.draw();
   };
 
-  /** A run that nobody here began is followed from its beginning. */
-  const followOthers = (): void => {
-    if (following || own.signal.aborted || !isToFollow(runs.peek(), lives.all.peek())) return;
-    const mine = new AbortController();
-    following = mine;
-    const live = newLiveRun(`followed ${performance.now()}`);
-    lives.add(live);
-    follow(live.id, followSession(daemon, agentId, sessionId, { signal: AbortSignal.any([own.signal, mine.signal]) }))
-      // Over before it could be followed, or the daemon is gone: either way what is kept says more.
-      .catch(() => undefined)
-      .finally(async () => {
-        following = undefined;
-        if (own.signal.aborted) return;
-        await refresh();
-        lives.drop(live.id);
-      });
-  };
+  const followOthers = createFollower({ agentId, sessionId, lives, signal: own.signal, heard: stops.heard, refreshed: async () => refresh().then(() => runs.peek()) });
 
   /** What was sent from here is over: from now on what is kept tells it, and what nobody keeps stays here. */
   const settle = async (id: string): Promise<void> => {

@@ -52,6 +52,11 @@ export interface LiveRun {
   readonly command?: string;
 }
 
+export type SessionRun = OutputOf<'listSessionRuns'>['runs'][number];
+
+/** States of a run that is not over. */
+export const GOING_ON: readonly string[] = ['queued', 'running', 'waiting'];
+
 export type History = OutputOf<'getSession'>;
 
 export const newLiveRun = (id: string, question?: Question): LiveRun => ({ id, parts: [], phase: question ? 'sending' : 'thinking', ...(question ? { question } : {}) });
@@ -119,3 +124,8 @@ export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
       return { ...known, parts: closed(known.parts), phase: 'over', failure: { error: event.data.error, hint: event.data.hint, code: event.data.code } };
   }
 };
+
+const lengthOf = (parts: readonly Part[]): number => parts.reduce((sum, part) => sum + (part.kind === 'tool' ? 1 : part.text.length), 0);
+
+/** A run that is heard from its beginning again: what is shown of it stays until as much was heard. */
+export const caughtUp = (shown: LiveRun, heard: LiveRun): LiveRun => (heard.phase === 'over' || lengthOf(heard.parts) >= lengthOf(shown.parts) ? heard : { ...heard, parts: shown.parts });

@@ -2,7 +2,7 @@
 import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, memo, money, useState } from '@svc/kit';
 import { AnswerText } from './answer-text.js';
 import { Attachments } from './attachment.js';
-import { GOING_ON } from './conversation.js';
+import { GOING_ON } from './live-run.js';
 import type { LiveRun, Part } from './live-run.js';
 import { Thoughts } from './thoughts.js';
 import { ToolCallLine } from './tool-call.js';

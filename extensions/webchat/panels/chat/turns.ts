@@ -1,7 +1,6 @@
 /** From what the daemon keeps and what goes on to what is shown: one turn is what was asked, and all that a run did about it. */
 import type { Beside } from './besides.js';
-import type { SessionRun } from './conversation.js';
-import type { Attached, History, LiveRun, Part } from './live-run.js';
+import type { Attached, History, LiveRun, Part, SessionRun } from './live-run.js';
 
 type Message = History['messages'][number];
 
