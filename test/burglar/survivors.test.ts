@@ -71,6 +71,8 @@ describe('the process of an extension', function () {
         for (const one of await familyOf(pid)) {
           expect(Number((await statOf(one))?.[16]), `nice of ${one}`).to.be.at.least(10);
           expect(Number(await readFile(`/proc/${one}/oom_score_adj`, 'utf8'))).to.equal(1_000);
+          // Where Linux shares its processors between sessions, that of a process alone says nothing.
+          expect(await readFile(`/proc/${one}/autogroup`, 'utf8').catch(() => 'no sessions, nice 10'), `session of ${one}`).to.match(/nice 10$/m);
         }
         await kernel.daemon.kernel.reload(ID);
       }

@@ -25,13 +25,15 @@ export interface SandboxPlan {
   readonly user?: { readonly uid: number; readonly gid: number };
   /** By default the environment is what bubblewrap itself was started with: values do not belong on a command line, which others can read. */
   readonly isEnvironmentCleared?: boolean;
+  /** Whoever starts it gives it a session without a terminal already (`detached`). A second one would have a priority of its own again, where Linux shares its processors between sessions. */
+  readonly hasSession?: boolean;
 }
 
 export const bubblewrapArguments = (plan: SandboxPlan, features: BubblewrapFeatures): string[] => {
   const size = (bytes: number): string[] => (features.size ? ['--size', String(bytes)] : []);
   return [
     ...['--unshare-all', '--unshare-user', ...(features.disableUserns ? ['--disable-userns'] : [])],
-    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', plan.hostname],
+    ...['--die-with-parent', ...(plan.hasSession ? [] : ['--new-session']), '--cap-drop', 'ALL', '--hostname', plan.hostname],
     ...(plan.user ? ['--uid', String(plan.user.uid), '--gid', String(plan.user.gid)] : []),
     ...(plan.isEnvironmentCleared ? ['--clearenv'] : []),
     // First: what is bound afterwards may lie below it.

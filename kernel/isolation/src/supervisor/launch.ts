@@ -80,6 +80,7 @@ const planOf = (read: readonly string[]): SandboxPlan => ({
   chdir: '/',
   tmpBytes: TMP_BYTES,
   isEnvironmentCleared: true,
+  hasSession: true,
 });
 
 let probed: ReturnType<typeof probeSandbox> | undefined;
