@@ -2,10 +2,11 @@
 /**
  * Builds what is stale and runs the tests.
  *
- *   npm test                        all but the full crash test
+ *   npm test                        all but the long tests (NAME.long.test.ts) and the full crash test
  *   npm test -- memory -g "words"   one area (a package's folder name), one claim
+ *   npm test -- --long              the long tests alone: npm run test:long
  *   npm test -- --crash             the full crash test alone
- *   npm test -- --record            all, and writes what each file costs to tools/testing/costs.json
+ *   npm test -- --record            writes what each file costs to tools/testing/costs.json; also with --long
  *
  * The last line is `N passed, N failed`. A package that does not build counts as a failure.
  */
@@ -16,7 +17,7 @@ import { build, builtTests } from './build/index.mjs';
 import { ROOT } from './build/paths.mjs';
 import { reportFailures } from './build/report.mjs';
 import { matchesArea } from './build/targets.mjs';
-import { record } from './testing/costs.mjs';
+import { isLong, record } from './testing/costs.mjs';
 import { runInParallel } from './testing/parallel.mjs';
 import { printSummary } from './testing/reporter.mjs';
 import { leftOpen, newTally, prepareProcess, runFiles } from './testing/run-files.mjs';
@@ -28,7 +29,13 @@ const LINGER_MS = 3_000;
 const readArgs = () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { grep: { type: 'string', short: 'g' }, crash: { type: 'boolean', default: false }, bail: { type: 'boolean', short: 'b', default: false }, record: { type: 'boolean', default: false } },
+    options: {
+      grep: { type: 'string', short: 'g' },
+      crash: { type: 'boolean', default: false },
+      long: { type: 'boolean', default: false },
+      bail: { type: 'boolean', short: 'b', default: false },
+      record: { type: 'boolean', default: false },
+    },
   });
   return { ...values, areas: values.crash ? ['test/crash'] : positionals };
 };
@@ -43,9 +50,11 @@ const prepare = async (areas, wanted) => {
   return failures.filter(isOurs).length + (process.env.CI ? rewritten.length : 0);
 };
 
-const selectFiles = ({ crash }, wanted) => {
+/** What is named runs with its long tests. */
+const selectFiles = ({ areas, crash, long }, wanted) => {
   const files = builtTests(wanted).flatMap((group) => group.files);
-  return files.filter((file) => (file === CRASH_TEST) === crash);
+  if (crash) return files.filter((file) => file === CRASH_TEST);
+  return files.filter((file) => file !== CRASH_TEST && (areas.length > 0 && !long ? true : isLong(file) === long));
 };
 
 /** All of them in as many processes as there are processors; what was named in this one, where it can be debugged. */
@@ -54,7 +63,7 @@ const run = async (files, args, tally) => {
   const processes = args.areas.length === 0 ? os.availableParallelism() : 1;
   if (processes > 1) {
     await runInParallel(files, processes, options, tally);
-    if (args.record) record(tally.times);
+    if (args.record) record(tally.times, args.long);
     return printSummary(tally);
   }
   prepareProcess();

@@ -5,6 +5,11 @@ interface Costs {
   longestFirst(files: readonly string[], recorded: Record<string, { wallMs: number; cpuMs: number }>): string[];
   grown(times: ReadonlyArray<{ file: string; ms: number; cpuMs: number }>, recorded: Record<string, { wallMs: number; cpuMs: number }>): Array<{ file: string }>;
   processorMs(): number;
+  recordWith(
+    times: ReadonlyArray<{ file: string; ms: number; cpuMs: number }>,
+    wasLong: boolean,
+    recorded: Record<string, { wallMs: number; cpuMs?: number }>,
+  ): { cpuMinutes: number; longCpuMinutes: number; files: Record<string, unknown> };
 }
 
 // A plain module of tools/, which is not built.
@@ -25,6 +30,13 @@ describe('what test files cost', () => {
       { file: 'new', ms: 0, cpuMs: 90_000 },
     ];
     expect(costs.grown(times, recorded).map(({ file }) => file)).to.deep.equal(['large']);
+  });
+
+  it('is recorded by kind: a run of the long ones keeps what the others had, and the other way round', () => {
+    const recorded = { 'gone.test.js': { wallMs: 100, cpuMs: 60_000 }, 'crash.long.test.js': { wallMs: 300, cpuMs: 120_000 } };
+    const seen = costs.recordWith([{ file: 'here.test.js', ms: 1_234, cpuMs: 30_000 }], false, recorded);
+    expect(seen).to.deep.equal({ cpuMinutes: 0.5, longCpuMinutes: 2, files: { 'crash.long.test.js': recorded['crash.long.test.js'], 'here.test.js': { wallMs: 1_200, cpuMs: 30_000 } } });
+    expect(costs.recordWith([{ file: 'new.long.test.js', ms: 100, cpuMs: 6_000 }], true, recorded).files).to.have.all.keys('gone.test.js', 'new.long.test.js');
   });
 
   it('counts processor time, not waiting', async () => {

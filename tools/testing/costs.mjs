@@ -50,11 +50,20 @@ export const grown = (times, recorded = recordedCosts()) =>
 
 const round = (ms) => Math.round(ms / 100) * 100;
 
-/** Writes what a whole run measured. */
-export const record = (times) => {
-  const files = Object.fromEntries(times.toSorted((a, b) => (a.file < b.file ? -1 : 1)).map(({ cpuMs, file, ms }) => [file, { wallMs: round(ms), cpuMs: round(cpuMs) }]));
-  writeFileSync(RECORDED, `${JSON.stringify({ cpuMinutes: minutesOf(times), files }, null, 2)}\n`);
+/** Whether it belongs to the long tests, which `npm run test:long` runs. */
+export const isLong = (file) => file.endsWith('.long.test.js');
+
+/** What is kept once all tests, or all long ones (`wasLong`), were measured. The other ones keep what they had. */
+export const recordWith = (times, wasLong, recorded) => {
+  const kept = Object.entries(recorded).filter(([file]) => isLong(file) !== wasLong);
+  const seen = times.map(({ cpuMs, file, ms }) => [file, { wallMs: round(ms), cpuMs: round(cpuMs) }]);
+  const files = Object.fromEntries([...kept, ...seen].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const minutes = (long) => minutesOf(Object.entries(files).flatMap(([file, { cpuMs = 0 }]) => (isLong(file) === long ? [{ cpuMs }] : [])));
+  return { cpuMinutes: minutes(false), longCpuMinutes: minutes(true), files };
 };
+
+/** Writes what a whole run measured. */
+export const record = (times, wasLong) => writeFileSync(RECORDED, `${JSON.stringify(recordWith(times, wasLong, recordedCosts()), null, 2)}\n`);
 
 /** Processor time of all files together, in minutes with one decimal. */
 export const minutesOf = (times) => Math.round(times.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / 6_000) / 10;
