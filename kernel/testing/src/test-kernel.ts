@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Actor } from '@svc/api';
 import { type BootOptions, type Daemon, type InstalledFiles, bootDaemon } from '@svc/daemon';
+import { copyMigrated } from './migrated-database.js';
 import { databaseOfHome } from './postgres/engines.js';
 import { sharedCode } from './shared-code.js';
 import { TestHttp } from './test-http.js';
@@ -19,7 +20,7 @@ export interface TestKernelOptions {
   /** Text of config.toml. */
   readonly config?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** A folder to use, and to keep; by default a fresh one that is removed. */
+  /** A folder to use, and to keep; by default a fresh one that is removed, with a database that is migrated already. */
   readonly home?: string;
   readonly extra?: readonly InstalledFiles[];
   /** Extensions of others; `enable` them by config. */
@@ -55,8 +56,10 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
   const home = options.home ?? (await mkdtemp(join(tmpdir(), 'svc-test-')));
   await mkdir(home, { recursive: true });
   if (options.config !== undefined || options.home === undefined) await writeFile(join(home, 'config.toml'), options.config ?? OPEN_RATE);
+  const isPlain = options.home === undefined && options.releaseFile === undefined && options.extra === undefined && options.factories === undefined;
+  const database = await databaseOfHome(home, isPlain ? () => copyMigrated(home, { releaseFile: releaseFile(), code: sharedCode }) : undefined);
   const daemon = await bootDaemon({
-    env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, ...(await databaseOfHome(home)), ...options.env },
+    env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, ...database, ...options.env },
     releaseFile: options.releaseFile ?? releaseFile(),
     foreground: false,
     checkReplies: true,

@@ -31,8 +31,8 @@ done
 kill -INT $pid; wait $pid; rm -rf "$DIR"`;
 
 export interface PostgresCluster {
-  /** A new, empty database; its URL. */
-  fresh(): Promise<string>;
+  /** A new database; its URL. Empty, or as the database of the URL `template` is, to which nobody may be connected. */
+  fresh(template?: string): Promise<string>;
   /** The URL of a database by name, with another user or password where given. */
   urlOf(name: string, who?: { user?: string; password?: string }): string;
   /** Runs SQL as the owner of the cluster, in the database of this URL or the first one. */
@@ -71,10 +71,10 @@ export async function startCluster({ maxConnections = 100 }: ClusterOptions = {}
   return {
     urlOf,
     admin,
-    fresh: async () => {
+    fresh: async (template) => {
       made += 1;
       const name = `test_${made}`;
-      await admin(`CREATE DATABASE ${name}`);
+      await admin(`CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${new URL(template).pathname.slice(1)}`}`);
       return urlOf(name);
     },
     crash: () => say(keeper, lines, 'crash'),
@@ -90,12 +90,14 @@ export async function startCluster({ maxConnections = 100 }: ClusterOptions = {}
   };
 }
 
-let shared: Promise<PostgresCluster> | undefined;
+/** The tests of each package bring this module in their own bundle: the server belongs to the process. */
+const OURS = Symbol.for('svc.testing.postgres');
+const place = globalThis as { [OURS]?: Promise<PostgresCluster> };
 
 /** The one of this process; it ends with it. */
 export const sharedCluster = (): Promise<PostgresCluster> => {
-  shared ??= startCluster();
-  return shared;
+  place[OURS] ??= startCluster();
+  return place[OURS];
 };
 
 function initialise(dir: string, user: { uid: number; gid: number } | undefined): void {

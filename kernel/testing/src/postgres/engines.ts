@@ -34,11 +34,13 @@ export const describeOnEngines = (title: string, fn: (this: Mocha.Suite, engine:
     });
 };
 
+export const engineInUse = (): TestEngine['name'] => inUse.name;
+
 const homes = new Map<string, string | undefined>();
 
-/** The database of a home, the same at each start from it: what to put into the environment of a daemon. */
-export const databaseOfHome = async (home: string): Promise<Readonly<Record<string, string>>> => {
-  if (!homes.has(home)) homes.set(home, (await inUse.fresh()).url);
+/** The database of a home, the same at each start from it: what to put into the environment of a daemon. `make` makes it; by default an empty one. */
+export const databaseOfHome = async (home: string, make = async () => (await inUse.fresh()).url): Promise<Readonly<Record<string, string>>> => {
+  if (!homes.has(home)) homes.set(home, await make());
   const url = homes.get(home);
   return url === undefined ? {} : { SVC__STORAGE__URL: url };
 };
