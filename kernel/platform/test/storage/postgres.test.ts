@@ -8,7 +8,9 @@ import type { Db, Logger, Migration } from '@svc/api';
 import { type PostgresCluster, sharedCluster, startCluster } from '@svc/testing/postgres/cluster';
 import { expect } from 'chai';
 import { systemClock } from '../../src/clock/clock.js';
+import { DEFAULT_LIMITS } from '../../src/storage/contract/statement-limits.js';
 import { addressOf } from '../../src/storage/postgres/postgres-url.js';
+import { poolOf } from '../../src/storage/postgres/reader-pool.js';
 import { judgeServer } from '../../src/storage/postgres/server-check.js';
 import { openStorage, type Storage, type StorageOptions } from '../../src/storage/storage.js';
 
@@ -250,6 +252,24 @@ describe('storage on a PostgreSQL server', function () {
       }
       await Promise.all(busy);
       expect([told, await db.readOne("SELECT n FROM notes__rows WHERE id = 'sum'")]).to.deep.equal([200, { n: 200 }]);
+    });
+
+    it('while a reader is lent and asks nothing fails what it asks next, and ends nothing else', async () => {
+      const url = await cluster.fresh();
+      const pool = poolOf({ url }, { limitsOf: () => DEFAULT_LIMITS.own }, 1, false);
+      try {
+        const lent = await pool.connect();
+        const { rows } = await lent.query('SELECT pg_backend_pid() AS pid');
+        const ended = new Promise((resolve) => lent.once('end', resolve));
+        await cluster.admin(`SELECT pg_terminate_backend(${rows[0].pid})`);
+        // Mocha fails this test where the loss is nobody's error.
+        await ended;
+        expect((await failure(lent.query('SELECT 1'))).message).to.match(/not queryable|terminat|closed/i);
+        lent.release(true);
+        expect((await pool.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
+      } finally {
+        await pool.end();
+      }
     });
 
     it('for longer than it is waited for refuses commits and reads, and says that they may be tried again', async () => {

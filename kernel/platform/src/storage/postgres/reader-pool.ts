@@ -70,12 +70,17 @@ export const createReaders = (options: ReadersOptions): PostgresReaders => {
   };
 };
 
-const poolOf = ({ url }: PostgresAddress, rules: StatementRules, max: number, isThirdParty: boolean): pg.Pool => {
+/** Its connections, lent or at rest, may be lost at any time: whoever asks next is told by the rejection. */
+export const poolOf = ({ url }: Pick<PostgresAddress, 'url'>, rules: Pick<StatementRules, 'limitsOf'>, max: number, isThirdParty: boolean): pg.Pool => {
   const pool = new pg.Pool({
     ...clientConfig(url),
     max,
     idleTimeoutMillis: IDLE_MS,
-    onConnect: async (client) => void (await client.query(readerSession(rules.limitsOf({ isThirdParty }).statementMs, isThirdParty))),
+    onConnect: async (client) => {
+      // The pool listens to those that rest alone: one that is lost while it is lent and asks nothing would end the daemon.
+      client.on('error', () => undefined);
+      await client.query(readerSession(rules.limitsOf({ isThirdParty }).statementMs, isThirdParty));
+    },
   });
   // One that rests was lost: the pool has dropped it.
   pool.on('error', () => undefined);
