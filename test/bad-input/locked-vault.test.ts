@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { type ProviderServer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { MODEL_KEY, modelConfig, QUICK_LLM } from '../clients/model-kernel.js';
 import { expectClear } from './aftermath.js';
 

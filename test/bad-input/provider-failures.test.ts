@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { OPEN_RATE, bootTestKernel } from '@svc/testing';
-import { type ScriptedAnswer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, MODEL_KEY, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
 import { expectClear, expectGoesOn } from './aftermath.js';
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { ExtensionContext } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import type { Scene } from '../../fixtures/burglar/attempt.js';
-import { furnish, house, houseContributions, houseManifest, type HouseState, HouseConfig, HouseFrames, TOPIC } from '../../fixtures/burglar/house.js';
-import { attempts, burglar, type Shown } from '../../fixtures/burglar/index.js';
+import type { Scene } from '@svc/fixtures/burglar/attempt';
+import { furnish, house, houseContributions, houseManifest, type HouseState, HouseConfig, HouseFrames, TOPIC } from '@svc/fixtures/burglar/house';
+import { attempts, burglar, type Shown } from '@svc/fixtures/burglar/index';
 
 const FEWEST = 40;
 

@@ -11,7 +11,7 @@ import type { ExecResult } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
 import { createExecDoor, type ExecDoor } from '@svc/platform/doors/child/exec-door';
 import { expect } from 'chai';
-import { escapes } from '../../fixtures/escapes/index.js';
+import { escapes } from '@svc/fixtures/escapes/index';
 
 const FEWEST = 60;
 const CANARY = `CANARY-${process.pid}-${Math.random().toString(36).slice(2)}`;

@@ -4,9 +4,9 @@ import { Agents } from '@svc/ext-agents/contract';
 import type { InstalledFiles } from '@svc/daemon';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { disguises } from '../../fixtures/burglar/disguises.js';
-import { house, houseContributions, houseManifest, House } from '../../fixtures/burglar/house.js';
-import { burglar, type Shown } from '../../fixtures/burglar/index.js';
+import { disguises } from '@svc/fixtures/burglar/disguises';
+import { house, houseContributions, houseManifest, House } from '@svc/fixtures/burglar/house';
+import { burglar, type Shown } from '@svc/fixtures/burglar/index';
 
 /** Of a known build, as what is there before strangers come. */
 const houseFiles: InstalledFiles = {

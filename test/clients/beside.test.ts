@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import sqlite3 from 'sqlite3';
-import { startAnthropicServer } from '../../fixtures/providers/anthropic-server.js';
+import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
 import { bootTestKernel, OPEN_RATE } from '@svc/testing';
 import { openChat } from './chat-socket.js';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from './model-kernel.js';

@@ -1,8 +1,8 @@
 /** The official `@google/genai` package, unchanged, at the server that plays Gemini: the server is as honest as the client is strict. */
 import { ApiError, GoogleGenAI } from '@google/genai';
 import { expect } from 'chai';
-import { startGeminiServer } from '../../fixtures/providers/gemini-server.js';
-import type { ProviderServer } from '../../fixtures/providers/scripted-server.js';
+import { startGeminiServer } from '@svc/fixtures/providers/gemini-server';
+import type { ProviderServer } from '@svc/fixtures/providers/scripted-server';
 
 const MODEL = 'gemini-2.5-flash';
 

@@ -1,6 +1,6 @@
 /** A daemon whose model is a server in this process that speaks a provider's wire. */
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel, type TestKernelOptions } from '@svc/testing';
-import { type ProviderServer, type Script, type ScriptedAnswer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type ProviderServer, type Script, type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 
 export interface ModelKernel {
   readonly kernel: TestKernel;

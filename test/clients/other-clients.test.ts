@@ -6,7 +6,7 @@ import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { type VirtualClock, virtualClock } from '@svc/platform/clock/clock';
 import { APICallError, RetryError, generateText, streamText } from 'ai';
 import { expect } from 'chai';
-import type { ScriptedAnswer } from '../../fixtures/providers/openai-server.js';
+import type { ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, type ModelKernel, stopModelKernels } from './model-kernel.js';
 import { type VirtualWaits, virtualWaits } from './virtual-waits.js';
 

@@ -2,7 +2,7 @@
  * A model that does what the message says: `plan {"mark": …, "rounds": [[call, …], …]}` makes the calls of each round
  * in one message, then answers `answered <mark>`. It also judges what it is sent: a call without a result is a fault.
  */
-import { type RecordedRequest, type ScriptedAnswer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type RecordedRequest, type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 
 export interface PlannedCall {
   readonly name: string;

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type ProviderServer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { createShell, type SvcShell } from './svc-shell.js';
 
 const CHATTER = 24;

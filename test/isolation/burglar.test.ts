@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { wallFault } from '@svc/isolation';
 import { bootTestKernel, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { disturbances, escapes, sockets } from '../../fixtures/burglar/escapes.js';
+import { disturbances, escapes, sockets } from '@svc/fixtures/burglar/escapes';
 
 const LOOT = 'a secret of the daemon';
 

@@ -1,6 +1,6 @@
 /** Clients of every kind that keep a daemon busy and write down whatever is not as it should be. */
 import type { TestHttp } from '@svc/testing';
-import type { Script } from '../../fixtures/providers/openai-server.js';
+import type { Script } from '@svc/fixtures/providers/openai-server';
 import { type Chat, openChat } from '../clients/chat-socket.js';
 
 export interface Load {

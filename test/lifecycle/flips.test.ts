@@ -3,7 +3,7 @@ import { defineTool, Type } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
 import { describeOnEngines, fixtureExtension, OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
-import type { Script } from '../../fixtures/providers/openai-server.js';
+import type { Script } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../clients/model-kernel.js';
 import { makeAgents } from './busy-clients.js';
 

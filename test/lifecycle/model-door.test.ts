@@ -1,5 +1,5 @@
 /** The door to models opens for the base URLs that the providers have, whatever becomes of the area that says so. */
-import { startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels } from '../clients/model-kernel.js';
 

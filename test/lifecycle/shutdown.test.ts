@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ScriptedAnswer } from '../../fixtures/providers/openai-server.js';
+import type { ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
 import { openChat } from '../clients/chat-socket.js';
 import { bootWithModel, type ModelKernel, modelConfig, MODEL_KEY, stopModelKernels, until } from '../clients/model-kernel.js';
 import { describeOnEngines, bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';

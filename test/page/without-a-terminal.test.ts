@@ -5,7 +5,7 @@
 import { bootTestKernel, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ProviderServer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { picture, useBrowser } from './browser.js';
 
 const KEY = 'sk-first-hour-0123456789';

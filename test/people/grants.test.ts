@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { MODEL_KEY, modelConfig, stopModelKernels } from '../clients/model-kernel.js';
 
 const KEYS = { owner: 'root-key-0', alice: 'alice-key-1', adam: 'adam-key-2' };

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OPEN_RATE, type TestAnswer, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
-import { type ProviderServer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { openChat } from '../clients/chat-socket.js';
 import { modelConfig, MODEL_KEY, stopModelKernels, until } from '../clients/model-kernel.js';
 import { call, expectWellFormed, refusalOrUpgrade, type Walked, walk } from '../conformance/route-walk.js';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { type ProviderServer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { openChat } from '../clients/chat-socket.js';
 import { MODEL_KEY, modelConfig, stopModelKernels, until } from '../clients/model-kernel.js';
 

@@ -6,7 +6,7 @@ import { systemClock, type VirtualClock, virtualClock } from '@svc/platform/cloc
 import { createLocalBusHub } from '@svc/platform/bus/local-bus';
 import { fixtureExtension, stopTestKernels, TestHttp } from '@svc/testing';
 import { expect } from 'chai';
-import { catalogKeys, sampleCatalog, startCatalogHost } from '../../fixtures/catalogs/catalog-host.js';
+import { catalogKeys, sampleCatalog, startCatalogHost } from '@svc/fixtures/catalogs/catalog-host';
 import { openChat } from '../clients/chat-socket.js';
 import { until } from '../clients/model-kernel.js';
 import { bootTwo, count, gate, talk, type TwoDaemons, type TwoDaemonsOptions } from './two-daemons.js';

@@ -9,7 +9,7 @@ import type { TimerClock } from '@svc/platform/clock/clock';
 import { createJournal } from '@svc/platform/journal/journal';
 import { openStorage } from '@svc/platform/storage/storage';
 import { bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';
-import { type ProviderServer, type Script, type ScriptedAnswer, startOpenAiServer } from '../../fixtures/providers/openai-server.js';
+import { type ProviderServer, type Script, type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { MODEL_KEY, modelConfig } from '../clients/model-kernel.js';
 
 /** Short, so that what a dead daemon held is taken over while a test waits for it, and beats come soon. */

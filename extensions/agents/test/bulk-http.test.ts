@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { bootWithPeople, madeBy } from './people-kit.js';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';

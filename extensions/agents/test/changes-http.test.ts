@@ -1,7 +1,7 @@
 /** Changing agents over HTTP: what is taken, what is refused and how, and for whom. */
 import { stopTestKernels, bootTestKernel, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { bootWithPeople, madeBy } from './people-kit.js';
 
 describe('an agent that is changed over HTTP', () => {

@@ -1,7 +1,7 @@
 /** A manifest that is judged before anybody sends it: the same words, and nothing changed. */
 import type { TestHttp } from '@svc/testing';
 import { expect } from 'chai';
-import { stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { stopModelKernels } from '@svc/test/clients/model-kernel';
 import { bootWithPeople, madeBy } from './people-kit.js';
 
 describe('a manifest that is checked', () => {

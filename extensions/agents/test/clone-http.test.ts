@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { bootWithPeople, madeBy } from './people-kit.js';
 
 const GROUND = '[capabilities]\ntools = ["file_read"]\nnetwork = ["*.example.org"]\n[metadata.identity]\nemoji = "🦉"\n';

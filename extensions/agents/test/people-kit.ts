@@ -1,8 +1,8 @@
 /** A daemon with an owner, an admin, two users and a viewer, whose model is a server of this process. */
 import { createHash } from 'node:crypto';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
-import { bootWithModel } from '../../../test/clients/model-kernel.js';
-import type { Script, ScriptedAnswer } from '../../../fixtures/providers/openai-server.js';
+import { bootWithModel } from '@svc/test/clients/model-kernel';
+import type { Script, ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
 
 const KEYS = { owner: 'root-key-0', adam: 'adam-key-1', alice: 'alice-key-2', bob: 'bob-key-3', vera: 'vera-key-4' };
 const ROLES = { adam: 'admin', alice: 'user', bob: 'user', vera: 'viewer' } as const;

@@ -1,6 +1,6 @@
 /** An agent that is asked for again and again, and changes in between: what is kept for those who ask is never older than what was done here. */
 import { expect } from 'chai';
-import { bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
 
 describe('an agent that is asked for again and again', () => {
   afterEach(stopModelKernels);

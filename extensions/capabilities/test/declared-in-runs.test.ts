@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { defineCapability, defineTool, grantOf, needOf, Type } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { type ProviderServer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 
 const Read = defineCapability('calendar_read', '1.0.0', { description: 'Read these calendars', grant: 'names' });
 const Share = defineCapability('calendar_share', '1.0.0', { description: 'Share calendars with everybody', grant: 'flag' });

@@ -2,8 +2,8 @@
 import { stopTestKernels } from '@svc/testing';
 import { MessageIntercept } from '@svc/ext-runs/contract';
 import { expect } from 'chai';
-import { openChat } from '../../../test/clients/chat-socket.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { openChat } from '@svc/test/clients/chat-socket';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { COMMANDS } from '../src/commands.js';
 
 describe('a slash command', () => {

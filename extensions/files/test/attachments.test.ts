@@ -3,9 +3,9 @@ import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestHttp, OPEN_RATE, bootTestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { startAnthropicServer } from '../../../fixtures/providers/anthropic-server.js';
-import { openChat } from '../../../test/clients/chat-socket.js';
-import { type ModelKernel, bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
+import { openChat } from '@svc/test/clients/chat-socket';
+import { type ModelKernel, bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { GIF, PNG, filesBelow, pdfOf, sendForm } from './files-kit.js';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';

@@ -2,7 +2,7 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type ModelKernel, bootWithModel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { type ModelKernel, bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 describe('an identity file', () => {
   afterEach(stopModelKernels);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { OPEN_RATE, type TestHttp, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { until } from '../../../test/clients/model-kernel.js';
+import { until } from '@svc/test/clients/model-kernel';
 import { GIF, JPEG, PNG, filesBelow, hangUpAfter, pdfOf, sendBody, sendEndlessly, sendForm } from './files-kit.js';
 
 const KEYS = { owner: 'root-key-0', alice: 'alice-key-1', bob: 'bob-key-2', carol: 'carol-key-3' };

@@ -1,7 +1,7 @@
 import { isSvcError, type SvcError } from '@svc/api';
 import { expect } from 'chai';
-import { startAnthropicServer } from '../../../fixtures/providers/anthropic-server.js';
-import { type ProviderServer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
+import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import type { Attempt } from '../src/contract.js';
 import { CANARY, owner, request, type Rig, type RigOptions, startRig } from './gateway-rig.js';
 

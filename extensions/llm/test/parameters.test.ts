@@ -1,8 +1,8 @@
 /** What a caller asks of one call: which wires hold it, and what a chain of models makes of it. */
 import type { SvcError } from '@svc/api';
 import { expect } from 'chai';
-import { type ProviderServer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
-import { startAnthropicServer } from '../../../fixtures/providers/anthropic-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
+import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
 import { heldBy, namedIn } from '../src/call/parameters.js';
 import type { LeftOut, ModelRequest, Parameters } from '../src/contract.js';
 import { request, type Rig, startRig } from './gateway-rig.js';

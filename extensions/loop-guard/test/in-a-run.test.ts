@@ -2,7 +2,7 @@
 import { SecurityReport, Type, defineTool } from '@svc/api';
 import { OPEN_RATE, OWNER, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { type AskedModel, type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
+import { type AskedModel, type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
 
 describe('the loop guard in a run', () => {
   let model: GatedServer;

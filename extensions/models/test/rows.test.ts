@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootTestKernel, describeOnEngines, OPEN_RATE, stopTestKernels, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
-import { bootWithModel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 describeOnEngines('names that people give to models', function () {
   this.timeout(30_000);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { type CatalogHost, catalogKeys, sampleCatalog, sampleModel, startCatalogHost } from '../../../fixtures/catalogs/catalog-host.js';
+import { type CatalogHost, catalogKeys, sampleCatalog, sampleModel, startCatalogHost } from '@svc/fixtures/catalogs/catalog-host';
 import { loadCatalog } from '../src/catalog.js';
 
 describe('updates of the catalog', function () {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootTestKernel, describeOnEngines, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { type ListServer, openAiList, startListServer } from '../../../fixtures/providers/list-server.js';
-import { bootWithModel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { type ListServer, openAiList, startListServer } from '@svc/fixtures/providers/list-server';
+import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 const KEY = 'sk-canary-51c0ffee';
 const DEAD = 'http://127.0.0.1:1/v1';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootTestKernel, describeOnEngines, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { type ListAnswer, type ListServer, ollamaList, openAiList, startListServer } from '../../../fixtures/providers/list-server.js';
-import { startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
+import { type ListAnswer, type ListServer, ollamaList, openAiList, startListServer } from '@svc/fixtures/providers/list-server';
+import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 
 const KEY = 'sk-canary-77d1f0c2aa';
 const DEAD = 'http://127.0.0.1:1/v1';

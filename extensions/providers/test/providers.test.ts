@@ -10,7 +10,7 @@ import { createSecrets } from '@svc/platform/doors/secrets-door';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { expect } from 'chai';
-import { type ProviderServer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import { init } from '../migrations/0001_init.js';

@@ -2,8 +2,8 @@
 import { OPEN_RATE, OWNER } from '@svc/testing';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
-import type { Script } from '../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import type { Script } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 /** `ask NAME: WORDS` says WORDS to that agent and then tells what came back. Anything else goes to `other`. */
 const relaying =

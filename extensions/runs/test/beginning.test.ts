@@ -4,7 +4,7 @@ import { virtualClock } from '@svc/platform/clock/clock';
 import { OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
 import { agentErrors } from '../../agents/src/errors.js';
-import { bootWithModel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { driveRun, type LoopDeps, type LoopEnd } from '../src/loop/agent-loop.js';
 import { runErrors } from '../src/errors.js';
 import { eachRun } from '../src/stopping.js';

@@ -1,8 +1,8 @@
 /** An agent's chat over a WebSocket: what each frame of the client does, and what it is told when that fails. */
 import { bootTestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { openChat } from '../../../test/clients/chat-socket.js';
-import { bootWithModel, type ModelKernel, stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { openChat } from '@svc/test/clients/chat-socket';
+import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { broadcastAgents } from '../src/socket.js';
 
 const SCARCE = 'trusted_proxies = ["127.0.0.1"]\n[api]\nrate_limit_per_second = 0.01\n[rate_limit]\nwindow_secs = 3600\n';

@@ -2,7 +2,7 @@
 import { OWNER, bootTestKernel, fixtureExtension, OPEN_RATE, type TestAnswer } from '@svc/testing';
 import { MessageIntercept } from '@svc/ext-runs/contract';
 import { expect } from 'chai';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { withoutAsidePrefix } from '../src/beside.js';
 import { runErrors } from '../src/errors.js';
 

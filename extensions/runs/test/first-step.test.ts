@@ -3,7 +3,7 @@ import type { ExtensionDefinition } from '@svc/api';
 import { RunContext } from '@svc/ext-runs/contract';
 import { fixtureExtension, OPEN_RATE, OWNER } from '@svc/testing';
 import { expect } from 'chai';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 /** An area that adds to the system prompt, in its own time. */
 const adds = (text: () => Promise<string | undefined>) =>

@@ -1,7 +1,7 @@
 /** Settings of config.toml that hold for agents whose manifest does not say. */
 import { OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
-import { bootWithModel, type ModelKernel, stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 
 /** Messages that the model was sent last, beside the system prompt. */
 const said = ({ model }: ModelKernel): number => {

@@ -2,7 +2,7 @@
 import { describeOnEngines, OWNER } from '@svc/testing';
 import { createJournal, type PlatformJournal } from '@svc/platform/journal/journal';
 import { expect } from 'chai';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 describeOnEngines('a stop', () => {
   afterEach(stopModelKernels);

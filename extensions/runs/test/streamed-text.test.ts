@@ -2,7 +2,7 @@
 import { type DriverEvent, ModelDriver, type ModelRequest } from '@svc/ext-llm/contract';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { until } from '../../../test/clients/model-kernel.js';
+import { until } from '@svc/test/clients/model-kernel';
 
 const Bedrock = ModelDriver('bedrock');
 

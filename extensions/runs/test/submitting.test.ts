@@ -4,8 +4,8 @@ import { type Actor, actorOf, type Verdict } from '@svc/api';
 import { type RunDraft, RunEnded, Runs, type RunsService, RunStart } from '@svc/ext-runs/contract';
 import { fixtureExtension, OPEN_RATE, OWNER } from '@svc/testing';
 import { expect } from 'chai';
-import type { Script } from '../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import type { Script } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 const hashOf = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
 const PEOPLE = ['alice', 'bob'].map((name) => `[[users]]\nname = "${name}"\nrole = "user"\napi_key_hash = "${hashOf(`${name}-key`)}"\n`).join('');

@@ -2,7 +2,7 @@
 import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
 import { OPEN_RATE, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
+import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { countTokens, projectEntries } from '../src/projection.js';
 
 const log = (...drafts: Array<Partial<EntryDraft> & Pick<EntryDraft, 'kind'>>): Entry[] => drafts.map((draft, index) => ({ runId: 'r1', ...draft, seq: index + 1, at: '2026-01-01T00:00:00.000Z' }));

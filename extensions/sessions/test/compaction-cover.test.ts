@@ -2,7 +2,7 @@
 import type { Entry, EntryKind } from '@svc/ext-sessions/contract';
 import { OPEN_RATE, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
+import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { cutOf } from '../src/compaction/cut.js';
 
 const log = (...kinds: EntryKind[]): Entry[] => kinds.map((kind, index) => ({ kind, runId: 'r', seq: index + 1, at: '' }));

@@ -1,6 +1,6 @@
 import { OPEN_RATE, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
+import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 
 /** A provider that answers, and that says what it was asked. */
 async function talkative() {

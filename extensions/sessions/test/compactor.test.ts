@@ -4,7 +4,7 @@ import type { Agent } from '@svc/ext-agents/contract';
 import type { Entry, EntryKind, SessionRef } from '@svc/ext-sessions/contract';
 import { OWNER } from '@svc/testing';
 import { expect } from 'chai';
-import { bootWithModel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { createDurableWorker } from '../../../kernel/daemon/src/gate/durable-worker.js';
 import { type CompactionDeps, createCompactor } from '../src/compaction/compaction.js';
 import { cutOf } from '../src/compaction/cut.js';

@@ -1,7 +1,7 @@
 /** Long talks with a real model server: how often they are summarised, what the model is asked, and that nothing is lost. */
 import { expect } from 'chai';
-import type { RecordedRequest } from '../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import type { RecordedRequest } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 const TURNS = 250;
 const MAX_MESSAGES = 80;

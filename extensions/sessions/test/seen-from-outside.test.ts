@@ -2,7 +2,7 @@
 import { SecurityReport } from '@svc/api';
 import { bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
 
 /** 36 tokens for an address, and a new one every 100 s: nothing comes back while the test runs. */
 const SCARCE = 'trusted_proxies = ["127.0.0.1"]\n[api]\nrate_limit_per_second = 0.01\n[rate_limit]\nwindow_secs = 3600\n';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import { OWNER, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import type { RecordedRequest, Script, ScriptedAnswer } from '../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../test/clients/model-kernel.js';
+import type { RecordedRequest, Script, ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { createSessionStore } from '../src/store.js';
 
 const turn = (n: number): EntryDraft[] => [

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { until } from '../../../test/clients/model-kernel.js';
+import { until } from '@svc/test/clients/model-kernel';
 
 interface Line {
   readonly seq: number;

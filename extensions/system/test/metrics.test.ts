@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
 
 /** Names that dashboards of the interface's other servers ask for. */
 const NAMES = [

@@ -2,7 +2,7 @@
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel, type TestKernelOptions } from '@svc/testing';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
-import { type PlayedProvider, type SearchServer, startSearchServer } from '../../../fixtures/search/search-server.js';
+import { type PlayedProvider, type SearchServer, startSearchServer } from '@svc/fixtures/search/search-server';
 import { createSearchCache } from '../src/web-search/search-cache.js';
 import { SEARCH_ADAPTERS } from '../src/web-search/providers.js';
 

@@ -2,10 +2,10 @@
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
-import { startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
-import { modelConfig } from '../../../test/clients/model-kernel.js';
-import { axeFindings, expectWellMade, useBrowser } from '../../../test/page/browser.js';
+import { type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
+import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
+import { modelConfig } from '@svc/test/clients/model-kernel';
+import { axeFindings, expectWellMade, useBrowser } from '@svc/test/page/browser';
 
 const TABLE =
   '## Rivers\n\nThe **longest** ones:\n\n| river | km |\n|---|--:|\n| Nile | 6650 |\n| Amazon | 6400 |\n\n- [a source](https://example.org/rivers)\n- [not one](javascript:alert(1))\n\n```js\nconst km = 6650;\n```\n';

@@ -2,8 +2,8 @@
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { type GatedServer, startGatedServer } from '../../../fixtures/providers/gated-server.js';
-import { brokenWords, expectWellMade, picture, useBrowser } from '../../../test/page/browser.js';
+import { type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
+import { brokenWords, expectWellMade, picture, useBrowser } from '@svc/test/page/browser';
 
 const WORDS = Array.from({ length: 60 }, (_, index) => `part${index} `);
 const WIDE_TABLE =

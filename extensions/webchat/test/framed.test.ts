@@ -9,8 +9,8 @@ import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type Test
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import type { Frame, Page } from 'playwright-core';
-import { useBrowser } from '../../../test/page/browser.js';
-import { logInAs, person } from '../../../test/page/callers.js';
+import { useBrowser } from '@svc/test/page/browser';
+import { logInAs, person } from '@svc/test/page/callers';
 
 const ID = 'acme-garden';
 const PANEL = { id: 'garden', title: { en: 'Garden', zh: '花园' }, icon: 'leaf', place: 'watch', permission: 'acme_garden.read' } as const;

@@ -2,9 +2,9 @@
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { startOpenAiServer, type ProviderServer } from '../../../fixtures/providers/openai-server.js';
-import { modelConfig } from '../../../test/clients/model-kernel.js';
-import { useBrowser } from '../../../test/page/browser.js';
+import { startOpenAiServer, type ProviderServer } from '@svc/fixtures/providers/openai-server';
+import { modelConfig } from '@svc/test/clients/model-kernel';
+import { useBrowser } from '@svc/test/page/browser';
 
 describe('a page that opens', function () {
   this.timeout(60_000);

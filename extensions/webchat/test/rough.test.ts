@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type ProviderServer, startOpenAiServer } from '../../../fixtures/providers/openai-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { startRoughLine } from '../../../kernel/client/test/rough-line.js';
-import { modelConfig } from '../../../test/clients/model-kernel.js';
-import { useBrowser } from '../../../test/page/browser.js';
+import { modelConfig } from '@svc/test/clients/model-kernel';
+import { useBrowser } from '@svc/test/page/browser';
 
 /** Between two words of the slow model. */
 const WORD_MS = 1_500;

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { axeFindings, expectWellMade, useBrowser } from '../../../test/page/browser.js';
+import { axeFindings, expectWellMade, useBrowser } from '@svc/test/page/browser';
 
 const hashOf = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
 const KEY = 'sk-of-the-owner-0123456789';

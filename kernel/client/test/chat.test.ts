@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { bootWithModel, stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE } from '@svc/testing';
 import { type Chat, type ChatFrame, openChat, type SocketClass } from '../src/chat.js';
 import { ConnectionError, createClient, NotSvcError } from '../src/index.js';

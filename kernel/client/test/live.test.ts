@@ -7,7 +7,7 @@ import { virtualClock } from '@svc/platform/clock/clock';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { WebSocket, WebSocketServer } from 'ws';
-import { until } from '../../../test/clients/model-kernel.js';
+import { until } from '@svc/test/clients/model-kernel';
 import type { SocketClass } from '../src/chat.js';
 import { followChanges, type Live, type LiveChange, type LiveOptions, type LiveState } from '../src/live.js';
 import { type RoughLine, startRoughLine } from './rough-line.js';

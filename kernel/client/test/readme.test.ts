@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { OPEN_RATE, releaseFile } from '@svc/testing';
 import { expect } from 'chai';
 import * as esbuild from 'esbuild';
-import { bootWithModel, type ModelKernel, stopModelKernels } from '../../../test/clients/model-kernel.js';
+import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 
 const ROOT = join(releaseFile(), '..', '..');
 const KEY = 'svc_key-of-the-readme';

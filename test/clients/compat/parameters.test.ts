@@ -1,7 +1,7 @@
 /** What a request asks of the model: it gets there, or is refused by name. */
 import { OPEN_RATE, bootTestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { startAnthropicServer } from '../../../fixtures/providers/anthropic-server.js';
+import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '../model-kernel.js';
 
 const say = (svc: Pick<ModelKernel, 'http'>, fields: object) => svc.http.post('/v1/chat/completions', { model: 'svc:assistant', messages: [{ role: 'user', content: 'hello' }], ...fields });

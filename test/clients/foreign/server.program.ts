@@ -1,6 +1,6 @@
 /** The daemon that the clients of others talk to, and a model that answers by what it is asked. Prints its address, and ends with its input. */
 import { bootWithModel, stopModelKernels } from '../model-kernel.js';
-import type { ScriptedAnswer } from '../../../fixtures/providers/openai-server.js';
+import type { ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
 
 interface Turn {
   readonly role: string;

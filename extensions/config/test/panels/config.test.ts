@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectWellMade, picture, useBrowser } from '../../../../test/page/browser.js';
-import { logInAs, person } from '../../../../test/page/callers.js';
+import { expectWellMade, picture, useBrowser } from '@svc/test/page/browser';
+import { logInAs, person } from '@svc/test/page/callers';
 
 /** As long as a public key is. */
 const SECRET = `${'c0ffee'.repeat(7)}c=`;

@@ -2,8 +2,8 @@
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
-import { logInAs, person } from '../../../../test/page/callers.js';
+import { expectWellMade, useBrowser } from '@svc/test/page/browser';
+import { logInAs, person } from '@svc/test/page/callers';
 
 describe('the extensions panel', function () {
   this.timeout(60_000);

@@ -6,7 +6,7 @@ import { generateKey, type SigningKey } from '@svc/installer/signing';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { packedAt, type RigPackage } from '../../../../kernel/installer/test/package-rig.js';
-import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { expectWellMade, useBrowser } from '@svc/test/page/browser';
 
 const ASKS = { manifest: { grants: [{ grant: 'env:WEATHER_KEY', why: 'a key for <b>more</b> calls' }] } };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
+import { expectWellMade, useBrowser } from '@svc/test/page/browser';
 import { pdfOf, PNG } from '../files-kit.js';
 
 const OWNER_KEY = 'root-key-0';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { startAnthropicServer } from '../../../../fixtures/providers/anthropic-server.js';
-import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '../../../../fixtures/providers/openai-server.js';
+import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
+import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import type { DriverEvent, ModelRequest } from '../../src/contract.js';
 import type { Driver } from '../../src/drivers/driver.js';
-import { startGeminiServer } from '../../../../fixtures/providers/gemini-server.js';
+import { startGeminiServer } from '@svc/fixtures/providers/gemini-server';
 import { createAnthropicDriver } from '../../src/drivers/anthropic.js';
 import { createGeminiDriver } from '../../src/drivers/gemini/gemini.js';
 import { createOpenAiDriver } from '../../src/drivers/openai.js';

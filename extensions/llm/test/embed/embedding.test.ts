@@ -1,9 +1,9 @@
 /** Vectors of texts through the gateway: real doors, real rows; providers are played. */
 import { type Service, SvcError } from '@svc/api';
 import { expect } from 'chai';
-import { startGeminiServer } from '../../../../fixtures/providers/gemini-server.js';
-import { startOpenAiServer } from '../../../../fixtures/providers/openai-server.js';
-import { type ProviderServer, vectorOf } from '../../../../fixtures/providers/scripted-server.js';
+import { startGeminiServer } from '@svc/fixtures/providers/gemini-server';
+import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
+import { type ProviderServer, vectorOf } from '@svc/fixtures/providers/scripted-server';
 import type { EmbedRequest, ModelDriver } from '../../src/contract.js';
 import { CANARY, owner, type Rig, type RigOptions, startRig } from '../gateway-rig.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { startAnthropicServer } from '../../../../fixtures/providers/anthropic-server.js';
-import { type ProviderServer, startOpenAiServer } from '../../../../fixtures/providers/openai-server.js';
+import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { owner, request, type Rig, type RigOptions, startRig } from '../gateway-rig.js';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { LlmSection } from '../../src/config.js';

@@ -1,6 +1,6 @@
 import { isSvcError, type SvcError } from '@svc/api';
 import { expect } from 'chai';
-import { type ProviderServer, startOpenAiServer } from '../../../../fixtures/providers/openai-server.js';
+import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { request, type Rig, type RigOptions, startRig } from '../gateway-rig.js';
 
 const NOON = Date.parse('2026-03-10T12:00:00Z');

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel, type TestKernelOptions } from '@svc/testing';
 import { expect } from 'chai';
-import { type ListServer, ollamaList, openAiList, startListServer } from '../../../../fixtures/providers/list-server.js';
-import { expectWellMade, picture, useBrowser } from '../../../../test/page/browser.js';
-import { logInAs, person } from '../../../../test/page/callers.js';
+import { type ListServer, ollamaList, openAiList, startListServer } from '@svc/fixtures/providers/list-server';
+import { expectWellMade, picture, useBrowser } from '@svc/test/page/browser';
+import { logInAs, person } from '@svc/test/page/callers';
 
 const KEY = 'sk-canary-9f3a77c0';
 const DEAD = 'http://127.0.0.1:1/v1';

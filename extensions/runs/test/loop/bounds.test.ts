@@ -1,7 +1,7 @@
 /** What runs refuse, and how many they drive at once. */
 import { OPEN_RATE, OWNER, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { type GatedServer, startGatedServer } from '../../../../fixtures/providers/gated-server.js';
+import { type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
 
 const assistantOf = async (kernel: TestKernel): Promise<string> => (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents[0].id;
 

@@ -1,8 +1,8 @@
 /** Agents that ask each other: a chain that would wait for itself is refused at once, and everybody answers. */
 import type { JournalRun, RunStatus } from '@svc/api';
 import { expect } from 'chai';
-import type { Script } from '../../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import type { Script } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 /** `ask NAME: WORDS` says WORDS to that agent and then tells what came back. */
 const relaying = (before: (text: string) => Promise<void> = async () => undefined): Script => {

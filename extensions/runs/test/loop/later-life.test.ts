@@ -7,8 +7,8 @@ import { defineTool, ToolBefore, Type } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createJournal } from '@svc/platform/journal/journal';
 import { expect } from 'chai';
-import type { Script, ScriptedAnswer } from '../../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import type { Script, ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 describe('in a later life of the daemon', () => {
   let home: string;

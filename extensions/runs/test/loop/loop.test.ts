@@ -3,8 +3,8 @@ import { defineTool, type RunStatus, Type } from '@svc/api';
 import { RunContext, RunEnded } from '@svc/ext-runs/contract';
 import { fixtureExtension, OPEN_RATE, OWNER } from '@svc/testing';
 import { expect } from 'chai';
-import type { Script, ScriptedAnswer } from '../../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import type { Script, ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 interface Told {
   readonly role: string;

@@ -3,8 +3,8 @@ import { createJournal } from '@svc/platform/journal/journal';
 import { journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { OWNER, OPEN_RATE, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { type GatedServer, startGatedServer } from '../../../../fixtures/providers/gated-server.js';
-import type { ScriptedAnswer } from '../../../../fixtures/providers/scripted-server.js';
+import { type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
+import type { ScriptedAnswer } from '@svc/fixtures/providers/scripted-server';
 
 describe('a run whose lease was lost', () => {
   let model: GatedServer;

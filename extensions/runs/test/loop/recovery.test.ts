@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Type, defineTool } from '@svc/api';
 import { OPEN_RATE, type TestKernel, type TestKernelOptions, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '../../../../fixtures/providers/openai-server.js';
+import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 
 /** `pause` answers after so many milliseconds, beside its like. */
 const pausing = fixtureExtension({

@@ -1,7 +1,7 @@
 /** What can be seen of an agent's work after the fact, over HTTP. */
 import { bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
 const ABSENT = '00000000-0000-4000-8000-00000000beef';
 

@@ -1,8 +1,8 @@
 /** Runs over HTTP: of all agents and of one conversation, in pages, to whoever may see them. */
 import { describeOnEngines, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import type { Script } from '../../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import type { Script } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { bootPeople, type People, refusalOf, UNKNOWN } from '../../../sessions/test/http/people.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are read by path here

@@ -1,10 +1,10 @@
 /** The panel of runs, used as a person uses it, with a model that answers what was said. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import type { Script } from '../../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
-import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
-import { keyOf, logInAs, person } from '../../../../test/page/callers.js';
+import type { Script } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
+import { expectWellMade, useBrowser } from '@svc/test/page/browser';
+import { keyOf, logInAs, person } from '@svc/test/page/callers';
 import { OPEN_RATE } from '@svc/testing';
 
 /** `fail` fails, `hang` goes on for ever, `tool` writes a note first. */

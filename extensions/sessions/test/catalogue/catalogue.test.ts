@@ -9,7 +9,7 @@ import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
-import { until } from '../../../../test/clients/model-kernel.js';
+import { until } from '@svc/test/clients/model-kernel';
 import { init } from '../../migrations/0001_init.js';
 import { thinking } from '../../migrations/0002_thinking.js';
 import { catalogue as tables } from '../../migrations/0003_catalogue.js';

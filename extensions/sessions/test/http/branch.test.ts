@@ -1,8 +1,8 @@
 /** Going on from an earlier place in a conversation. */
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
-import type { RecordedRequest, Script } from '../../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import type { RecordedRequest, Script } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { PNG, sendForm } from '../../../files/test/files-kit.js';
 import { bootPeople, refusalOf, UNKNOWN } from './people.js';
 

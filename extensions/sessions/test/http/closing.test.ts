@@ -3,7 +3,7 @@ import { virtualClock } from '@svc/platform/clock/clock';
 import { bootTestKernel, OPEN_RATE, OWNER, stopTestKernels } from '@svc/testing';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
-import { stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { createClosingStore } from '../../src/closing/closing-store.js';
 import { bootPeople, type People, refusalOf, UNKNOWN } from './people.js';
 

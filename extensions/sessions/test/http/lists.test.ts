@@ -2,7 +2,7 @@
 import { stopTestKernels } from '@svc/testing';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
-import { stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
+import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { bootPeople, type People, refusalOf, UNKNOWN } from './people.js';
 
 describeOnEngines('sessions over HTTP', (_engine) => {

@@ -1,8 +1,8 @@
 /** A daemon with several people, each with an agent, and a model that answers `ok`. */
 import { createHash } from 'node:crypto';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
-import type { Script, ScriptedAnswer } from '../../../../fixtures/providers/openai-server.js';
-import { bootWithModel, type ModelKernel } from '../../../../test/clients/model-kernel.js';
+import type { Script, ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
+import { bootWithModel, type ModelKernel } from '@svc/test/clients/model-kernel';
 
 const ROLES = { alice: 'user', bob: 'user', carol: 'viewer' } as const;
 export type Person = keyof typeof ROLES | 'owner';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stopTestKernels, type TestKernel } from '@svc/testing';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
-import { bootWithModel, stopModelKernels } from '../../../../test/clients/model-kernel.js';
+import { bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { bootPeople, type People, refusalOf, type Somebody, UNKNOWN } from './people.js';
 
 interface Hit {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
-import { logInAs, person } from '../../../../test/page/callers.js';
+import { expectWellMade, useBrowser } from '@svc/test/page/browser';
+import { logInAs, person } from '@svc/test/page/callers';
 
 describe('the log panel', function () {
   this.timeout(60_000);

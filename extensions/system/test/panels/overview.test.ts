@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { modelConfig } from '../../../../test/clients/model-kernel.js';
-import { expectWellMade, useBrowser } from '../../../../test/page/browser.js';
-import { logInAs, person } from '../../../../test/page/callers.js';
+import { modelConfig } from '@svc/test/clients/model-kernel';
+import { expectWellMade, useBrowser } from '@svc/test/page/browser';
+import { logInAs, person } from '@svc/test/page/callers';
 
 describe('the overview panel', function () {
   this.timeout(60_000);

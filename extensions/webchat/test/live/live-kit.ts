@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OPEN_RATE, type TestKernel } from '@svc/testing';
 import { WebSocket } from 'ws';
-import { bootWithModel, type ModelKernel } from '../../../../test/clients/model-kernel.js';
+import { bootWithModel, type ModelKernel } from '@svc/test/clients/model-kernel';
 
 export interface LiveFrame {
   readonly type: string;

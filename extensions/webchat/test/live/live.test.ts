@@ -6,8 +6,8 @@ import { systemClock, virtualClock } from '@svc/platform/clock/clock';
 import { createLocalBusHub } from '@svc/platform/bus/local-bus';
 import { bootTestKernel, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { bootWithModel, stopModelKernels, until } from '../../../../test/clients/model-kernel.js';
-import { bootTwo, gate } from '../../../../test/replicas/two-daemons.js';
+import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
+import { bootTwo, gate } from '@svc/test/replicas/two-daemons';
 import { flood, type LiveFrame, type LiveSocket, openLive } from './live-kit.js';
 
 const HELD = 1_000;

@@ -1,7 +1,7 @@
 /** F3: nobody hears of what they may not read. */
 import type { TestHttp, TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { stopModelKernels } from '../../../../test/clients/model-kernel.js';
+import { stopModelKernels } from '@svc/test/clients/model-kernel';
 import { bootPeople, KEYS, keepPeople, type LiveSocket, openLive } from './live-kit.js';
 
 type Person = keyof typeof KEYS;

@@ -1,6 +1,6 @@
 /** `svc models` and `svc providers` with the real daemon, and a provider that is a server of this test. */
 import { expect } from 'chai';
-import { type ListServer, openAiList, startListServer } from '../../../../fixtures/providers/list-server.js';
+import { type ListServer, openAiList, startListServer } from '@svc/fixtures/providers/list-server';
 import { freePort } from '../free-port.js';
 import { type Bench, createBench, type Ran } from '../program.js';
 

@@ -1,5 +1,5 @@
 /** A language model for tests: a server that speaks the protocol of OpenAI, answers what it is told to, and keeps what it was asked. */
-import { startOpenAiServer } from '../../../../fixtures/providers/openai-server.js';
+import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 
 /** One question to the model, as the daemon put it. */
 export interface Asked {
