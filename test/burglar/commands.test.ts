@@ -272,6 +272,7 @@ describe('a command of an agent', function () {
 
 describe('the network of a command', function () {
   this.timeout(30_000);
+  let ownPort: number | undefined;
   let home: string;
   let door: ExecDoor;
   let web: ReturnType<typeof createHttp>;
@@ -291,7 +292,15 @@ describe('the network of a command', function () {
     };
     // Names lead to this machine; one of them to where credentials of a cloud are served.
     const resolveHost = async (host: string) => [{ address: host === 'metadata.example' ? '169.254.169.254' : '127.0.0.1', family: 4 }];
-    door = createExecDoor({ config, registerDir: join(home, 'children'), env: process.env, clock: systemClock(), log: { ...silent, child: () => silent } as never, resolveHost });
+    door = createExecDoor({
+      config,
+      registerDir: join(home, 'children'),
+      env: process.env,
+      clock: systemClock(),
+      log: { ...silent, child: () => silent } as never,
+      resolveHost,
+      ownPort: () => ownPort,
+    });
     if (!(await door.sandbox()).isOn) this.skip();
   });
   after(async () => {
@@ -342,6 +351,19 @@ describe('the network of a command', function () {
     ])
       expect((await sh(ask(request))).stdout, request).to.match(/^HTTP\/1.1 403/);
     expect(heard).to.deep.equal([]);
+  });
+
+  it('does not reach the daemon, however literally its address is granted', async () => {
+    ownPort = port;
+    const granted = ['127.0.0.1:*', '127.0.0.0/8', '[::ffff:127.0.0.1]:*', 'granted.example'];
+    for (const where of ['127.0.0.1', '127.0.0.2', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', 'granted.example'])
+      for (const request of [`CONNECT ${where}:${port} HTTP/1.1||`, `GET http://${where}:${port}/x HTTP/1.1|Host: x|Connection: close||`]) {
+        const { stdout } = await sh(ask(request), granted);
+        expect(stdout, request).to.match(/^HTTP\/1.1 403 Forbidden/);
+      }
+    expect(heard).to.deep.equal([]);
+    ownPort = undefined;
+    expect((await sh(ask(`GET http://127.0.0.1:${port}/x HTTP/1.1|Host: x|Connection: close||`), granted)).stdout).to.match(/^HTTP\/1.1 200 OK/);
   });
 
   it('is not there where no host is granted, and bounded where it is', async () => {

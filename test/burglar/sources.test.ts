@@ -164,6 +164,27 @@ describe('a registry that lies', function () {
     for (const name of ['__proto__', 'constructor', 'toString']) expect(await codeOf(stage(name))).to.match(/^install_(?:not_found|source)$/);
     for (source of ['/etc', 'file:///etc', 'acme-weather', './x', 'git+ext::sh', 'npm:x@file:/etc']) expect(await codeOf(stage('acme-weather')), source).to.equal('install_source');
   });
+
+  it('is an index of others that names a file or a repository of this machine or its network', async () => {
+    let source = '';
+    const index = await listen((_, res) => void res.end(JSON.stringify({ format: 1, extensions: { 'acme-weather': { source } } })));
+    const inside = await listen((_, res) => void res.end('secret'));
+    // An address of this machine that the daemon does not take for an own index.
+    rig.policy = { ...rig.policy, index: `${index.url.replace('127.0.0.1', '127.1')}/index.json` };
+    const { port } = new URL(inside.url);
+    for (const host of ['127.0.0.1', 'localhost', '0x7f.1', '[::ffff:127.0.0.1]', '10.0.0.1', '169.254.169.254'])
+      for (source of [`git+https://${host}:${port}/a.git`, `https://${host}:${port}/a.tgz#sha256=${'0'.repeat(64)}`]) expect(await codeOf(stage('acme-weather')), source).to.equal('install_source');
+    expect(inside.asked).to.deep.equal([]);
+  });
+
+  it('is a repository that leads to another port of this machine', async () => {
+    const inside = await listen((_, res) => void res.end('secret'));
+    const repository = await listen((req, res) => void res.writeHead(302, { location: `${inside.url}${req.url}` }).end());
+    const refused = await stage(`git+${repository.url}/a.git`).catch((error: unknown) => error);
+    expect(String(refused)).to.match(/it leads elsewhere, and redirects are not followed/);
+    expect(repository.asked).to.have.length.at.least(1);
+    expect(inside.asked).to.deep.equal([]);
+  });
 });
 
 describe('statements that hand an extension on', () => {

@@ -100,7 +100,7 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
     fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers, ownPort }),
     tcpDoor: factories.createTcpDoor({ config, clock, log: log.logger('tcp'), ownPort }),
     execDoor: factories.createExecDoor({
-      ...{ config, env, clock },
+      ...{ config, env, clock, ownPort },
       registerDir: join(home.dataDir, 'children'),
       log: log.logger('exec'),
       home: home.home,

@@ -20,7 +20,7 @@ export interface Wanted {
   readonly what: string;
   /** An SRI text: `sha512-…`. */
   readonly integrity: string;
-  /** The address of the registry that named it, where one did. */
+  /** The address of the registry or index that named it, where one did. */
   readonly namedBy?: string;
 }
 

@@ -38,23 +38,33 @@ export const fetchSource = async (source: Source, work: string, registries: Regi
   return { dir, announced };
 };
 
-const fetchArchive = async (source: Exclude<Source, { readonly kind: 'folder' }>, archive: string, work: string, registries: Registries, context: FetchContext): Promise<Announced | undefined> => {
+/** `namedBy`: the index that named the source, where a person did not. */
+const fetchArchive = async (
+  source: Exclude<Source, { readonly kind: 'folder' }>,
+  archive: string,
+  work: string,
+  registries: Registries,
+  context: FetchContext,
+  namedBy?: string,
+): Promise<Announced | undefined> => {
+  const named = namedBy === undefined ? {} : { namedBy };
   const registry = registries.registry ?? NPM_REGISTRY;
   switch (source.kind) {
     case 'archive':
       await copyArchive(source.path, archive);
       return undefined;
     case 'url':
-      await downloadArchive({ url: source.url, what: 'The package', integrity: `sha256-${Buffer.from(source.sha256, 'hex').toString('base64')}` }, archive, context);
+      await downloadArchive({ url: source.url, what: 'The package', integrity: `sha256-${Buffer.from(source.sha256, 'hex').toString('base64')}`, ...named }, archive, context);
       return undefined;
     case 'git':
-      await fetchGit(source, archive, join(work, 'git'), context);
+      await fetchGit({ ...source, ...named }, archive, join(work, 'git'), context);
       return undefined;
     case 'npm':
       return fetchNpm(source, archive, registry, context);
     case 'id': {
       if (registries.index === undefined) return fetchNpm({ name: source.id, range: 'latest' }, archive, registry, context);
-      return fetchArchive(await sourceOfId(source.id, registries.index, context), archive, work, registries, context);
+      const found = await sourceOfId(source.id, registries.index, context);
+      return fetchArchive(found.source, archive, work, registries, context, found.namedBy);
     }
   }
 };

@@ -5,6 +5,7 @@
  * G1  Nothing of the repository runs: no checkout, no hooks, no submodules, no filters, no settings of the machine.
  * G2  git asks nobody for a password and speaks only the protocol of the address.
  * G3  What is fetched has a limit in bytes and in time.
+ * G4  It connects to the host of the address alone: no redirect is followed, and what an index of others named is public (reachable.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -17,6 +18,7 @@ import { installErrors } from '../errors.js';
 import { ARCHIVE_LIMITS, inMegabytes } from '../package/archive-rules.js';
 import { isOfPackage } from '../package/package-files.js';
 import type { FetchContext } from './fetching.js';
+import { publicAddressesOf } from './reachable.js';
 import { withoutSecrets } from './source.js';
 
 const FETCH_MS = 5 * 60_000;
@@ -36,22 +38,36 @@ const environment = (): NodeJS.ProcessEnv => ({
   LC_ALL: 'C',
 });
 
-const settingsFor = (protocol: string): string[] =>
-  [
+/** `pinned`: the addresses that were judged; git looks no name up again. */
+const settingsFor = ({ protocol: scheme, hostname, port }: URL, pinned: readonly string[] | undefined): string[] => {
+  const protocol = scheme.slice(0, -1);
+  return [
     'core.hooksPath=/dev/null',
     'core.fsmonitor=false',
     'core.attributesFile=/dev/null',
     'protocol.allow=never',
     `protocol.${protocol}.allow=always`,
+    'http.followRedirects=false',
+    ...(pinned ? [`http.curloptResolve=${hostname}:${port || (protocol === 'http' ? '80' : '443')}:${pinned.join(',')}`] : []),
     'transfer.fsckObjects=true',
     'gc.auto=0',
     'maintenance.auto=false',
   ].flatMap((setting) => ['-c', setting]);
+};
+
+export interface GitSource {
+  readonly url: string;
+  readonly ref: string | undefined;
+  /** The index that named it, where a person did not. */
+  readonly namedBy?: string;
+}
 
 /** Writes the package as an archive. `work` is made and holds what was fetched. Rejects with `install_download`, `install_not_found` or an error of archives. */
-export const fetchGit = async ({ url, ref }: { readonly url: string; readonly ref: string | undefined }, file: string, work: string, context: FetchContext): Promise<void> => {
+export const fetchGit = async ({ url, ref, namedBy }: GitSource, file: string, work: string, context: FetchContext): Promise<void> => {
   const what = withoutSecrets(url);
-  const git = runner(work, settingsFor(new URL(url).protocol.slice(0, -1)), context.signal);
+  const address = new URL(url);
+  const pinned = namedBy === undefined ? undefined : await publicAddressesOf(address, new URL(namedBy), process.env);
+  const git = runner(work, settingsFor(address, pinned), context.signal);
   await mkdir(work);
   await git.text(['init', '-q', '--bare', '--template=']);
   context.onProgress({ step: 'fetch', what });
@@ -98,6 +114,7 @@ const fetchCommit = async (git: Git, work: string, url: string, ref: string | un
 const reasonOf = (words: string): string => {
   if (/ENOENT/.test(words)) return 'git is not installed on this machine';
   if (/could not read Username|Authentication failed|Permission denied/.test(words)) return 'it asks for a login';
+  if (/returned error: 3\d\d/.test(words)) return 'it leads elsewhere, and redirects are not followed; write the address that it leads to (some servers want .git at its end)';
   if (/not found|does not exist|does not appear to be a git repository/i.test(words)) return 'there is no such repository';
   if (/resolve host|Connection refused|unable to access|Failed to connect/.test(words)) return 'nobody answered';
   return 'git could not fetch it';

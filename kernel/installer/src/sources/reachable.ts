@@ -5,6 +5,7 @@
  * Names are checked when the connection is made, by the very addresses that are connected to.
  */
 import { type LookupAddress, lookup } from 'node:dns';
+import { lookup as lookedUp } from 'node:dns/promises';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -37,6 +38,22 @@ export const agentFor = async (own: string, env: Readonly<Record<string, string 
       });
     return url.protocol === 'http:' ? new HttpAgent({ lookup: checked }) : new HttpsAgent({ lookup: checked });
   };
+};
+
+/** For a client that connects by itself: the addresses of what `by` named, all of them public. Undefined where a proxy connects. Rejects with `install_source`, or `install_download` for an unknown name. */
+export const publicAddressesOf = async ({ hostname, host: shown }: URL, by: URL, env: Readonly<Record<string, string | undefined>>): Promise<readonly string[] | undefined> => {
+  if (PROXIES.some((name) => env[name])) return undefined;
+  const host = canonicalHost(hostname);
+  const judge = await loadAddressJudge();
+  const refuse = (why: string): Error => installErrors.source(`${by.host} leads to ${shown}, and ${why}`);
+  const whyNamed = refusedName(host, []);
+  if (whyNamed !== undefined) throw refuse(whyNamed);
+  const addresses = await lookedUp(host, { all: true }).catch((cause: unknown) => {
+    throw installErrors.download(shown, 'its name is not known').with({ cause });
+  });
+  const why = addresses.map(({ address }) => judge(host, address, [])).find((one) => one !== undefined);
+  if (why !== undefined) throw refuse(why);
+  return addresses.map(({ address }) => address);
 };
 
 const wrapped = (why: string): Error => new Error(why, { cause: installErrors.source(why) });

@@ -12,7 +12,10 @@ import type { IPv4, IPv6 } from 'ipaddr.js';
 
 const REFUSED_NAMES = new Set(['localhost', 'ip6-localhost', 'metadata.google.internal', 'metadata.aws.internal', 'instance-data']);
 const METADATA_NAMES = new Set(['metadata.google.internal', 'metadata.aws.internal', 'instance-data']);
-const NEVER = ['169.254.0.0/16', '100.64.0.0/10', '192.0.0.192/32', 'fd00:ec2::254/128'];
+/** Azure (168.63.129.16) serves its machines at an address of the public internet. */
+const NEVER = ['169.254.0.0/16', '100.64.0.0/10', '192.0.0.192/32', '168.63.129.16/32', 'fd00:ec2::254/128', 'fd20:ce::254/128'];
+/** Of IPv6, all that was ever given to the internet (RFC 4291 2.4). What lies beside it is nobody's, or a private net's. */
+const PUBLIC_IPV6 = '2000::/3';
 
 type Address = IPv4 | IPv6;
 type IpPackage = typeof import('ipaddr.js');
@@ -56,9 +59,10 @@ const refusedAddress = (ipaddr: IpPackage, host: string, address: string, allowe
   if (!ipaddr.isValid(address)) return 'its address cannot be read';
   const real = unwrapped(ipaddr, ipaddr.parse(address));
   if (NEVER.some((range) => isInRange(ipaddr, real, range))) return 'its address belongs to cloud metadata or a carrier network';
-  if (real.range() === 'unicast' || isGranted) return undefined;
+  const range = real.kind() === 'ipv6' && real.range() === 'unicast' && !isInRange(ipaddr, real, PUBLIC_IPV6) ? 'unassigned' : real.range();
+  if (range === 'unicast' || isGranted) return undefined;
   if (isNameAllowed(host, allowed) || allowed.some((entry) => isInRange(ipaddr, real, entry))) return undefined;
-  return `its address is ${real.range() === 'loopback' ? 'this machine' : 'not public'} (${real.range()})`;
+  return `its address is ${range === 'loopback' ? 'this machine' : 'not public'} (${range})`;
 };
 
 const matchesName = (host: string, wanted: string): boolean => (wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) : canonicalHost(wanted) === host);

@@ -37,6 +37,12 @@ const REFUSED = [
   'http://[fd00:ec2::254]/',
   'http://[fe80::1]/',
   'http://[2002:7f00:1::]/',
+  'http://[200:1234::1]/', // where private meshes live (Yggdrasil)
+  'http://[1::1]/',
+  'http://[4000::1]/',
+  'http://168.63.129.16/',
+  'http://[::ffff:168.63.129.16]/',
+  'http://[fd20:ce::254]/',
   'http://224.0.0.1/',
   'http://255.255.255.255/',
   'http://localhost/',
@@ -140,10 +146,21 @@ describe('doors: fetch', () => {
       ['http://169.254.169.254/', '169.254.169.254'],
       ['http://169.254.169.254/', '169.254.0.0/16'],
       ['http://[fd00:ec2::254]/', 'fd00:ec2::254'],
+      ['http://168.63.129.16/', '168.63.129.16'],
+      ['http://[fd20:ce::254]/', 'fd20:ce::254'],
       ['http://100.100.100.200/', '100.64.0.0/10'],
       ['http://metadata.google.internal/', 'metadata.google.internal'],
     ] as const)
       expect((await errorOf(url, { allowHosts: [grant] })).code, grant).to.equal('fetch_refused_address');
+  });
+
+  it('A5 reaches the daemon for no model either, also where its port goes without saying', async () => {
+    const door = createFetchDoor({ config: { get: () => ({}) }, secrets, clock: systemClock(), log: log.logger('fetch'), isModelUrl: () => true, ownPort: () => 80 });
+    for (const url of ['http://127.0.0.1/v1/models', 'http://localhost:80/v1/models']) {
+      const refused = await door.fetch(url, { purpose: 'model' }).catch((error: unknown) => error);
+      expect(refused, url).to.include({ code: 'fetch_refused_address' });
+    }
+    await door.close();
   });
 
   it('N4 lets a caller ask for less than [web.fetch] allows, never for more', async () => {

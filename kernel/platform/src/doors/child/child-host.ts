@@ -29,6 +29,7 @@ export interface ChildHostDeps {
   beforeUnsandboxed?: (what: string) => Promise<void>;
   findBubblewrap?: CommandSandboxDeps['findBubblewrap'];
   resolveHost?: CommandSandboxDeps['resolveHost'];
+  ownPort?: CommandSandboxDeps['ownPort'];
 }
 
 export interface ChildHost {
@@ -51,6 +52,7 @@ export const createChildHost = (deps: ChildHostDeps): ChildHost => {
       home: deps.home,
       log: deps.log,
       resolveHost: deps.resolveHost,
+      ownPort: deps.ownPort,
       beforeUnsandboxed: deps.beforeUnsandboxed,
       findBubblewrap: deps.findBubblewrap,
     }),

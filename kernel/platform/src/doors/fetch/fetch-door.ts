@@ -79,13 +79,9 @@ const load = (state: DoorState): Promise<typeof import('undici')> => {
 const fetchModel = async (state: DoorState, text: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse> => {
   const url = modelUrl(state, text);
   if (!state.deps.isModelUrl(url)) throw fetchErrors.not_a_model(url.host);
-  if (url.port === String(state.deps.ownPort?.()))
-    await assertNotOwnPort(
-      { host: canonicalHost(url.hostname), port: url.port, shown: url.host },
-      state.deps.ownPort?.(),
-      state.deps.resolveHost,
-      init.signal ?? AbortSignal.timeout(CONNECT_TIMEOUT_MS),
-    );
+  const { port } = targetOf(url);
+  if (port === String(state.deps.ownPort?.()))
+    await assertNotOwnPort({ host: canonicalHost(url.hostname), port, shown: url.host }, state.deps.ownPort?.(), state.deps.resolveHost, init.signal ?? AbortSignal.timeout(CONNECT_TIMEOUT_MS));
   const headers = await requestHeaders(state, init, resolve);
   const undici = await load(state);
   state.pool ??= new undici.Agent({ ...POOL, connect: connector(undici) });

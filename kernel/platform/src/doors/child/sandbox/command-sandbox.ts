@@ -34,6 +34,8 @@ export interface CommandSandboxDeps {
   readonly log: Pick<ScopedLogger, 'warn'>;
   /** Name resolution; by default the system's. */
   readonly resolveHost?: ResolveHost | undefined;
+  /** Where this daemon listens, once it does. */
+  readonly ownPort?: (() => number | undefined) | undefined;
   /** The daemon's: never seen. */
   readonly home: string | undefined;
   /** Awaited before a command of an agent starts without a sandbox; rejects to refuse it. */
@@ -160,7 +162,7 @@ const enter = async (state: State, command: string, cwd: string, env: Readonly<R
 };
 
 /** The rules of web_fetch, as they are set now. */
-const openNetwork = ({ config, log, resolveHost }: CommandSandboxDeps, hosts: readonly string[]): Promise<CommandProxy> => {
+const openNetwork = ({ config, log, resolveHost, ownPort }: CommandSandboxDeps, hosts: readonly string[]): Promise<CommandProxy> => {
   // The section was validated when it was read.
   const { fetch = {} } = (config.get('web') ?? {}) as { fetch?: { ssrf_allowed_hosts?: readonly string[] } };
   return openProxy({
@@ -168,6 +170,7 @@ const openNetwork = ({ config, log, resolveHost }: CommandSandboxDeps, hosts: re
     allowed: fetch.ssrf_allowed_hosts ?? [],
     maxBytes: toolsSettings(config).sandbox_network_mb * 1024 * 1024,
     resolveHost,
+    ownPort,
     refused: (host, why) => log.warn('A request of a command to a refused address was stopped.', { host, why }),
   });
 };

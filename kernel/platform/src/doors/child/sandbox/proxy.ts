@@ -1,7 +1,7 @@
 /**
  * The network of a command in the sandbox: one unix socket, behind which the daemon applies the rules of web_fetch.
  *
- * O1  Only hosts that the manifest grants; every address of a name is checked, and what is connected to is one of them (N2 of fetch-door.ts).
+ * O1  Only hosts that the manifest grants; every address of a name is checked, and what is connected to is one of them (N2 of fetch-door.ts); never the daemon itself (A5 of address-policy.ts).
  * O2  Tunnels (CONNECT) and plain requests to an absolute address, nothing else. Each request of a connection is checked anew.
  * O3  Connections, bytes of both directions and silence are bounded, for one command together.
  */
@@ -25,6 +25,8 @@ export interface ProxyTerms {
   readonly hosts: readonly string[];
   /** `[web.fetch] ssrf_allowed_hosts`. */
   readonly allowed: readonly string[];
+  /** Where this daemon listens: no command is connected to that. */
+  readonly ownPort?: (() => number | undefined) | undefined;
   readonly maxBytes: number;
   readonly resolveHost?: ResolveHost | undefined;
   readonly refused: (host: string, why: string) => void;
@@ -80,7 +82,7 @@ const checked = async ({ terms }: Lines, hostname: string, port: string): Promis
   const host = canonicalHost(hostname);
   if (!isHostGranted(terms.hosts, host, port)) throw new Error('this agent may not reach that host; its manifest grants hosts under [capabilities] network');
   const target = { host, port, shown: `${host}:${port}` };
-  const [address] = await publicAddresses(target, { granted: terms.hosts, allowed: terms.allowed }, terms.resolveHost, AbortSignal.timeout(CONNECT_MS));
+  const [address] = await publicAddresses(target, { granted: terms.hosts, allowed: terms.allowed, ownPort: terms.ownPort?.() }, terms.resolveHost, AbortSignal.timeout(CONNECT_MS));
   if (!address) throw new Error('the name has no address');
   return address;
 };
