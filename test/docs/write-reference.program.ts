@@ -1,4 +1,4 @@
-/** Writes the generated parts of kernel/cli/reference anew, after a setting or a key of agent.toml changed. The test only compares. */
+/** Writes the generated parts of kernel/cli/reference anew, after a setting, a key of agent.toml or an error changed. The test only compares. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../conformance/operations.js';

@@ -22,7 +22,7 @@ import {
   useState,
 } from '@svc/kit';
 import { Login } from './login.js';
-import { followLoginLink } from './login-link.js';
+import { followLaterLinks, followLoginLink } from './login-link.js';
 import { Navigation } from './navigation.js';
 import { shownPanel, Outlet } from './outlet.js';
 import { Palette } from './palette.js';
@@ -153,5 +153,6 @@ const begin = (): void => {
     });
 };
 
+followLaterLinks();
 begin();
 loadFirstPanel();

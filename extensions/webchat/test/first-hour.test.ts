@@ -30,6 +30,11 @@ describe('the first hour of conversations', function () {
     agentId = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: `guest ${++talkers}` } })).body.agent_id;
     ({ page } = await chromium.open(`${kernel.url}/#/chat/${agentId}`));
   });
+  // A test that failed leaves runs that still ask, and questions that wait for an answer: they end with their agent.
+  afterEach(async () => {
+    await kernel.http.expect(200, 'DELETE', `/api/agents/${agentId}`);
+    model.reset();
+  });
 
   const composer = () => page.getByRole('textbox', { name: /^Message to/ });
   const say = async (text: string): Promise<void> => {
