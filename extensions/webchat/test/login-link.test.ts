@@ -2,7 +2,7 @@
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { useBrowser } from '../../../test/page/browser.js';
+import { useBrowser } from '@svc/test/page/browser';
 
 const KEY = 'sk-of-the-owner-0123456789';
 
