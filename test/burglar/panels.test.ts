@@ -55,7 +55,7 @@ describe('a panel from elsewhere', function () {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       expect(await page.evaluate('location.hash')).to.equal('#/garden');
       await page.evaluate('location.hash = "#/chat"');
-      await page.locator('iframe.panel-frame').waitFor({ state: 'detached', timeout: 15_000 });
+      await page.locator('iframe.panel-frame').waitFor({ state: 'detached', timeout: 60_000 });
       expect(await page.evaluate('navigator.serviceWorker.getRegistrations().then((all) => all.length)')).to.equal(0);
       expect(page.context().pages()).to.have.length(1);
       const inner = page.frames().map((frame) => frame.url());
