@@ -1,12 +1,13 @@
 /** An agent that may write files and run `git status`, and would make more of it: git's own folder is not for file tools. */
 import { execFile } from 'node:child_process';
-import { access, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isSvcError, type ToolCall } from '@svc/api';
 import { openDir } from '@svc/platform/doors/files/files-door';
 import { expect } from 'chai';
+import { createFilesService } from '../../extensions/files/src/workspace/service.js';
 import { applyPatchTool } from '../../extensions/tools/src/builtin/apply-patch.js';
 import { fileTools } from '../../extensions/tools/src/builtin/file-tools.js';
 import { startOf } from '../../extensions/tools/src/builtin/command-start.js';
@@ -72,6 +73,28 @@ describe('an agent that may write files and run git', () => {
       expect(await use('apply_patch', { patch: `*** Begin Patch\n*** Delete File: ${path}\n*** End Patch` })).to.be.oneOf(refusals);
     });
   }
+
+  it('cannot write there through a link that git made', async () => {
+    await symlink('.git', join(root, AGENT, 'docs'));
+    await mkdir(join(root, AGENT, '.identity'));
+    await symlink('.identity', join(root, AGENT, 'who'));
+    for (const path of ['docs/config', 'docs/info/attributes', 'who/SOUL.md']) {
+      expect(await use('file_write', { path, content: config() }), path).to.equal('file_linked_folder');
+      expect(await use('apply_patch', { patch: `*** Begin Patch\n*** Add File: ${path}x\n+x\n*** End Patch` }), path).to.equal('file_linked_folder');
+    }
+    expect(await use('apply_patch', { patch: '*** Begin Patch\n*** Delete File: docs/HEAD\n*** End Patch' })).to.equal('file_linked_folder');
+    await git('git add a.txt');
+    expect(await isTaken()).to.equal(false);
+  });
+
+  it('is not helped by a person who may write its files', async () => {
+    const files = createFilesService(openDir(root));
+    await symlink('.git', join(root, AGENT, 'docs'));
+    for (const path of [...PATHS, 'docs/config']) {
+      const refused = await files.write(AGENT, path, Buffer.from(config()), () => undefined).catch((error: unknown) => (isSvcError(error) ? error.code : String(error)));
+      expect(refused, path).to.be.oneOf(['files_git_folder', 'files_bad_name', 'file_linked_folder']);
+    }
+  });
 
   it('may write what only looks like it', async () => {
     for (const path of ['.gitignore', '.gitattributes', '.github/workflows/a.yml', 'git/config', 'a.git/config']) expect(await use('file_write', { path, content: 'x' }), path).to.equal('done');

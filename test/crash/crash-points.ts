@@ -129,6 +129,6 @@ const crashingDir = (points: CrashPoints, dir: Dir): Dir => ({
   write: (path, data, options) => around(points, 'file write', () => dir.write(path, data, options)),
   readStream: (path, options) => dir.readStream(path, options),
   writeStream: (path, source, options) => around(points, 'file write', () => dir.writeStream(path, source, options)),
-  remove: (path) => around(points, 'file remove', () => dir.remove(path)),
+  remove: (path, options) => around(points, 'file remove', () => dir.remove(path, options)),
   dir: (path) => crashingDir(points, dir.dir(path)),
 });

@@ -1,6 +1,7 @@
 /** What agents declares to other areas: who the agents are. */
 import { Actor, Capabilities, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, Uuid, defineEvent, defineGather, defineService, defineVeto, method } from '@svc/api';
 
+export { belongsToGit } from './git-folder.js';
 export { IDENTITY_FILES, identityPaths, MAX_IDENTITY_BYTES, saysWhoTheAgentIs } from './identity-files.js';
 
 export const AgentState = OneOf(['Created', 'Running', 'Suspended', 'Crashed', 'Terminated']);

@@ -15,6 +15,12 @@ export const fileErrors = defineErrors('files', {
     message: (name: string, why: string) => `No file can be named "${short(name)}": ${why}.`,
     hint: 'Choose a name that every system takes: letters, digits, spaces, dots, hyphens and underscores, and "/" between folders.',
   },
+  git_folder: {
+    status: 403,
+    retry: false,
+    message: (name: string) => `"${short(name)}" belongs to git and says which programs it runs. It is not written here.`,
+    hint: 'Change it on the machine itself, or with git, by an agent that was granted such a command.',
+  },
   not_found: { status: 404, retry: false, message: (name: string) => `The workspace has no file "${short(name)}".`, hint: 'GET /api/agents/{id}/files lists what is there.' },
   not_a_file: { status: 400, retry: false, message: (name: string) => `"${short(name)}" is a folder, not a file.`, hint: 'Name a file in it: GET /api/agents/{id}/files lists them.' },
   too_large: {

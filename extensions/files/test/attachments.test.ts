@@ -37,7 +37,7 @@ describe('an attachment', () => {
     const one = await bootWithModel(() => ({ text: 'a dot' }));
     const id = await send(one, PNG, 'image/png', 'dot.png');
     expect((await say(one, { message: 'what is it?', attachments: [{ file_id: id }] })).body.response).to.equal('a dot');
-    const path = `uploads/${id.slice(0, 8)}-dot.png`;
+    const path = `uploads/${id.slice(-12)}-dot.png`;
     expect(lastAsked(one)).to.deep.equal([
       { type: 'text', text: 'what is it?' },
       { type: 'image_url', image_url: { url: PNG_URL } },
@@ -78,24 +78,31 @@ describe('an attachment', () => {
     await say(one, { message: 'sum up', attachments: [{ file_id: notes, filename: 'my notes.md' }, { file_id: paper, content_type: 'image/png' }, { file_id: sound }] });
     const [said, text, pdf, audio] = lastAsked(one);
     expect(said?.text).to.equal('sum up');
-    expect(text?.text).to.equal(`[Attached file: my notes.md (23 bytes)]\n[in your workspace: uploads/${notes.slice(0, 8)}-my notes.md]\nline one\nline zwei: ü\n`);
-    expect(pdf?.text).to.equal(
-      `[Attached PDF: paper.pdf (${pdfOf('first page', 'second page').length} bytes)]\n[in your workspace: uploads/${paper.slice(0, 8)}-paper.pdf]\nfirst page\n\nsecond page`,
-    );
+    expect(text?.text).to.equal(`[Attached file: my notes.md (23 bytes)]\n[in your workspace: uploads/${notes.slice(-12)}-my notes.md]\nline one\nline zwei: ü\n`);
+    expect(pdf?.text).to.equal(`[Attached PDF: paper.pdf (${pdfOf('first page', 'second page').length} bytes)]\n[in your workspace: uploads/${paper.slice(-12)}-paper.pdf]\nfirst page\n\nsecond page`);
     expect(audio?.text).to.match(/^\[Attached file: hum\.ogg \(audio\/ogg, 17 bytes\); its content is not shown here\]/);
+  });
+
+  it('T3 is a file of its own beside another of the same name and size that came a moment before', async () => {
+    const one = await bootWithModel(() => ({ text: 'read' }));
+    const ids = [await send(one, 'rm notes', 'text/plain', 'run.txt'), await send(one, 'ls notes', 'text/plain', 'run.txt')];
+    for (const id of ids) await say(one, { message: 'look', attachments: [{ file_id: id }] });
+    const folder = join(one.kernel.home, 'workspaces', one.agent.id, 'uploads');
+    const copies = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')));
+    expect(copies.sort()).to.deep.equal(['ls notes', 'rm notes']);
   });
 
   it('T3 lies where the tools of the agent find it', async () => {
     const one = await bootWithModel([{ toolCalls: [{ name: 'file_list', args: { recursive: true } }] }, { text: 'there' }]);
     const id = await send(one, 'words', 'text/plain', 'a.txt');
     await say(one, { message: 'look', attachments: [{ file_id: id }] });
-    expect(JSON.stringify(one.model.requests.at(-1)?.body.messages.at(-1))).to.contain(`uploads/${id.slice(0, 8)}-a.txt (5 bytes)`);
+    expect(JSON.stringify(one.model.requests.at(-1)?.body.messages.at(-1))).to.contain(`uploads/${id.slice(-12)}-a.txt (5 bytes)`);
     // What the agent does to its copy changes nothing of the upload.
-    const copy = join(one.kernel.home, 'workspaces', one.agent.id, 'uploads', `${id.slice(0, 8)}-a.txt`);
+    const copy = join(one.kernel.home, 'workspaces', one.agent.id, 'uploads', `${id.slice(-12)}-a.txt`);
     await writeFile(copy, 'other words');
     expect((await one.http.get(`/api/uploads/${id}`)).text).to.equal('words');
     await say(one, { message: 'again', attachments: [{ file_id: id }] });
-    expect(await readdir(join(one.kernel.home, 'workspaces', one.agent.id, 'uploads'))).to.deep.equal([`${id.slice(0, 8)}-a.txt`]);
+    expect(await readdir(join(one.kernel.home, 'workspaces', one.agent.id, 'uploads'))).to.deep.equal([`${id.slice(-12)}-a.txt`]);
     expect(await readFile(copy, 'utf8')).to.equal('words');
   });
 

@@ -63,6 +63,14 @@ describe('an upload', () => {
     expect(JSON.parse(stdout)).to.include({ filename: 'notes.md', content_type: 'text/markdown', size: 8 });
   });
 
+  it('V2 that is a script or a style has no address at which a page could take it for one', async () => {
+    for (const type of ['text/javascript', 'application/javascript', 'application/x-javascript', 'text/ecmascript', 'text/jscript', 'text/css', 'text/x-component', 'application/typescript']) {
+      const { body } = await sendBody(http, agent, 'alert(1)', { 'content-type': type });
+      const { headers } = await bytesOf(body.file_id);
+      expect([headers.get('content-type'), headers.get('x-content-type-options')], type).to.deep.equal(['text/plain; charset=utf-8', 'nosniff']);
+    }
+  });
+
   it('V1 of a type that a browser runs is never shown in place, and stands in a sandbox', async () => {
     for (const [type, text] of [
       ['text/javascript', 'alert(1)'],

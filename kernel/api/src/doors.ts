@@ -124,15 +124,15 @@ export interface Dir {
   readonly path: string;
   read(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
   readText(path: string, options?: { maxBytes?: number }): Promise<string>;
-  /** Temp file, fsync, rename, directory fsync; mode kept, or `mode` (e.g. 0o600). Makes missing folders. */
-  write(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
+  /** Temp file, fsync, rename, directory fsync; mode kept, or `mode` (e.g. 0o600). Makes missing folders. `noLinks`: refuses a path through a linked folder, also one that stays inside, for whoever judged the path by its name. */
+  write(path: string, data: string | Uint8Array, options?: { mode?: number; noLinks?: boolean }): Promise<void>;
   /** Piece by piece: bytes from `start` up to, not including, `end`. `maxBytes` limits what is given, and has no default. Nothing is open before the first piece is asked for, nor after the loop is left. */
   readStream(path: string, options?: { start?: number; end?: number; maxBytes?: number }): AsyncIterable<Uint8Array>;
   /** As `write`, from a source as it comes; resolves with the number of bytes. More than `maxBytes`, or a source that throws: nothing is left. */
   writeStream(path: string, source: AsyncIterable<Uint8Array>, options: { maxBytes: number; mode?: number }): Promise<number>;
   list(path?: string, options?: { recursive?: boolean; limit?: number }): Promise<DirEntry[]>;
   stat(path: string): Promise<DirEntry | undefined>;
-  remove(path: string): Promise<boolean>;
+  remove(path: string, options?: { noLinks?: boolean }): Promise<boolean>;
   /** A folder below this one. */
   dir(path: string): Dir;
 }

@@ -3,7 +3,7 @@
  *
  * T1  A picture is named and not copied: the talk keeps a reference, and whoever asks a model reads it then.
  * T2  Text stands in the message as it was when it was sent, bounded; the rest is where the message says.
- * T3  The copy in the workspace has a name that is always the same: a message that is sent again makes no second one.
+ * T3  The copy in the workspace has a name that is always the same, and its own: a message that is sent again makes no second one, and two files of one name are two.
  */
 import { type Actor, type Dir, isSvcError } from '@svc/api';
 import type { Part } from '@svc/ext-sessions/contract';
@@ -20,7 +20,8 @@ const MAX_MESSAGE_CHARS = 400_000;
 const MAX_PICTURE_BYTES = 20_971_520;
 /** Below each workspace. */
 const FOLDER = 'uploads';
-const PLACED = /^[0-9a-f]{8}-./;
+/** Earlier builds took the first eight digits. */
+const PLACED = /^(?:[0-9a-f]{8}|[0-9a-f]{12})-./;
 const MAX_PLACED = 10_000;
 
 export interface AttachmentDeps extends TextDeps {
@@ -83,7 +84,8 @@ const partsOf = async (deps: AttachmentDeps, { upload, name, place }: Attached, 
 
 /** Where the agent's tools find it. A workspace that takes no copy costs the message nothing but that line. */
 const placed = async ({ workspaces, log }: AttachmentDeps, agentId: string, { upload, name, place }: Attached): Promise<string> => {
-  const path = `${FOLDER}/${upload.id.slice(0, 8)}-${name}`;
+  // The digits that are random: an id begins with its time, which uploads of one minute share.
+  const path = `${FOLDER}/${upload.id.slice(-12)}-${name}`;
   const dir = workspaces.dir(agentId);
   try {
     const there = (await workspaces.stat(agentId)) ? await dir.stat(path) : undefined;

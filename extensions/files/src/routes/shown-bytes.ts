@@ -3,6 +3,7 @@
  *
  * V1  A browser never runs them as a page of this service: the type is the stored one and no other (nosniff), only pictures
  *     and sound are shown in place, and whatever is opened all the same stands in a sandbox.
+ * V2  No address of this origin serves them as a script or a style: a page takes these whatever the headers of V1 say. They are plain text.
  */
 import type { Headers } from '@svc/api';
 
@@ -20,5 +21,11 @@ const asciiOf = (name: string): string => name.replaceAll(/[^\x20-\x7e]|["\\%]/g
 /** RFC 8187. Half a letter, which cannot be encoded, becomes a replacement character. */
 const encoded = (name: string): string => encodeURIComponent(Buffer.from(name).toString('utf8')).replaceAll(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
 
+/** V2, by any of their names. */
+const RUNS = /script|css|x-component|cache-manifest/;
+
 /** Text is kept in UTF-8 only. */
-export const typeHeader = (contentType: string): string => (contentType.startsWith('text/') ? `${contentType}; charset=utf-8` : contentType);
+export const typeHeader = (contentType: string): string => {
+  const type = RUNS.test(contentType) ? 'text/plain' : contentType;
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
+};

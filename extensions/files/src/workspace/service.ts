@@ -5,9 +5,10 @@
  * F2  Bytes are given back as they are: text as text, anything else in base64, or raw.
  * F3  A workspace that nobody wrote to yet is empty, not an error.
  * F4  A file is written whole or not at all. Of two who change the same version, one is told that it has changed.
+ * F5  Nobody writes into git's own folder: who may write files was not granted the programs that a configuration there names.
  */
 import { type Dir, type DirEntry, fileRev } from '@svc/api';
-import { MAX_IDENTITY_BYTES, saysWhoTheAgentIs } from '@svc/ext-agents/contract';
+import { belongsToGit, MAX_IDENTITY_BYTES, saysWhoTheAgentIs } from '@svc/ext-agents/contract';
 import { fileErrors } from '../errors.js';
 import { workspacePath, writablePath } from './names.js';
 import { createTurns } from './turns.js';
@@ -54,7 +55,7 @@ export interface FilesService {
   read(agentId: string, name: string): Promise<FileContent>;
   /** Where the bytes of a file are: its folder and its path there. Throws what `read` throws, but for its size. */
   locate(agentId: string, name: string): Promise<{ dir: Dir; path: string }>;
-  /** Throws `files_bad_name`, `files_too_large_to_write`, and what `expects` throws. */
+  /** Throws `files_bad_name`, `files_git_folder`, `files_too_large_to_write`, and what `expects` throws. */
   write(agentId: string, name: string, data: Uint8Array, expects: Expects): Promise<Written>;
   remove(agentId: string, name: string, expects: Expects): Promise<{ status: 'ok'; name: string }>;
 }
@@ -72,6 +73,7 @@ export const createFilesService = (workspaces: Dir, changed: (agentId: string) =
     },
     write: async (agentId, name, data, expects) => {
       const path = writablePath(name);
+      if (belongsToGit(path)) throw fileErrors.git_folder(path);
       const limit = kindOf(path) === 'identity' ? MAX_IDENTITY_BYTES : MAX_WRITE_BYTES;
       if (data.byteLength > limit) throw fileErrors.too_large_to_write(path, data.byteLength, limit);
       return inTurn(`${agentId}/${path}`, () => write(workspaces, agentId, path, data, expects)).finally(() => changed(agentId));
@@ -118,7 +120,8 @@ const write = async (workspaces: Dir, agentId: string, path: string, data: Uint8
   const before = await found(workspaces, agentId, path);
   if (before && before.kind !== 'file') throw fileErrors.not_a_file(path);
   expects(path, before && fileRev(before));
-  await dir.write(path, data);
+  // Its name was judged, and where a link leads was not.
+  await dir.write(path, data, { noLinks: true });
   const after = await dir.stat(path);
   // Somebody else has taken it away since.
   if (!after) throw fileErrors.not_found(path);

@@ -47,7 +47,7 @@ const writeTool = (workspaces: Workspaces): AnyTool =>
     run: async ({ path, content }, call) => {
       const dir = workspaces.of(call);
       const target = writablePath(dir, path);
-      await dir.write(target, content);
+      await dir.write(target, content, { noLinks: true });
       return `Wrote ${new TextEncoder().encode(content).length} bytes to ${target}.`;
     },
   });

@@ -72,6 +72,6 @@ export const carryOut = async (dir: Dir, changes: readonly Change[]): Promise<vo
 };
 
 const put = async (dir: Dir, path: string, text: string | null): Promise<void> => {
-  if (text !== null) await dir.write(path, text);
-  else await dir.remove(path);
+  if (text !== null) await dir.write(path, text, { noLinks: true });
+  else await dir.remove(path, { noLinks: true });
 };

@@ -1,7 +1,7 @@
 /** The folder of each agent, as its file tools see it. */
 import { posix } from 'node:path';
 import { type Dir, isSvcError, type ToolCall } from '@svc/api';
-import { saysWhoTheAgentIs } from '@svc/ext-agents/contract';
+import { belongsToGit, saysWhoTheAgentIs } from '@svc/ext-agents/contract';
 import { toolErrors } from '../errors.js';
 
 /** What a file tool works on at most. */
@@ -36,18 +36,15 @@ export const pathIn = (dir: Pick<Dir, 'path'>, path: string): string => {
   return posix.normalize(inside === '' ? '.' : inside);
 };
 
-/** As `pathIn`, for a file that a tool makes, changes or takes away: not those that say who the agent is. Throws `tools_identity_file` and `tools_git_folder` too. */
+/** As `pathIn`, for a file that a tool makes, changes or takes away: not those that say who the agent is. Throws `tools_identity_file` and `tools_git_folder` too. It is judged by its name: write it with `noLinks`. */
 export const writablePath = (dir: Pick<Dir, 'path'>, path: string): string => {
   const inside = pathIn(dir, path);
   if (inside === '.' || inside.endsWith('/')) throw toolErrors.path_denied(path);
   // What a page or a document talked an agent into would otherwise be its instructions from then on.
   if (saysWhoTheAgentIs(inside)) throw toolErrors.identity_file(inside);
-  if (isOfGit(inside)) throw toolErrors.git_folder(inside);
+  if (belongsToGit(inside)) throw toolErrors.git_folder(inside);
   return inside;
 };
-
-/** A configuration there names programs, which `git status` runs: a file would be worth more than the commands that were granted. */
-const isOfGit = (path: string): boolean => path.split(/[/\\]/).some((part) => part.replaceAll(/[\p{Cf}\p{Mn}]|[. ]+$/gu, '').toLowerCase() === '.git');
 
 /** The text of a file, or undefined when there is none. Throws `tools_file_too_large`, `tools_not_text`. */
 export const readText = async (dir: Dir, path: string): Promise<string | undefined> => {

@@ -2255,7 +2255,7 @@ export interface paths {
         };
         /**
          * The bytes of an upload
-         * @description Answers with the bytes as they were sent, of the type that was found in them, with an ETag (`If-None-Match` gives 304) and `Range` for a part. Pictures and sound may be shown in place; everything else is a download. Whoever may not see an upload gets 404.
+         * @description Answers with the bytes as they were sent, of the type that was found in them (scripts and styles as plain text), with an ETag (`If-None-Match` gives 304) and `Range` for a part. Pictures and sound may be shown in place; everything else is a download. Whoever may not see an upload gets 404.
          */
         get: operations["getUpload"];
         put?: never;

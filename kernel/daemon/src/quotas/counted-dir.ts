@@ -46,10 +46,10 @@ const counted = (counting: Counting, dir: Dir, under: string): Dir => {
         return dir.write(asked, data, options);
       }),
     writeStream: (asked, source, options) => write(asked, (room) => dir.writeStream(asked, roomFor(source, room), options)),
-    remove: (asked) =>
+    remove: (asked, options) =>
       inTurn(asked, async () => {
         const before = await dir.stat(asked);
-        const isRemoved = await dir.remove(asked);
+        const isRemoved = await dir.remove(asked, options);
         if (!isRemoved) return false;
         if (before?.kind === 'file') meter.settle(0, blocksOf(before.sizeBytes));
         else meter.changed();

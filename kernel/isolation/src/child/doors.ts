@@ -115,7 +115,7 @@ const dirOf = (peer: Peer, root: Root, under: string, path: string): Dir => {
     writeStream: (file, source, options) => ask('writeStream', file, source, options),
     list: (file, options) => ask('list', file, options),
     stat: (file) => ask('stat', file),
-    remove: (file) => ask('remove', file),
+    remove: (file, options) => ask('remove', file, options),
     dir: (name) => dirOf(peer, root, under === '' ? name : `${under}/${name}`, path === '' ? '' : `${path}/${name}`),
   };
 };

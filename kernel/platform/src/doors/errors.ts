@@ -117,6 +117,7 @@ export const filesErrors = defineErrors('file', {
   bad_path: { status: 400, retry: false, message: (path: string, why: string) => `Path traversal denied: "${path}" ${why}.`, hint: 'Use a relative path below the folder, without "..".' },
   outside: { status: 403, retry: false, message: (path: string) => `Path traversal denied: "${path}" resolves outside workspace.` },
   link_denied: { status: 403, retry: false, message: (path: string) => `Path traversal denied: Symlink leaf denied for "${path}".`, hint: 'Remove the link, or name the file that it points to.' },
+  linked_folder: { status: 403, retry: false, message: (path: string) => `"${path}" leads through a link to another folder.`, hint: 'Name the file by the folder that it really is in.' },
   missing: { status: 404, retry: false, message: (path: string) => `"${path}" does not exist.` },
   wrong_kind: { status: 400, retry: false, message: (path: string, wanted: string) => `"${path}" is not a ${wanted}.` },
   too_large: {

@@ -52,6 +52,28 @@ describe('doors: files', () => {
     expect(() => dir.dir('../root-beside')).to.throw('Path traversal denied');
   });
 
+  it('goes through no link at all for who judged the path by its name', async () => {
+    await mkdir(join(base, 'root/real'), { recursive: true });
+    await writeFile(join(base, 'root/real/a.txt'), 'a');
+    await symlink('real', join(base, 'root/linked'));
+    const dir = openDir(join(base, 'root'));
+    const codeOf = (work: Promise<unknown>): Promise<string> =>
+      work.then(
+        () => 'done',
+        (error: { code: string }) => error.code,
+      );
+    for (const path of ['linked/a.txt', 'linked/new.txt', 'linked/deep/new.txt', './linked//a.txt']) {
+      expect(await codeOf(dir.write(path, 'b', { noLinks: true })), path).to.equal('file_linked_folder');
+      expect(await codeOf(dir.remove(path, { noLinks: true })), path).to.equal('file_linked_folder');
+    }
+    expect(await codeOf(dir.dir('linked').write('x.txt', 'b', { noLinks: true }))).to.equal('done');
+    expect(await codeOf(dir.write('./real//a.txt', 'b', { noLinks: true }))).to.equal('done');
+    expect(await codeOf(dir.write('new/deep/a.txt', 'b', { noLinks: true }))).to.equal('done');
+    expect(await codeOf(dir.write('linked/a.txt', 'c'))).to.equal('done');
+    expect(await codeOf(dir.remove('linked', { noLinks: true }))).to.equal('done');
+    expect(await dir.readText('real/a.txt')).to.equal('c');
+  });
+
   it('follows no link out of the folder, whatever is asked of it', async () => {
     await symlink(join(base, 'root-beside'), join(base, 'root/out'));
     await symlink(join(base, 'root-beside/secret'), join(base, 'root/leaf'));

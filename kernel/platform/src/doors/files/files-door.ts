@@ -38,11 +38,16 @@ interface Boundary {
 /** `boundary` is looked up again at each use: a link may have been put in its place meanwhile. */
 const makeDir = (path: string, boundary: () => Promise<Boundary>): Dir => {
   const place = async (asked: string): Promise<Place> => locate(await boundary(), asked);
+  const placed = async (asked: string, noLinks = false): Promise<Place> => {
+    const found = await place(asked);
+    if (noLinks && !isSameName(found.own, join(found.root, ...partsOf(asked)))) throw filesErrors.linked_folder(asked);
+    return found;
+  };
   return {
     path,
     read: async (asked, options) => read(await place(asked), options?.maxBytes ?? MAX_READ_BYTES),
     readText: async (asked, options) => (await read(await place(asked), options?.maxBytes ?? MAX_READ_BYTES)).toString('utf8'),
-    write: async (asked, data, options = {}) => write(await place(asked), data, options.mode),
+    write: async (asked, data, { mode, noLinks } = {}) => write(await placed(asked, noLinks), data, mode),
     readStream: (asked, options = {}) => piecesOf(() => place(asked).then(openToRead), asked, options),
     writeStream: async (asked, source, { maxBytes, mode }) => {
       const counted = countedPieces(source, asked, maxBytes);
@@ -51,7 +56,7 @@ const makeDir = (path: string, boundary: () => Promise<Boundary>): Dir => {
     },
     list: async (asked = '', options = {}) => list(await place(asked), options),
     stat: async (asked) => describe(await place(asked)),
-    remove: async (asked) => remove(await place(asked)),
+    remove: async (asked, { noLinks } = {}) => remove(await placed(asked, noLinks)),
     dir: (asked) => {
       const parts = partsOf(asked);
       return makeDir(join(path, ...parts), async () => {
@@ -97,6 +102,9 @@ const locate = async ({ top, real: root }: Boundary, asked: string): Promise<Pla
   if (!isWithin(root, real)) throw filesErrors.outside(asked);
   return { asked, top, root, real, own, isRoot: false };
 };
+
+/** Some file systems write a name in letters of their own; links are not what that tells apart. */
+const isSameName = (one: string, other: string): boolean => one.normalize('NFC').toLowerCase() === other.normalize('NFC').toLowerCase();
 
 /** Component-wise: `/a/bc` is not within `/a/b`. */
 const isWithin = (root: string, path: string): boolean => {
