@@ -9,7 +9,7 @@ import { useBrowser } from '../page/browser.js';
 const ID = 'acme-garden';
 
 describe('a panel from elsewhere', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const chromium = useBrowser();
   let folder: string;
   beforeEach(async () => {
