@@ -32,6 +32,11 @@ describe('conversations on the page', function () {
   beforeEach(async () => {
     agentId = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: `talker ${++talkers}` } })).body.agent_id;
   });
+  // What a test that failed left unanswered is not taken for the next one's.
+  afterEach(async () => {
+    await kernel.http.expect(200, 'DELETE', `/api/agents/${agentId}`);
+    model.reset();
+  });
 
   let talkers = 0;
   const visit = async (): Promise<void> => {

@@ -28,6 +28,7 @@ interface Made {
 }
 
 export const create = async (cli: Cli, name: string | undefined, flags: Wish): Outcome => {
+  if (name?.endsWith('.toml')) throw usageFailure(`"${name}" looks like a manifest, and "agent new" takes the name of the agent.`, `svc agent spawn ${name}`);
   const daemon = await cli.daemon();
   const isAsking = cli.out.canAsk && !cli.yes && !cli.json;
   if (!isAsking && name === undefined && flags.template === undefined) throw usageFailure('An agent needs a name or a template.', 'svc agent new NAME --yes');

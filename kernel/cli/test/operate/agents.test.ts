@@ -39,6 +39,15 @@ describe('svc agent with the real daemon', function () {
   const toml = async (name: string): Promise<string> => (await agent('show', name, '--toml')).stdout;
 
   describe('new', () => {
+    it('makes none of a path that was meant as a manifest, and says which command takes one', async () => {
+      for (const given of [file('new.toml', BARE), 'not-there.toml']) {
+        const ran = await agent('new', given);
+        expect([ran.code, ran.stdout]).to.deep.equal([2, '']);
+        expect(ran.stderr).to.contain(`svc agent spawn ${given}`);
+      }
+      expect((await agent('list')).stdout).to.not.contain('.toml');
+    });
+
     it('makes one from a template, with another model', async () => {
       const made = await agent('new', 'helper', '--template', 'coder', '--model', 'rehearsal');
       expect([made.code, made.stdout.split('  ')[0]], made.stderr).to.deep.equal([0, '✓ helper is ready']);
