@@ -137,6 +137,45 @@ describe('a registry that lies', function () {
     await nothingLeft();
   });
 
+  it('announces what no registry would, and is refused in words', async () => {
+    const bytes = await archive();
+    const { now } = await registry({ archive: bytes });
+    const one = (more: object): object => ({ versions: { '1.0.0': { name: NAME, version: '1.0.0', ...more } } });
+    const integrity = SHA512(bytes);
+    const documents: Record<string, object> = {
+      'no address': one({ dist: { tarball: 'not an address', integrity } }),
+      'a number for an address': one({ dist: { tarball: 7, integrity } }),
+      'a list for an address': one({ dist: { tarball: ['http://127.0.0.1/'], integrity } }),
+      'a file': one({ dist: { tarball: 'file:///etc/passwd', integrity } }),
+      'a number for a checksum': one({ dist: { tarball: 'https://a.example/a.tgz', integrity: 7 } }),
+      'a list for a checksum': one({ dist: { tarball: 'https://a.example/a.tgz', integrity: [integrity] } }),
+      'a text for all of it': one({ dist: 'x' }),
+      'nothing for it': one({ dist: null }),
+      'no versions': { versions: null },
+      'a list of versions': { versions: [1, 2] },
+      'versions that are none': { versions: { '1.0.0': null } },
+      'versions of other names': { versions: { __proto__: {}, 'x y': {} } },
+      'a text for tags': { 'dist-tags': 'latest' },
+      'a tag that is no text': { 'dist-tags': { latest: { toString: 'x' } } },
+      'a version that is no text': one({ version: { a: 1 }, dist: { tarball: 'https://a.example/a.tgz', integrity } }),
+      'a number for its version': one({ version: 1, dist: { tarball: 'https://a.example/a.tgz', integrity } }),
+      'engines and times that are none': { ...one({ engines: 'x', dist: { tarball: 7, integrity } }), time: 'x' },
+    };
+    const answers: string[] = [];
+    for (const [what, document] of Object.entries(documents)) {
+      now.document = document;
+      // A range asks for no tag.
+      for (const range of 'dist-tags' in document ? [''] : ['', '@^1', '@1.0.0'])
+        answers.push(
+          await codeOf(stage(`npm:${NAME}${range}`)).then(
+            (code) => (/^install_/.test(code) ? '' : `${what}${range}: ${code}`),
+            (error: unknown) => `${what}${range}: ${String(error)}`,
+          ),
+        );
+    }
+    expect(answers.filter((answer) => answer !== '')).to.deep.equal([]);
+  });
+
   it('changes its tag between what was shown and what is installed', async () => {
     const { now } = await registry({ archive: await archive() });
     const shown = consentFor(await stage());

@@ -1,6 +1,6 @@
 /** Files put with a message: what of them reaches the model, on the wires that models speak, and what stays in the talk. */
 import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestHttp, OPEN_RATE, bootTestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
@@ -286,6 +286,23 @@ describe('an attachment', () => {
     await one.http.expect(200, 'DELETE', `/api/agents/${one.agent.id}`);
     expect(await filesBelow(one.kernel, `workspaces/${one.agent.id}`)).to.deep.equal(['uploads/own.txt']);
     expect(await filesBelow(one.kernel, 'data/uploads')).to.deep.equal([]);
+  });
+
+  it('keeps no agent from being erased by what stands in the place of its folder, or of itself', async () => {
+    for (const [name, leadsTo] of [
+      ['uploads', '/tmp'],
+      ['uploads', 'uploads'],
+      ['uploads/0123456789ab-x', '/etc/passwd'],
+    ] as const) {
+      const one = await bootWithModel(() => ({ text: 'ok' }));
+      const id = await send(one, PNG, 'image/png', 'dot.png');
+      const folder = join(one.kernel.home, 'workspaces', one.agent.id);
+      await mkdir(join(folder, dirname(name)), { recursive: true });
+      await symlink(leadsTo, join(folder, name));
+      expect((await say(one, { message: 'look', attachments: [{ file_id: id }] })).status, leadsTo).to.equal(200);
+      await one.http.expect(200, 'DELETE', `/api/agents/${one.agent.id}`);
+      expect(await filesBelow(one.kernel, 'data/uploads')).to.deep.equal([]);
+    }
   });
 
   it('is refused by name where nothing keeps uploads, and taken again once something does', async () => {

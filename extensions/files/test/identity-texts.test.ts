@@ -39,6 +39,13 @@ describe('an identity file', () => {
     await until(async () => (await systemOf(one)).includes('second'));
   });
 
+  it('I3 that is a link to itself takes nothing from the others', async () => {
+    const one = await bootWithModel(() => ({ text: 'yes' }));
+    await put(one, 'USER.md', 'Ada, who likes short answers.');
+    await symlink('SOUL.md', folder(one, 'SOUL.md'));
+    expect(await systemOf(one)).to.contain('## USER.md\nAda');
+  });
+
   it('I2 that is too long, or one too many, is left out and named', async () => {
     const one = await bootWithModel(() => ({ text: 'yes' }));
     await put(one, 'SOUL.md', `soul ${'s'.repeat(32_000)}`);

@@ -5,7 +5,7 @@
  * T2  Text stands in the message as it was when it was sent, bounded; the rest is where the message says.
  * T3  The copy in the workspace has a name that is always the same, and its own: a message that is sent again makes no second one, and two files of one name are two.
  */
-import { type Actor, type Dir, isSvcError } from '@svc/api';
+import { type Actor, type Dir, type DirEntry, isSvcError } from '@svc/api';
 import type { Part } from '@svc/ext-sessions/contract';
 import type { Attachment, UploadsService } from '../contract.js';
 import { isPicture, isText } from '../uploads/content-type.js';
@@ -42,9 +42,19 @@ export const createAttachments = (deps: AttachmentDeps): UploadsService => ({
 /** Copies that messages left in an agent's workspace. What the agent itself put beside them stays. */
 export const removePlaced = async (workspaces: Dir, agentId: string): Promise<void> => {
   const folder = `${agentId}/${FOLDER}`;
-  if ((await workspaces.stat(folder))?.kind !== 'dir') return;
+  if ((await kindOf(workspaces, folder)) !== 'dir') return;
   const placed = await workspaces.list(folder, { limit: MAX_PLACED });
-  for (const { name } of placed) if (PLACED.test(name)) await workspaces.remove(`${folder}/${name}`);
+  for (const { name, kind } of placed) if (kind === 'file' && PLACED.test(name)) await workspaces.remove(`${folder}/${name}`);
+};
+
+/** Where the agent put a link in the folder's place, nothing of messages is there. */
+const kindOf = async (workspaces: Dir, path: string): Promise<DirEntry['kind'] | undefined> => {
+  try {
+    return (await workspaces.stat(path))?.kind;
+  } catch (error) {
+    if (isSvcError(error) && error.status < 500) return undefined;
+    throw error;
+  }
 };
 
 interface Attached {

@@ -44,7 +44,9 @@ const pick = async (packument: object, what: string, range: string, registry: st
 };
 
 /** The archive needs the login of the registry where it lies on the same host. */
-const archiveAddress = (tarball: string, registry: string): string => {
+const archiveAddress = (tarball: unknown, registry: string): string => {
+  // What a registry answers has whatever types it likes.
+  if (typeof tarball !== 'string' || !URL.canParse(tarball)) throw installErrors.source('the registry names no address of the archive');
   const [archive, home] = [new URL(tarball), new URL(registry)];
   if (archive.protocol !== 'https:' && archive.host !== home.host) throw installErrors.source(`the registry names the archive ${withoutSecrets(tarball)}`);
   if (archive.host === home.host && archive.protocol === home.protocol) {

@@ -52,6 +52,31 @@ describe('doors: files', () => {
     expect(() => dir.dir('../root-beside')).to.throw('Path traversal denied');
   });
 
+  it('says in words what a link that leads to itself is, whatever is asked of it', async () => {
+    await symlink('round', join(base, 'root/round'));
+    const asks = [
+      dir.read('round'),
+      dir.readText('round/a.txt'),
+      dir.write('round', 'x'),
+      dir.write('round/a.txt', 'x'),
+      dir.list('round'),
+      dir.stat('round'),
+      dir.remove('round/a.txt'),
+      dir.dir('round').list(),
+      dir.dir('round').write('a.txt', 'x'),
+    ];
+    expect(
+      await Promise.all(
+        asks.map((asked) =>
+          asked.then(
+            () => 'done',
+            (error: { code: string }) => error.code,
+          ),
+        ),
+      ),
+    ).to.deep.equal(asks.map(() => 'file_link_denied'));
+  });
+
   it('goes through no link at all for who judged the path by its name', async () => {
     await mkdir(join(base, 'root/real'), { recursive: true });
     await writeFile(join(base, 'root/real/a.txt'), 'a');

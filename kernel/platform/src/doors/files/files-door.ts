@@ -37,7 +37,14 @@ interface Boundary {
 
 /** `boundary` is looked up again at each use: a link may have been put in its place meanwhile. */
 const makeDir = (path: string, boundary: () => Promise<Boundary>): Dir => {
-  const place = async (asked: string): Promise<Place> => locate(await boundary(), asked);
+  const place = async (asked: string): Promise<Place> => {
+    try {
+      return await locate(await boundary(), asked);
+    } catch (error) {
+      // A link that leads to itself, a folder that may not be entered: somebody put it there, and nothing is wrong with the daemon.
+      throw asFilesError(error, asked);
+    }
+  };
   const placed = async (asked: string, noLinks = false): Promise<Place> => {
     const found = await place(asked);
     if (noLinks && !isSameName(found.own, join(found.root, ...partsOf(asked)))) throw filesErrors.linked_folder(asked);
