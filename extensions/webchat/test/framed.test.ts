@@ -226,6 +226,33 @@ describe('a panel of a stranger', function () {
     expect(called).to.deep.equal([]);
   });
 
+  it('runs and loads nothing but what it was built with, whatever it knows of its own document', async () => {
+    const { seen } = await tried(`
+      const to = '${elsewhere()}';
+      const nonce = document.querySelector('script').nonce || 'x';
+      const loaded = (name, more) => new Promise((resolve, reject) => { const one = Object.assign(document.createElement(name), more, { nonce, onload: () => resolve('loaded'), onerror: () => reject(new DOMException('', 'Blocked')) }); document.head.append(one); });
+      seen.module = await attempt(() => import(to + '/module.js?what=it-was-shown'));
+      seen.nested = await attempt(() => import('data:text/javascript,import "' + to + '/nested.js"'));
+      seen.deeper = await attempt(async () => (await import('data:text/javascript,export default (at) => import(at)')).default(to + '/deeper.js'));
+      seen.blob = await attempt(() => import(URL.createObjectURL(new Blob(['export default 1'], { type: 'text/javascript' }))));
+      seen.script = await attempt(() => loaded('script', { src: to + '/script.js' }));
+      seen.own = await attempt(() => loaded('script', { src: '/ui/shell.js' }));
+      seen.style = await attempt(() => loaded('link', { rel: 'stylesheet', href: to + '/style.css' }));
+      seen.preload = await attempt(() => loaded('link', { rel: 'modulepreload', href: to + '/preload.js' }));
+    `);
+    expect(seen).to.deep.equal({
+      module: 'refused: TypeError',
+      nested: 'refused: TypeError',
+      deeper: 'refused: TypeError',
+      blob: 'refused: TypeError',
+      script: 'refused: Blocked',
+      own: 'refused: Blocked',
+      style: 'refused: Blocked',
+      preload: 'refused: Blocked',
+    });
+    expect(called).to.deep.equal([]);
+  });
+
   it('is closed when it sends without end, and the page goes on', async () => {
     const kernel = await boot(`
       import { openFrame } from '@svc/client/frame';
