@@ -103,7 +103,7 @@ describe('an extension that hangs at its start', function () {
     expect(await svc(home, 'ext', 'disable', ID)).to.contain('is switched off from the next start on');
     const began = performance.now();
     const second = await startDaemon(home);
-    expect(performance.now() - began).to.be.lessThan(12_000);
+    expect(performance.now() - began).to.be.lessThan(24_000);
     expect((await stateOf(second)).state).to.equal('inactive');
   });
 
@@ -119,7 +119,7 @@ describe('an extension that hangs at its start', function () {
     daemon.process.kill('SIGTERM');
     const began = performance.now();
     expect(await daemon.gone).to.deep.equal({ code: 0, signal: null });
-    expect(performance.now() - began).to.be.lessThan(15_000);
+    expect(performance.now() - began).to.be.lessThan(30_000);
     await installing;
 
     const starting = await startDaemon(home, { isReady: false });
@@ -127,7 +127,7 @@ describe('an extension that hangs at its start', function () {
     const again = performance.now();
     starting.process.kill('SIGTERM');
     expect(await starting.gone, 'while it starts').to.deep.equal({ code: 0, signal: null });
-    expect(performance.now() - again).to.be.lessThan(10_000);
+    expect(performance.now() - again).to.be.lessThan(20_000);
 
     const third = await startDaemon(home, { readyMs: 60_000 });
     expect((await third.http().get('/api/health')).status).to.equal(200);
