@@ -4,6 +4,7 @@ import type { ChildHandle, SandboxState, SpawnOptions } from './doors/child.js';
 import type { Tcp } from './doors/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
 import type { CapabilityDecl } from './declare/capability.js';
+import type { CommandDecl } from './declare/command.js';
 import type { Events } from './declare/event.js';
 import type { ExtensionPlan, ExtensionStatus } from './extension-status.js';
 import type { Installation } from './installation.js';
@@ -170,6 +171,8 @@ export interface ExtensionDefinition {
   readonly capabilities?: readonly CapabilityDecl[];
   /** The config sections that extension.json claims. */
   readonly config?: readonly ConfigDecl[];
+  /** What it adds to the command line. */
+  readonly commands?: readonly CommandDecl[];
   /** Registers only: no I/O, no waiting on others. */
   activate(ctx: ExtensionContext): void | Promise<void>;
   /** After migrations and registration: open listeners, warm caches. May throw `notReady`. */

@@ -6,6 +6,7 @@ export * from './manifest/api-version.js';
 export * from './schema/check.js';
 export * from './command-line.js';
 export * from './declare/capability.js';
+export * from './declare/command.js';
 export * from './declare/event.js';
 export * from './declare/frames.js';
 export * from './declare/hook.js';

@@ -1,0 +1,38 @@
+/**
+ * Commands of the command line, declared as data: `svc goals list` calls one operation and prints its answer. An
+ * extension in a process of its own has them too, and none of its code runs in the command line.
+ */
+
+export interface CommandColumn {
+  /** A field of a row; `agent.name` looks inside. */
+  readonly field: string;
+  /** The heading; default: the field in capitals. */
+  readonly title?: string;
+  readonly format?: 'text' | 'ago' | 'bytes' | 'number' | 'usd';
+  /** May be cut with `…` in a narrow terminal. Ids and names that a person must copy may not. */
+  readonly shrinks?: boolean;
+  /** Is left out in a narrow terminal. */
+  readonly givesWay?: boolean;
+}
+
+export type CommandOutput =
+  /** `rows`: the field of the answer that holds the list; left out where the answer is the list. `empty`: what is printed for no row. */
+  | { readonly kind: 'table'; readonly rows?: string; readonly columns: readonly CommandColumn[]; readonly empty: string }
+  /** Each field of the answer on a line of its own, or those named here. */
+  | { readonly kind: 'record'; readonly fields?: readonly string[] }
+  /** One line; `{id}` stands for a field of the answer, or for an argument. */
+  | { readonly kind: 'line'; readonly text: string };
+
+export interface CommandDecl {
+  /** The words after `svc`: the area's, then the verb: `goals list`. */
+  readonly command: string;
+  /** A few words for the help, without a full stop. */
+  readonly summary: string;
+  /** The id of the route that it calls: its schemas give the flags, their help and their completion. */
+  readonly operation: string;
+  /** Fields of the path, the query or the body that are given as words instead of flags, in order. A path's fields are always among them. */
+  readonly args?: readonly string[];
+  readonly output: CommandOutput;
+  /** Asked before it is done; `{id}` stands for an argument. `--yes` answers it. */
+  readonly confirm?: string;
+}
