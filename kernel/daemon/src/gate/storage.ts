@@ -24,9 +24,9 @@ export const dbGate = (db: Db, { need, alive }: StorageRules): Db => ({
     alive();
     return db.first(query);
   },
-  count: async (table, where, actor) => {
+  count: async (table, where, actor, search) => {
     alive();
-    return db.count(table, where, actor);
+    return db.count(table, where, actor, search);
   },
   page: async (query) => {
     alive();

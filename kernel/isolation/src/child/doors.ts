@@ -1,5 +1,5 @@
 /** The members of a context that ask the daemon: rows, files, secrets, the network. What each may reach is judged there. */
-import type { Db, Dir, Egress, ExtensionContext, FetchInit, FetchResponse, Files, Row, Secrets, Select, Where, Write } from '@svc/api';
+import type { Db, Dir, Egress, ExtensionContext, FetchInit, FetchResponse, Files, Row, Secrets, Select, TextSearch, Where, Write } from '@svc/api';
 import type { Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
 import type { WireFetch, WireWrite } from '../protocol.js';
@@ -34,7 +34,7 @@ export const childDb = (peer: Peer, id: string): Db => {
     sql: make('sql'),
     select: <T = Row>(query: Select) => ask<T[]>('db.select', query),
     first: <T = Row>(query: Select) => ask<T | undefined>('db.first', query),
-    count: (table: string, where?: Where, actor?: Select['actor']) => ask<number>('db.count', table, where, actor),
+    count: (table: string, where?: Where, actor?: Select['actor'], search?: TextSearch) => ask<number>('db.count', table, where, actor, search),
     page: <T = Row>(query: Select) => ask<{ rows: T[]; next: string | null }>('db.page', query),
     commit: async (writes: readonly Write[]) => ask<{ changes: readonly number[] }>('db.commit', writes.map(wireOf)),
     table: (name: string) => `${id.replaceAll('-', '_')}__${name}`,

@@ -63,6 +63,7 @@ export const storageErrors = defineErrors('storage', {
     message: (owner: string, table: string) => `The table ${table} of ${owner} has no column owner_id, so nothing in it can be filtered by an actor.`,
     hint: "Add owner_id in a migration, or ask without an actor where the rows are nobody's.",
   },
+  search_too_long: { status: 400, retry: false, message: (limit: number) => `A search takes ${limit} words at most.`, hint: 'Leave some words out.' },
   too_many_rows: {
     status: 500,
     retry: false,

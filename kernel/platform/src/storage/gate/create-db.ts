@@ -73,8 +73,8 @@ const createReads = ({ engine, shapes }: DbParts, names: TableNames): Pick<Db, '
   return {
     select,
     first: async <T = Row>(query: Select) => (await rowsOf<T>(selectSql(deps, query, orderFor(deps, query), query.columns, 1)))[0],
-    count: async (table, where, actor) => {
-      const [row] = await rowsOf<{ n: number }>(countSql(deps, table, where, actor));
+    count: async (table, where, actor, search) => {
+      const [row] = await rowsOf<{ n: number }>(countSql(deps, table, where, actor, search));
       return Number(row?.n ?? 0);
     },
     page: async <T = Row>(query: Select) => pageOf<T>(deps, query, rowsOf),

@@ -1,12 +1,12 @@
 /** Reads as data, turned into portable SQL. */
-import { type Actor, type Bounds, type Scalar, type Select, seesAll, type Where } from '@svc/api';
+import { type Actor, type Bounds, type Scalar, type Select, seesAll, type TextSearch, type Where } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
 import { behind, type OrderColumn } from './page-cursor.js';
 import type { Engine } from '../contract/engine.js';
 import type { TableNames } from '../contract/table-names.js';
 import { checkGroups } from '../contract/word-index.js';
 import type { TableShape, TableShapes } from './table-shapes.js';
-import { both, type Condition, conditionsOf, type Quote } from './where-sql.js';
+import { both, type Condition, conditionsOf, type Quote, searchConditions } from './where-sql.js';
 
 /** Also how many rows a select without a limit may find. */
 export const MAX_ROWS = 10_000;
@@ -29,12 +29,22 @@ export interface Statement {
 export const selectSql = (deps: SelectDeps, query: Select, order: readonly OrderColumn[], columns: readonly string[] | undefined, limit: number): Statement => {
   const { quote } = deps;
   const from = deps.names.physical(query.from);
-  const conditions = conditionsFor(deps, query.from, query.where ?? {}, query.actor);
+  const conditions = conditionsFor(deps, query.from, query.where ?? {}, query.actor, query.search);
+  const offset = offsetOf(query);
   if (query.after !== undefined) conditions.push(behind(query.after, order, quote));
   const where = both(conditions);
   const picked = columns === undefined ? '*' : Array.from(columns, (column) => quote(column)).join();
   const ordered = order.length === 0 ? '' : ` ORDER BY ${order.map((one) => orderSql(one, orderedBy(deps, query))).join()}`;
-  return { sql: `SELECT ${picked} FROM ${quote(from)}${where ? ` WHERE ${where.sql}` : ''}${ordered} LIMIT ?`, args: [...(where?.args ?? []), limit] };
+  return {
+    sql: `SELECT ${picked} FROM ${quote(from)}${where ? ` WHERE ${where.sql}` : ''}${ordered} LIMIT ?${offset === 0 ? '' : ' OFFSET ?'}`,
+    args: [...(where?.args ?? []), limit, ...(offset === 0 ? [] : [offset])],
+  };
+};
+
+const offsetOf = ({ offset = 0, after }: Select): number => {
+  if (!Number.isSafeInteger(offset) || offset < 0) throw storageErrors.bad_query(`the offset is ${String(offset)}, and it is a whole number from 0`);
+  if (offset > 0 && after !== undefined) throw storageErrors.bad_query('it names both an offset and a cursor, and a page begins at one place');
+  return offset;
 };
 
 /** How a column is named in ORDER BY. */
@@ -44,15 +54,15 @@ const orderedBy = ({ names, shapes, words, quote }: SelectDeps, { from, where = 
   return (column) => (key.includes(column) ? words.sorted(quote(column)) : quote(column));
 };
 
-export const countSql = (deps: SelectDeps, table: string, where: Select['where'], actor: Actor | undefined): Statement => {
-  const found = both(conditionsFor(deps, table, where ?? {}, actor));
+export const countSql = (deps: SelectDeps, table: string, where: Select['where'], actor: Actor | undefined, search: TextSearch | undefined): Statement => {
+  const found = both(conditionsFor(deps, table, where ?? {}, actor, search));
   return { sql: `SELECT COUNT(*) AS n FROM ${deps.quote(deps.names.physical(table))}${found ? ` WHERE ${found.sql}` : ''}`, args: found?.args ?? [] };
 };
 
-const conditionsFor = (deps: SelectDeps, table: string, where: NonNullable<Select['where']>, actor: Actor | undefined): Condition[] => {
+const conditionsFor = (deps: SelectDeps, table: string, where: NonNullable<Select['where']>, actor: Actor | undefined, search: TextSearch | undefined): Condition[] => {
   const own = actor === undefined ? [] : ownedBy(deps, table, actor);
   const { plain, held } = partedWords(deps, table, where);
-  return [...conditionsOf(plain, deps.quote), ...held, ...own];
+  return [...conditionsOf(plain, deps.quote), ...held, ...searchConditions(search, deps.quote), ...own];
 };
 
 /** What an index of words answers, apart from what is compared. */
