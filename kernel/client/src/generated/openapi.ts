@@ -1308,6 +1308,89 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/goals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List goals */
+        get: operations["listGoals"];
+        put?: never;
+        /**
+         * Create a goal
+         * @description A goal may stand below another one of yours and be given to one of your agents, which then reads it in its system prompt until it is completed or cancelled.
+         */
+        post: operations["createGoal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List goal templates
+         * @description Sets of goals to begin with. Create the goals of one with `POST /api/goals`.
+         */
+        get: operations["listGoalTemplates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a goal */
+        get: operations["getGoal"];
+        /** Update a goal */
+        put: operations["updateGoal"];
+        post?: never;
+        /**
+         * Delete a goal
+         * @description All goals below it are deleted with it.
+         */
+        delete: operations["deleteGoal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{id}/children": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the goals directly below a goal
+         * @description Oldest first, 500 at most. Empty where there is no such goal.
+         */
+        get: operations["listGoalChildren"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -3807,6 +3890,98 @@ export interface components {
                 newGrants: string[];
             } | null;
         };
+        Goal: {
+            /** @description Chosen by the server */
+            id: string;
+            /** @description Whose it is */
+            owner_id: string;
+            /** @description One more with each change */
+            revision: number;
+            /** @description ISO 8601 */
+            created_at: string;
+            /** @description ISO 8601 */
+            updated_at: string;
+            /** @description What is to be reached */
+            title: string;
+            /** @description More about it, for the agent that works on it */
+            description: string;
+            /** @enum {string} */
+            status: "pending" | "in_progress" | "completed" | "cancelled";
+            /** @description Percent */
+            progress: number;
+            /** @description The goal above it; null or an empty text for none */
+            parent_id: (string | "") | null;
+            /** @description The agent that works on it; null or an empty text for none */
+            agent_id: (string | "") | null;
+            /** @description When it should be reached */
+            due_at: string | null;
+        };
+        GoalDraft: {
+            /** @description What is to be reached */
+            title: string;
+            /**
+             * @description More about it, for the agent that works on it
+             * @default
+             */
+            description?: string;
+            /**
+             * @default pending
+             * @enum {string}
+             */
+            status?: "pending" | "in_progress" | "completed" | "cancelled";
+            /**
+             * @description Percent
+             * @default 0
+             */
+            progress?: number;
+            /**
+             * @description The goal above it; null or an empty text for none
+             * @default null
+             */
+            parent_id?: (string | "") | null;
+            /**
+             * @description The agent that works on it; null or an empty text for none
+             * @default null
+             */
+            agent_id?: (string | "") | null;
+            /**
+             * @description When it should be reached
+             * @default null
+             */
+            due_at?: string | null;
+        };
+        GoalTemplate: {
+            id: string;
+            name: string;
+            /** @description Name of a Lucide icon */
+            icon: string;
+            description: string;
+            goals: {
+                title: string;
+                description: string;
+                /**
+                 * @default pending
+                 * @enum {string}
+                 */
+                status: "pending" | "in_progress" | "completed" | "cancelled";
+            }[];
+        };
+        GoalChange: {
+            /** @description What is to be reached */
+            title?: string;
+            /** @description More about it, for the agent that works on it */
+            description?: string;
+            /** @enum {string} */
+            status?: "pending" | "in_progress" | "completed" | "cancelled";
+            /** @description Percent */
+            progress?: number;
+            /** @description The goal above it; null or an empty text for none */
+            parent_id?: (string | "") | null;
+            /** @description The agent that works on it; null or an empty text for none */
+            agent_id?: (string | "") | null;
+            /** @description When it should be reached */
+            due_at?: string | null;
+        };
         Health: {
             /** @enum {string} */
             status: "ok" | "degraded";
@@ -4931,6 +5106,10 @@ export type ExtensionChange = components['schemas']['ExtensionChange'];
 export type ExtensionRolledBack = components['schemas']['ExtensionRolledBack'];
 export type ExtensionUpgraded = components['schemas']['ExtensionUpgraded'];
 export type ExtensionVersions = components['schemas']['ExtensionVersions'];
+export type Goal = components['schemas']['Goal'];
+export type GoalDraft = components['schemas']['GoalDraft'];
+export type GoalTemplate = components['schemas']['GoalTemplate'];
+export type GoalChange = components['schemas']['GoalChange'];
 export type Health = components['schemas']['Health'];
 export type Finding = components['schemas']['Finding'];
 export type HealthDetail = components['schemas']['HealthDetail'];
@@ -8279,6 +8458,299 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExtensionVersions"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGoals: {
+        parameters: {
+            query?: {
+                /** @description Items of a page: 100 by default, 500 at most */
+                limit?: number;
+                /** @description Items to leave out first */
+                offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Words to find in title, description */
+                q?: string;
+                /** @description Default created_at */
+                sort?: "created_at" | "updated_at" | "due_at" | "title" | "progress";
+                /** @description Default desc */
+                order?: "asc" | "desc";
+                /** @description Only those with this status */
+                status?: "pending" | "in_progress" | "completed" | "cancelled";
+                /** @description Only those with this agent_id */
+                agent_id?: (string | "") | null;
+                /** @description Only those with this parent_id */
+                parent_id?: (string | "") | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        goals: components["schemas"]["Goal"][];
+                        /** @description The same as `goals` */
+                        items: components["schemas"]["Goal"][];
+                        /** @description Of all pages */
+                        total: number;
+                        offset: number;
+                        limit: number;
+                        /** @description `after` of the next page; null after the last one */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createGoal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoalDraft"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGoalTemplates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        templates: components["schemas"]["GoalTemplate"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGoal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateGoal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that the change is based on: refused with 412 where the item was changed since */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoalChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteGoal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that the change is based on: refused with 412 where the item was changed since */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "deleted";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        goal_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGoalChildren: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        children: components["schemas"]["Goal"][];
+                        total: number;
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
