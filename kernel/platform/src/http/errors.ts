@@ -8,6 +8,12 @@ export const httpErrors = defineErrors('', {
   reloading: { status: 503, retry: true, message: (path: string) => `The area that answers ${path} is being replaced.`, hint: 'Ask again in a moment.' },
   security_unavailable: { status: 503, retry: true, message: (why: string) => `Closed: ${why}`, hint: 'Run `svc doctor`; only public routes answer until the security areas are back.' },
   not_found: { status: 404, retry: false, message: (path: string) => `Nothing answers at ${path}.`, hint: 'GET /api/openapi.json lists what does.' },
+  extension_off: {
+    status: 404,
+    retry: true,
+    message: (path: string, id: string) => `The extension ${id}, which answers ${path}, is not running.`,
+    hint: '`svc ext list` shows why, and `svc ext enable` switches it on.',
+  },
   method_not_allowed: { status: 405, retry: false, message: (method: string, path: string) => `${path} does not take ${method}.`, hint: 'The Allow header names the methods it takes.' },
   upgrade_required: { status: 426, retry: false, message: (path: string) => `${path} speaks WebSocket.`, hint: 'Connect with a WebSocket client.' },
   unknown_version: { status: 406, retry: false, message: (asked: string) => `There is no API version ${asked}.`, hint: 'Ask for v1, or leave the version out.' },
