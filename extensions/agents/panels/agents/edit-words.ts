@@ -25,8 +25,7 @@ export const e = words({
     copy_id: 'Copy ID',
     kill: 'Delete …',
     kill_title: 'Delete {name}?',
-    kill_text:
-      'This stops the agent and permanently deletes its conversations, memory and settings. Files in its folder stay on disk. To pause the agent instead, suspend it.',
+    kill_text: 'This stops the agent and permanently deletes its conversations, memory and settings. Files in its folder stay on disk. To pause the agent instead, suspend it.',
     kill_do: 'Delete {name}',
     killed: '{name} was deleted.',
     status: 'Status',

@@ -109,7 +109,7 @@ describe('the panel of the settings', function () {
     await row(page, 'api.listen_addr').getByRole('textbox').fill('0.0.0.0:4545');
     await review(page);
     await save(page);
-    await row(page, 'api.listen_addr').getByText('the daemon would not start again', { exact: false }).waitFor();
+    await row(page, 'api.listen_addr').getByText('the daemon would not start', { exact: false }).waitFor();
     expect(await row(page, 'api.listen_addr').getByRole('textbox').inputValue()).to.equal('0.0.0.0:4545');
     expect(await textOf(kernel)).to.equal(OPEN_RATE);
   });
