@@ -150,7 +150,7 @@ describeOnEngines('a process of an agent', function () {
     }
     expect((await call('process_list', {}, other)).text).to.equal('[you have started no process]');
     const nobody = await kernel.http.post('/api/tools/process_start/invoke', { command: 'sleep 300' });
-    expect([nobody.status, /belongs to an agent/.test(nobody.body.content)]).to.deep.equal([400, true]);
+    expect([nobody.status, /belong to an agent/.test(nobody.body.content)]).to.deep.equal([400, true]);
   });
 
   it('is judged by the grants of shell_exec, and one whose grants shrink is ended', async () => {

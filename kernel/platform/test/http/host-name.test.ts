@@ -76,7 +76,7 @@ describe('the name in a Host header', () => {
     for (const [host, origin, isSecure, isOwn] of cases) {
       const ask = () => admitOrigin(open, { host, origin }, 'GET', false, isSecure);
       if (isOwn) expect(ask(), `${origin} at ${host}`).to.equal(origin);
-      else expect(ask, `${origin} at ${host}`).to.throw('may not call');
+      else expect(ask, `${origin} at ${host}`).to.throw('are not allowed to call');
     }
   });
 });
