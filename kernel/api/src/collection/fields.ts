@@ -32,17 +32,14 @@ const KINDS: Readonly<Record<string, ColumnKind>> = { string: 'text', integer: '
 
 const isNull = (schema: TSchema): boolean => schema.type === 'null';
 
-/** `Nullable(T)` is a union of T and null. */
-const withoutNull = (schema: TSchema): { schema: TSchema; isNullable: boolean } => {
-  const options: readonly TSchema[] = Array.isArray(schema.anyOf) ? schema.anyOf : [];
-  const [only, another] = options.filter((option) => !isNull(option));
-  if (!options.some(isNull) || only === undefined || another !== undefined) return { schema, isNullable: options.some(isNull) };
-  return { schema: only, isNullable: true };
-};
+/** The schemas that a value may fit: those of a union, unions within it too, else the schema itself. */
+const optionsOf = (schema: TSchema): TSchema[] => (Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(optionsOf) : [schema]);
 
 const fieldOf = (schema: TSchema): Field => {
-  const { schema: plain, isNullable } = withoutNull(schema);
-  return { kind: KINDS[String(plain.type)] ?? 'json', isNullable, mayBeLeftOut: isNullable || schema.default !== undefined };
+  const options = optionsOf(schema);
+  const isNullable = options.some(isNull);
+  const [kind = 'json', another] = new Set(options.filter((option) => !isNull(option)).map(({ type }) => KINDS[String(type)] ?? 'json'));
+  return { kind: another === undefined ? kind : 'json', isNullable, mayBeLeftOut: isNullable || schema.default !== undefined };
 };
 
 export const isText = (schema: TSchema | undefined): boolean => schema !== undefined && fieldOf(schema).kind === 'text';

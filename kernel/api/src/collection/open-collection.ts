@@ -44,6 +44,8 @@ export interface CollectionRows<F extends TObject> {
   /** `revision`: refused with 412 where the item has another by now. */
   update(actor: Actor, id: string, change: Change<F>, options?: { readonly revision?: number }): Promise<Item<F>>;
   remove(actor: Actor, id: string, options?: { readonly revision?: number }): Promise<Item<F>>;
+  /** Joins a commit that rests on what this item is: the commit fails where the item has changed or gone, and a change of this collection is tried again. */
+  unchanged(item: Item<F>): Write;
 }
 
 type RowContext = Pick<ExtensionContext, 'db' | 'ids' | 'clock' | 'events'>;
@@ -73,6 +75,7 @@ export const collectionRows = <F extends TObject>(ctx: RowContext, collection: C
   return {
     find,
     get,
+    unchanged,
     list: (actor, query) => listRows(ctx, collection, actor, query, codec.toItem),
     create: async (actor, draft, beside = () => []) => {
       const now = ctx.clock.iso();

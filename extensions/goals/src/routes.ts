@@ -1,0 +1,43 @@
+/** What goals answer beside the routes of every collection. */
+import { type OpenCollection, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
+import { Goals } from './contract.js';
+import templates from './templates.json' with { type: 'json' };
+
+const route = routeGroup({ area: 'goals' });
+const MAX_CHILDREN = 500;
+
+const Template = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    icon: Type.String({ description: 'Name of a Lucide icon' }),
+    description: Type.String(),
+    goals: Type.Array(Type.Object({ title: Type.String(), description: Type.String(), status: Goals.spec.fields.properties.status })),
+  },
+  { 'x-name': 'GoalTemplate' },
+);
+
+export const goalRoutes = (goals: OpenCollection<typeof Goals.spec.fields>): RouteDecl[] => [
+  route({
+    id: 'listGoalTemplates',
+    method: 'GET',
+    path: '/api/goals/templates',
+    summary: 'List goal templates',
+    description: 'Sets of goals to begin with. Create the goals of one with `POST /api/goals`.',
+    responses: { 200: Type.Object({ templates: Type.Array(Template) }) },
+    handler: async () => reply(200, { templates }),
+  }),
+  route({
+    id: 'listGoalChildren',
+    method: 'GET',
+    path: '/api/goals/{id}/children',
+    summary: 'List the goals directly below a goal',
+    description: 'Oldest first, 500 at most. Empty where there is no such goal.',
+    params: Type.Object({ id: Uuid }),
+    responses: { 200: Type.Object({ children: Type.Array(Goals.item), total: Type.Integer() }) },
+    handler: async ({ actor, params }) => {
+      const { rows, total } = await goals.list(actor, { parent_id: params.id.toLowerCase(), order: 'asc', limit: MAX_CHILDREN });
+      return reply(200, { children: rows, total });
+    },
+  }),
+];
