@@ -104,7 +104,7 @@ const listUploads = (uploads: UploadStore): RouteDecl =>
     id: 'listUploads',
     method: 'GET',
     path: '/api/uploads',
-    summary: 'Uploads that the caller may see, newest first',
+    summary: 'List uploads, newest first',
     description: 'Owners and admins see those of everybody.',
     cost: 2,
     query: UploadList.query,
@@ -120,7 +120,7 @@ const getUpload = (uploads: UploadStore): RouteDecl =>
     id: 'getUpload',
     method: 'GET',
     path: '/api/uploads/{file_id}',
-    summary: 'The bytes of an upload',
+    summary: 'Download an upload',
     description:
       'Answers with the bytes as they were sent, of the type that was found in them (scripts and styles as plain text), with an ETag (`If-None-Match` gives 304) and `Range` for a part. Pictures and sound may be shown in place; everything else is a download. Whoever may not see an upload gets 404.',
     cost: 2,
