@@ -93,7 +93,7 @@ export async function inhabited(id: string, boot: Boot): Promise<World> {
   const { agent_id: agentId } = (await alice.expect(201, 'POST', '/api/agents', { manifest: { name: `${MARK}-agent` } })).body;
   for (const message of [`what time is it, ${MARK}?`, `write ${MARK} to log.txt`]) await alice.expect(200, 'POST', `/api/agents/${agentId}/message`, { message });
   const db = kernel.daemon.parts.storage.dbFor({ id: 'agents', tables: ['agents'] });
-  const row = await db.first<{ owner_id: string; session_id: string }>({ from: 'agents', where: { id: agentId } });
+  const row = await db.system('a test').first<{ owner_id: string; session_id: string }>({ from: 'agents', where: { id: agentId } });
   if (!row) throw new Error('the agent was not stored');
   return { kernel, alice, bob, agentId, sessionId: row.session_id, ownerId: row.owner_id };
 }
@@ -114,13 +114,13 @@ async function tablesOf(kernel: TestKernel, id: string): Promise<Table[]> {
     storage.dialect === 'sqlite' ? `SELECT name FROM pragma_table_info('${table}')` : `SELECT column_name::text AS name FROM information_schema.columns WHERE table_name = '${table}'`;
   return Promise.all(
     tables.map(async (name) => {
-      const columns = await all.read<{ name: string }>(columnsOf(db.table(name)));
+      const columns = await all.system('a test').read<{ name: string }>(columnsOf(db.table(name)));
       return { name, db, columns: new Set(columns.map((column) => column.name)) };
     }),
   );
 }
 
-const count = (db: Db, table: string, column: string, value: string): Promise<number> => db.count(table, { [column]: value });
+const count = (db: Db, table: string, column: string, value: string): Promise<number> => db.system('a test').count(table, { [column]: value });
 
 const pathOf = (decl: Pick<RouteDecl, 'path'>, world: World): string =>
   decl.path.replaceAll(/\{\*?([^}]+)\}/g, (_whole, name: string) => (name === 'session_id' ? world.sessionId : /(^|_)id$/.test(name) ? world.agentId : 'nothing-of-that-name'));

@@ -59,7 +59,7 @@ export const createUploads = (deps: UploadsDeps): UploadStore => {
       return blobs.keep(received, { id: ids.uuid(), owner_id: ownerId, agent_id: agentId, filename, created_at: clock.iso() }, maxOwnerBytes());
     },
     get: (actor, id) => rows.get(actor, id.toLowerCase()),
-    find: (actor, id) => db.first<UploadRow>({ from: UploadRows.name, where: { id: id.toLowerCase() }, actor }),
+    find: (actor, id) => db.as(actor).first<UploadRow>({ from: UploadRows.name, where: { id: id.toLowerCase() } }),
     page: (actor, { agent_id: agentId, ...query }) => rows.page(actor, query, agentId === undefined ? {} : { agent_id: agentId.toLowerCase() }),
     bytesOf: async ({ id, sha256 }) => {
       const path = await blobs.place(sha256);
