@@ -3910,9 +3910,9 @@ export interface components {
             /** @description Percent */
             progress: number;
             /** @description The goal above it; null or an empty text for none */
-            parent_id: (string | "") | null;
+            parent_id: string | "" | null;
             /** @description The agent that works on it; null or an empty text for none */
-            agent_id: (string | "") | null;
+            agent_id: string | "" | null;
             /** @description When it should be reached */
             due_at: string | null;
         };
@@ -3938,12 +3938,12 @@ export interface components {
              * @description The goal above it; null or an empty text for none
              * @default null
              */
-            parent_id?: (string | "") | null;
+            parent_id?: string | "" | null;
             /**
              * @description The agent that works on it; null or an empty text for none
              * @default null
              */
-            agent_id?: (string | "") | null;
+            agent_id?: string | "" | null;
             /**
              * @description When it should be reached
              * @default null
@@ -3976,9 +3976,9 @@ export interface components {
             /** @description Percent */
             progress?: number;
             /** @description The goal above it; null or an empty text for none */
-            parent_id?: (string | "") | null;
+            parent_id?: string | "" | null;
             /** @description The agent that works on it; null or an empty text for none */
-            agent_id?: (string | "") | null;
+            agent_id?: string | "" | null;
             /** @description When it should be reached */
             due_at?: string | null;
         };
@@ -8488,9 +8488,9 @@ export interface operations {
                 /** @description Only those with this status */
                 status?: "pending" | "in_progress" | "completed" | "cancelled";
                 /** @description Only those with this agent_id */
-                agent_id?: (string | "") | null;
+                agent_id?: string | "" | null;
                 /** @description Only those with this parent_id */
-                parent_id?: (string | "") | null;
+                parent_id?: string | "" | null;
             };
             header?: never;
             path?: never;
