@@ -3404,11 +3404,14 @@ export interface components {
         };
         SessionList: {
             sessions: components["schemas"]["SessionSummary"][];
-            /** @description The same by the name that lists share */
+            /** @description The same as `sessions` */
             items: components["schemas"]["SessionSummary"][];
+            /** @description Of all pages */
             total: number;
             offset: number;
             limit: number;
+            /** @description `after` of the next page; null after the last one */
+            next: string | null;
         };
         StoppedRuns: {
             status: string;
@@ -5199,20 +5202,24 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description Part of the name or description */
+                /** @description Items of a page: 500 by default, 500 at most */
+                limit?: number;
+                /** @description Items to leave out first */
+                offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Words to find in the name and the description */
                 q?: string;
+                /** @description Default name */
+                sort?: "name" | "created_at" | "last_active" | "state";
+                /** @description Default asc */
+                order?: "asc" | "desc";
                 /** @description State, without case: Created, Running, Suspended, Crashed, Terminated */
                 status?: string;
                 /** @description Whose agents, such as `user:alice`; who does not see all sees their own at most */
                 owner?: string;
                 /** @description Changes nothing: there are no hands in this version */
                 include_hands?: boolean;
-                sort?: "name" | "created_at" | "last_active" | "state";
-                /** @description Default asc */
-                order?: "asc" | "desc";
-                /** @description Default and at most 500 */
-                limit?: number;
-                offset?: number;
             };
             header?: never;
             path?: never;
@@ -5229,11 +5236,14 @@ export interface operations {
                 content: {
                     "application/json": {
                         agents: components["schemas"]["AgentSummary"][];
-                        /** @description The same list under its other name */
+                        /** @description The same as `agents` */
                         items: components["schemas"]["AgentSummary"][];
+                        /** @description Of all pages */
                         total: number;
                         offset: number;
                         limit: number;
+                        /** @description `after` of the next page; null after the last one */
+                        next: string | null;
                     };
                 };
             };
@@ -6677,10 +6687,16 @@ export interface operations {
     listAgentSessions: {
         parameters: {
             query?: {
-                /** @description How many at most; more than 500 is 500 */
+                /** @description Items of a page: 50 by default, 500 at most */
                 limit?: number;
-                /** @description How many to leave out */
+                /** @description Items to leave out first */
                 offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Default created_at */
+                sort?: "created_at";
+                /** @description Default desc */
+                order?: "asc" | "desc";
             };
             header?: never;
             path: {
@@ -10128,10 +10144,16 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description How many at most; more than 500 is 500 */
+                /** @description Items of a page: 50 by default, 500 at most */
                 limit?: number;
-                /** @description How many to leave out */
+                /** @description Items to leave out first */
                 offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Default created_at */
+                sort?: "created_at";
+                /** @description Default desc */
+                order?: "asc" | "desc";
                 /** @description Only of this agent */
                 agent_id?: string;
             };
