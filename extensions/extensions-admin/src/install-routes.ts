@@ -96,7 +96,7 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       method: 'POST',
       path: '/api/extensions/{name}/upgrade',
       summary: 'Upgrade an installed extension',
-      description: `The current version keeps running until the new one has started. If the new one fails, the current one is restored with its tables. If the new version has migrations, the current one is stopped first. An older version is refused without `downgrade`. ${CONSENT} An upgrade that requests no additional permissions needs no consent. One that does is stored until you agree.`,
+      description: `The current version keeps running until the new one has started. If the new one fails, the current one is restored with its tables. If the new version has migrations, the current one is stopped first. An older version is refused without \`downgrade\`. ${CONSENT} An upgrade that requests no additional permissions needs no consent. One that does is stored until you agree.`,
       examples: { 'Whatever is newest where it came from': {}, 'Look first': { dry_run: true }, 'Another version': { source: 'npm:@acme/weather@2.0.0', grants: 'all' } },
       ...common,
       audit: 'extension_upgraded',

@@ -1017,7 +1017,7 @@ export interface paths {
         };
         /**
          * List extensions
-         * @description Every installed extension: the areas of the daemon themselves and what was added, on or off. `state` says what it is doing, `reason` why, `intent` what a person wants of it.
+         * @description All extensions, built in and installed, on or off. `state` is the current state, `reason` explains it, `intent` is the desired state.
          */
         get: operations["listExtensions"];
         put?: never;
@@ -1037,7 +1037,7 @@ export interface paths {
         };
         /**
          * Test the isolation of third-party extensions
-         * @description Starts a process as extensions of others get it, in each isolation, tries to get out of it in a dozen ways, and tells what came of each. Also which installed extensions are refused, and why. Takes a second or so.
+         * @description Starts a process in each isolation, like those of third-party extensions, and tries a dozen ways to escape. Returns the result of each, and the installed extensions that are refused, with the reason. Takes about a second.
          */
         get: operations["checkIsolation"];
         put?: never;
@@ -1057,7 +1057,7 @@ export interface paths {
         };
         /**
          * Get the dependency graph
-         * @description The services that extensions have of each other, as a graph: what stops with what, and why something does not start.
+         * @description The services extensions use of each other, as a graph: what stops with what, and why an extension does not start.
          */
         get: operations["getExtensionGraph"];
         put?: never;
@@ -1077,7 +1077,7 @@ export interface paths {
         };
         /**
          * Get trusted keys and refused extensions
-         * @description The keys that the operator trusts (`svc ext trust` changes them), and what is installed but does not run because it was changed, or because its key is not trusted any more.
+         * @description The keys that the operator trusts (see `svc ext trust`), and installed extensions that do not run because they were modified or their key is no longer trusted.
          */
         get: operations["getExtensionTrust"];
         put?: never;
@@ -1099,7 +1099,7 @@ export interface paths {
         put?: never;
         /**
          * Install a third-party extension
-         * @description Fetches the package, judges it, and keeps it. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. It is off at first, unless `enable` says otherwise.
+         * @description Fetches, validates and stores the package. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. It stays off, unless `enable` says otherwise.
          */
         post: operations["installExtension"];
         delete?: never;
@@ -1119,7 +1119,7 @@ export interface paths {
         put?: never;
         /**
          * Remove an installed extension
-         * @description Stops it and takes its code away. Its rows, files and secrets stay for the case that it comes back; `purge` takes them along, and asks for the id once more.
+         * @description Stops the extension and removes its code. Its rows, files and secrets are kept in case you install it again. `purge` deletes them too and requires the id as confirmation.
          */
         post: operations["uninstallExtension"];
         delete?: never;
@@ -1137,7 +1137,7 @@ export interface paths {
         };
         /**
          * Get an extension
-         * @description The same as in the list: what it provides, needs and adds, how often it was loaded, what went wrong.
+         * @description The same fields as in the list.
          */
         get: operations["getExtension"];
         put?: never;
@@ -1199,7 +1199,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a change
-         * @description Changes nothing. Ask it before a change, to show a person what else it touches and how to take it back.
+         * @description Changes nothing. Call it before a change to show what else it affects and how to undo it.
          */
         post: operations["planExtensionChange"];
         delete?: never;
@@ -1259,7 +1259,7 @@ export interface paths {
         put?: never;
         /**
          * Roll back an extension to its previous version
-         * @description Two versions are kept. The one of before is checked again: one that was changed, or whose key was revoked, does not come back. Its code comes back and its rows stay as they are now; where it does not start, the newer version is put back.
+         * @description Two versions are stored. The previous one is validated again; it is refused if it was modified or its key was revoked. Only the code is rolled back, rows stay as they are. If the previous version does not start, the newer one is restored.
          */
         post: operations["rollbackExtension"];
         delete?: never;
@@ -1279,7 +1279,7 @@ export interface paths {
         put?: never;
         /**
          * Upgrade an installed extension
-         * @description The version of before serves until the new one has started, and again where the new one fails, with its tables as they were. A version with new migrations stops the one of before first. An older one is refused without downgrade. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that asks for nothing more needs no consent; one that does waits, and is kept until then.
+         * @description The current version keeps running until the new one has started. If the new one fails, the current one is restored with its tables. If the new version has migrations, the current one is stopped first. An older version is refused without `downgrade`. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that requests no additional permissions needs no consent. One that does is stored until you agree.
          */
         post: operations["upgradeExtension"];
         delete?: never;
@@ -1297,7 +1297,7 @@ export interface paths {
         };
         /**
          * List stored versions of an extension
-         * @description The version that runs, those that `rollback` can go to, and an upgrade that waits for somebody to agree. Of what came with the daemon there is one.
+         * @description The running version, those that `rollback` can restore, and an upgrade that waits for consent. Built-in extensions have one version.
          */
         get: operations["getExtensionVersions"];
         put?: never;
@@ -3674,14 +3674,14 @@ export interface components {
                 isolationWhy?: string;
                 installedAt: string;
             } | null;
-            /** @description Of an extension that runs in a process of its own; without a pid while nobody needs it */
+            /** @description Process of an isolated extension; no pid while it is idle */
             process: {
                 pid: number | null;
                 memoryBytes: number | null;
-                /** @description How often it ended by itself within ten minutes */
+                /** @description Crashes within ten minutes */
                 crashes: number;
             } | null;
-            /** @description What an extension that was installed has stored, and how much it may store; null for one that came with the daemon or has not run since the start. A number is null until it was measured. */
+            /** @description Storage used by an installed extension, and its limits; null for built-in extensions and those that have not run since the start. A number is null until it is measured. */
             stored: {
                 /** @description In its data and cache folders, by blocks of 4 KiB */
                 filesBytes: number | null;
@@ -3692,7 +3692,7 @@ export interface components {
             } | null;
             /** @enum {string} */
             state: "inactive" | "starting" | "active" | "stopping" | "pending" | "failed" | "quarantined";
-            /** @description Whether something that it would use is missing */
+            /** @description Whether an optional dependency is missing */
             degraded: boolean;
             /** @description What failed: loading, starting, … */
             phase: string | null;
@@ -3702,7 +3702,7 @@ export interface components {
             /** @description How often it was loaded */
             generation: number;
             essential: boolean;
-            /** @description What a person wants of it */
+            /** @description The desired state, set by a person */
             intent: {
                 enabled: boolean;
                 /** @enum {string} */
@@ -3714,19 +3714,19 @@ export interface components {
             };
             requires: string[];
             optional: string[];
-            /** @description What it may do beyond its own rows and routes */
+            /** @description Its permissions beyond its own rows and routes */
             grants: {
                 grant: string;
                 /** @description What the grant lets it do, in words */
                 what: string;
-                /** @description Why it wants that, by its manifest */
+                /** @description The reason in its manifest */
                 why: string;
             }[];
             /** @description What it adds, by kind: route, tool, … */
             contributes: {
                 [key: string]: string[];
             };
-            /** @description Work that keeps it from being replaced */
+            /** @description Work that delays a reload */
             holds: string[];
             /** @description Failures since the start */
             strikes: number;
@@ -3747,7 +3747,7 @@ export interface components {
                 /** @description What was tried from inside */
                 what: string;
                 /**
-                 * @description `not sure`: it got nothing in plain sight, and no wall of the system keeps it so
+                 * @description `not sure`: it found nothing, but the system does not enforce this
                  * @enum {string}
                  */
                 outcome: "kept" | "not sure" | "open";
@@ -3767,11 +3767,11 @@ export interface components {
             id: string;
             /** @enum {string} */
             state: "inactive" | "starting" | "active" | "stopping" | "pending" | "failed" | "quarantined";
-            /** @description Without these it does not start */
+            /** @description Required services */
             needs: string[];
             /** @description These it can do without */
             uses: string[];
-            /** @description Of what it needs, what is not there */
+            /** @description Missing requirements */
             waitsFor: string[];
         };
         ExtensionGraph: {
@@ -3786,7 +3786,7 @@ export interface components {
                 isolation: ("isolated" | "walled" | "in-process") | null;
                 revoked: string | null;
             }[];
-            /** @description What is installed and does not run, and why */
+            /** @description Installed extensions that do not run, with the reason */
             refused: {
                 id: string;
                 code: string;
@@ -3800,7 +3800,7 @@ export interface components {
             /** @description Whether it is on and answers */
             connected: boolean;
         };
-        /** @description What a person needs to know before they agree */
+        /** @description What to know before you agree */
         ExtensionOffer: {
             id: string;
             version: string;
@@ -3814,10 +3814,10 @@ export interface components {
             key: {
                 id: string;
                 public: string;
-                /** @description As the operator calls its owner; empty where nobody named it */
+                /** @description The operator's name for the key's owner; may be empty */
                 name: string;
                 /**
-                 * @description `unknown`: `trust_key` is asked for. `handed-on`: the key before vouches for it
+                 * @description `unknown`: requires `trust_key`. `handed-on`: signed by the previous key
                  * @enum {string}
                  */
                 standing: "known" | "handed-on" | "unknown";
@@ -3826,17 +3826,17 @@ export interface components {
             isolation: "isolated" | "walled" | "in-process";
             /** @description Who or what decided that */
             isolation_why: string;
-            /** @description What this isolation does not keep */
+            /** @description What isolation can't block */
             not_kept: string[];
             grants: {
                 grant: string;
                 /** @description What it lets the extension do */
                 what: string;
-                /** @description Why it wants that, as its author says */
+                /** @description The author's reason */
                 why: string;
                 /** @description It works without */
                 optional: boolean;
-                /** @description Nobody agreed to it for the version that is installed */
+                /** @description Not granted for the installed version */
                 new: boolean;
             }[];
             replaces: {
@@ -3856,9 +3856,9 @@ export interface components {
             starts: string[];
             stops: string[];
             degrades: string[];
-            /** @description What a person should know first; then the change asks for `confirm` */
+            /** @description Warnings; if there are any, the change requires `confirm` */
             warning: string | null;
-            /** @description How to undo it, also where the API no longer answers */
+            /** @description How to undo the change, even if the API is not available */
             back: string | null;
         };
         ExtensionChange: {
@@ -7929,15 +7929,15 @@ export interface operations {
                     source?: string;
                     /** @description An absolute path on the machine of the daemon, in place of `name` */
                     path?: string;
-                    /** @description What you agree to of what it asks for, or `all`. What it cannot do without has to be among them */
+                    /** @description The permissions you grant, or `all`. All required ones must be included */
                     grants?: "all" | string[];
-                    /** @description Of the package that you were shown: another one is refused */
+                    /** @description Digest of the package you reviewed. Another package is refused */
                     digest?: string;
                     /** @description The key that signed it is trusted for this extension from now on */
                     trust_key?: boolean;
                     /** @description Switch it on as well */
                     enable?: boolean;
-                    /** @description Use the folder where it lies, for whoever works on it */
+                    /** @description Use the folder in place, for development */
                     link?: boolean;
                 };
             };
@@ -8023,7 +8023,7 @@ export interface operations {
                      * @example acme-weather
                      */
                     name: string;
-                    /** @description Take its tables, files and secrets along, and forget which key it belonged to */
+                    /** @description Also delete its tables, files, secrets and trusted key */
                     purge?: boolean;
                     /** @description With `purge`: its id once more */
                     confirm?: string;
@@ -8093,9 +8093,9 @@ export interface operations {
     disableExtension: {
         parameters: {
             query?: {
-                /** @description Do not wait for what it is doing; confirms as well */
+                /** @description Do not wait for running work; also confirms */
                 force?: boolean;
-                /** @description Go on in spite of the warning of the plan */
+                /** @description Confirm the warnings of the plan */
                 confirm?: boolean;
             };
             header?: never;
@@ -8134,9 +8134,9 @@ export interface operations {
     enableExtension: {
         parameters: {
             query?: {
-                /** @description Do not wait for what it is doing; confirms as well */
+                /** @description Do not wait for running work; also confirms */
                 force?: boolean;
-                /** @description Go on in spite of the warning of the plan */
+                /** @description Confirm the warnings of the plan */
                 confirm?: boolean;
             };
             header?: never;
@@ -8220,9 +8220,9 @@ export interface operations {
     reloadExtension: {
         parameters: {
             query?: {
-                /** @description Do not wait for what it is doing; confirms as well */
+                /** @description Do not wait for running work; also confirms */
                 force?: boolean;
-                /** @description Go on in spite of the warning of the plan */
+                /** @description Confirm the warnings of the plan */
                 confirm?: boolean;
             };
             header?: never;
@@ -8261,9 +8261,9 @@ export interface operations {
     resetExtension: {
         parameters: {
             query?: {
-                /** @description Do not wait for what it is doing; confirms as well */
+                /** @description Do not wait for running work; also confirms */
                 force?: boolean;
-                /** @description Go on in spite of the warning of the plan */
+                /** @description Confirm the warnings of the plan */
                 confirm?: boolean;
             };
             header?: never;
@@ -8352,19 +8352,19 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Another version or place; where it came from when left out
+                     * @description Another version or source; by default, the original source
                      * @example npm:@acme/weather@^1
                      */
                     source?: string;
-                    /** @description What you agree to of what it asks for, or `all`. What it cannot do without has to be among them */
+                    /** @description The permissions you grant, or `all`. All required ones must be included */
                     grants?: "all" | string[];
-                    /** @description Of the package that you were shown: another one is refused */
+                    /** @description Digest of the package you reviewed. Another package is refused */
                     digest?: string;
                     /** @description The key that signed it is trusted for this extension from now on */
                     trust_key?: boolean;
-                    /** @description Take an older version than the one that is installed; without it that is refused */
+                    /** @description Allow an older version than the installed one */
                     downgrade?: boolean;
-                    /** @description Tell what would change, and change nothing */
+                    /** @description Only show what would change */
                     dry_run?: boolean;
                 };
             };
