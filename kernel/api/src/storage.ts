@@ -55,6 +55,13 @@ export interface TextSearch {
   readonly columns: readonly string[];
 }
 
+export interface OrderBy {
+  readonly column: string;
+  readonly descending?: boolean;
+  /** Of a column of text: A to Z and a to z stand together. */
+  readonly ignoreCase?: boolean;
+}
+
 export interface Select {
   /** An own table, by its short name. */
   readonly from: string;
@@ -65,7 +72,7 @@ export interface Select {
   /** Only rows that this actor may see, by the table's `owner_id`. */
   readonly actor?: Actor;
   /** NULL comes before everything else, and last when descending. */
-  readonly order?: readonly { readonly column: string; readonly descending?: boolean }[];
+  readonly order?: readonly OrderBy[];
   /** Goes on behind a page: its `next`, with the same `order`. */
   readonly after?: string;
   /** How many rows to leave out, in the order of `order`. Not together with `after`. */

@@ -144,6 +144,12 @@ export const installErrors = defineErrors('install', {
     message: (id: string, tool: string, other: string) => `${id} has the tool ${tool}, which ${other} has too.`,
     hint: 'Remove the other extension first.',
   },
+  command_taken: {
+    status: 409,
+    retry: false,
+    message: (id: string, word: string, other: string) => `${id} adds the command svc ${word}, which belongs to ${other}.`,
+    hint: 'Remove the other extension first, or do without this one. The commands of svc itself cannot be replaced.',
+  },
   requirement: {
     status: 409,
     retry: false,

@@ -1380,7 +1380,7 @@ export interface paths {
         };
         /**
          * List the goals directly below a goal
-         * @description Oldest first, 500 at most. Empty where there is no such goal.
+         * @description Oldest first, 500 at most.
          */
         get: operations["listGoalChildren"];
         put?: never;
@@ -2318,7 +2318,7 @@ export interface paths {
         };
         /**
          * List uploads, newest first
-         * @description Rows in pages: `next` of one is `after` of the next. Owners and admins see everyone's.
+         * @description Owners and admins see everyone's uploads.
          */
         get: operations["listUploads"];
         put?: never;
@@ -10773,10 +10773,18 @@ export interface operations {
     listUploads: {
         parameters: {
             query?: {
-                /** @description Rows of a page */
+                /** @description Items of a page: 100 by default, 500 at most */
                 limit?: number;
-                /** @description `next` of the page before */
+                /** @description Items to leave out first */
+                offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
                 after?: string;
+                /** @description Words to find in file names */
+                q?: string;
+                /** @description Default created_at */
+                sort?: "created_at" | "filename" | "size";
+                /** @description Default desc */
+                order?: "asc" | "desc";
                 /** @description Only those that were sent to this agent */
                 agent_id?: string;
             };
@@ -10795,6 +10803,10 @@ export interface operations {
                 content: {
                     "application/json": {
                         rows: components["schemas"]["Upload"][];
+                        /** @description Of all pages */
+                        total: number;
+                        offset: number;
+                        limit: number;
                         /** @description `after` of the next page; null after the last one */
                         next: string | null;
                     };

@@ -206,6 +206,15 @@ describe('installing an extension', () => {
       expect((await refused({ contributions: { tools: [{ name: 'note_list', risk: 'read', replay: 'safe' }] } })).code).to.equal('install_tool_taken');
     });
 
+    it('a command word of somebody else, or of svc itself', async () => {
+      rig.bundled = [bundledArea('notes', {}, { commandWords: [{ word: 'notes', summary: 'notes' }] })];
+      const taking = (word: string) => refused({ contributions: { commandWords: [{ word, summary: 'mine' }] } });
+      const [first, second] = [await taking('notes'), await taking('status')];
+      expect([first.code, first.message]).to.deep.equal(['install_command_taken', 'acme-weather adds the command svc notes, which belongs to notes.']);
+      expect([second.code, second.message]).to.deep.equal(['install_command_taken', 'acme-weather adds the command svc status, which belongs to svc itself.']);
+      expect(await codeOf(installer.stage(await rig.pack({ contributions: { commandWords: [{ word: 'weather', summary: 'mine' }] } })))).to.equal('taken');
+    });
+
     it('what requires a service that nobody provides', async () => {
       rig.bundled = [bundledArea('llm', { provides: { llm: '1.2.0' } })];
       const error = await refused({ manifest: { requires: { llm: '^2.0.0' } } });

@@ -8,6 +8,12 @@ export const httpErrors = defineErrors('', {
   reloading: { status: 503, retry: true, message: (path: string) => `The extension that answers ${path} is being reloaded.`, hint: 'Try again in a moment.' },
   security_unavailable: { status: 503, retry: true, message: (why: string) => `Closed: ${why}`, hint: 'Run `svc doctor`; only public routes answer until the security extensions are back.' },
   not_found: { status: 404, retry: false, message: (path: string) => `Nothing answers at ${path}.`, hint: 'GET /api/openapi.json lists all routes.' },
+  extension_off: {
+    status: 404,
+    retry: true,
+    message: (path: string, id: string) => `The extension ${id}, which answers ${path}, is not running.`,
+    hint: '`svc ext list` shows why, and `svc ext enable` switches it on.',
+  },
   method_not_allowed: { status: 405, retry: false, message: (method: string, path: string) => `${path} does not support ${method}.`, hint: 'The Allow header lists the supported methods.' },
   upgrade_required: { status: 426, retry: false, message: (path: string) => `${path} expects a WebSocket.`, hint: 'Connect with a WebSocket client.' },
   unknown_version: { status: 406, retry: false, message: (asked: string) => `There is no API version ${asked}.`, hint: 'Use v1, or leave the version out.' },

@@ -1,7 +1,7 @@
 /** Reads as data, turned into portable SQL. */
-import { type Actor, type Bounds, type Scalar, type Select, seesAll, type TextSearch, type Where } from '@svc/api';
+import { type Actor, type Bounds, type OrderBy, type Scalar, type Select, seesAll, type TextSearch, type Where } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
-import { behind, type OrderColumn } from './page-cursor.js';
+import { behind, type OrderColumn, orderTerm } from './page-cursor.js';
 import type { Engine } from '../contract/engine.js';
 import type { TableNames } from '../contract/table-names.js';
 import { checkGroups } from '../contract/word-index.js';
@@ -89,7 +89,7 @@ const ownedBy = (deps: SelectDeps, table: string, actor: Actor): Condition[] => 
 /** The columns as asked for; throws for a direction or a column that is none. */
 export const orderOf = (deps: SelectDeps, query: Select): OrderColumn[] => {
   const shape = deps.shapes.of(deps.names.physical(query.from));
-  return Array.from(query.order ?? [], ({ column, descending = false }) => orderColumn(shape, column, descending));
+  return Array.from(query.order ?? [], (one) => orderColumn(shape, one));
 };
 
 /** With the table's key behind them, so that no two rows stand in the same place. */
@@ -100,15 +100,21 @@ export const pageOrderOf = (deps: SelectDeps, query: Select): OrderColumn[] => {
   const rest = shape.key.filter((column) => !order.some((one) => one.column === column));
   // In the direction of the last column, so that one index serves both.
   const descending = order.at(-1)?.descending ?? false;
-  return [...order, ...rest.map((column) => orderColumn(shape, column, descending))];
+  return [...order, ...rest.map((column) => orderColumn(shape, { column, descending }))];
 };
 
-const orderColumn = (shape: TableShape | undefined, column: string, descending: boolean): OrderColumn => ({ column, descending: descending === true, isNotNull: shape?.notNull.has(column) ?? false });
+const orderColumn = (shape: TableShape | undefined, { column, descending, ignoreCase }: OrderBy): OrderColumn => ({
+  column,
+  descending: descending === true,
+  isNotNull: shape?.notNull.has(column) ?? false,
+  ignoreCase: ignoreCase === true,
+});
 
 /** Said only where a NULL can be: PostgreSQL puts it elsewhere, and an index must fit. */
-const orderSql = ({ column, descending, isNotNull }: OrderColumn, quote: Quote): string => {
+const orderSql = (one: OrderColumn, quote: Quote): string => {
+  const { column, descending, isNotNull } = one;
   const direction = descending ? ' DESC' : '';
-  return `${quote(column)}${direction}${isNotNull ? '' : descending ? ' NULLS LAST' : ' NULLS FIRST'}`;
+  return `${orderTerm(quote(column), one)}${direction}${isNotNull ? '' : descending ? ' NULLS LAST' : ' NULLS FIRST'}`;
 };
 
 /** Throws for what is no number of rows. */
