@@ -106,7 +106,7 @@ describe('svc ext install', function () {
       for (const words of [
         'acme-weather 1.0.0  Tells the weather.',
         'not trusted here',
-        'isolated: in a process of its own',
+        'isolated: in its own process',
         'not kept',
         'env:WEATHER_KEY',
         'because  "a key for more calls"',

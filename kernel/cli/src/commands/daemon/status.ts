@@ -10,7 +10,7 @@ import type { Terminal } from '../../terminal/terminal.js';
 export const define = (program: Command, action: Action): void => {
   program
     .command('status')
-    .description('Is the daemon running, where, with which model; exit code 0 healthy, 3 not running, 5 degraded')
+    .description('Show whether the daemon runs, its address and default model; exit code 0 healthy, 3 not running, 5 degraded')
     .action(action((cli) => status(cli)));
 };
 
@@ -31,7 +31,7 @@ const isDegraded = (found: DaemonStatus): boolean => ['degraded', 'starting', 'c
 const WORDS: Readonly<Record<string, string>> = {
   starting: 'is starting',
   closed: 'is running, but closed to everyone',
-  refused: 'is running; what it does is told to those with a key',
+  refused: 'is running; its details require a key',
 };
 
 const statusLines = (found: DaemonStatus, url: string, pid: number | undefined, out: Terminal): string[] => {
@@ -60,7 +60,7 @@ const problems = (found: DaemonStatus): Array<[string, string]> => {
   const said = [...(found.status === 'closed' ? [found.why ?? ''] : []), ...(found.config_problems ?? [])];
   const lines = said.map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
   if (found.status === 'refused') lines.push(['mend', `${found.why} SVC_API_KEY=<the key> svc status`]);
-  else if ((found.config_problems ?? []).length > 0) lines.push(['mend', 'correct config.toml; it is read again when you save it']);
+  else if ((found.config_problems ?? []).length > 0) lines.push(['mend', 'fix config.toml; svc reloads it when you save it']);
   return [...lines, ...findings(found)];
 };
 
