@@ -125,7 +125,7 @@ export const whyLines = (status: ExtensionStatus, nodes: readonly GraphNode[], o
   ];
   if (waits.length > 0) pairs.push(['waits for', waits.join(', ')]);
   if (status.state === 'failed' || status.state === 'quarantined')
-    pairs.push(['mend', status.recoverable ? `svc tries again automatically, or now: svc ext reload ${status.id}` : `svc logs --lines 50, then svc ext reload ${status.id}`]);
+    pairs.push(['fix', status.recoverable ? `svc tries again automatically, or now: svc ext reload ${status.id}` : `svc logs --lines 50, then svc ext reload ${status.id}`]);
   return [out.bold(status.id), ...facts(pairs, out.width, (text, label) => (label === 'state' ? paintState(stateWord(status), text, out) : text))];
 };
 

@@ -26,7 +26,7 @@ const read = async (cli: Cli): Promise<VaultContents> => (await cli.daemon()).ca
 const status = async (cli: Cli): Outcome => {
   const found = await read(cli);
   if (cli.json) cli.out.json(found);
-  else for (const line of facts(factsOf(found), cli.out.width, (text, label) => (label === 'mend' ? cli.out.cyan(text) : text))) cli.out.line(line);
+  else for (const line of facts(factsOf(found), cli.out.width, (text, label) => (label === 'fix' ? cli.out.cyan(text) : text))) cli.out.line(line);
   return found.why === null ? EXIT.ok : EXIT.failed;
 };
 
@@ -37,7 +37,7 @@ const factsOf = ({ names, state, why }: VaultContents): Array<[string, string]> 
     ? []
     : ([
         ['', 'keys in the environment keep working'],
-        ['mend', 'restore SVC_VAULT_KEY, vault.key or a backup of vault.enc; if they are lost: svc vault reset'],
+        ['fix', 'restore SVC_VAULT_KEY, vault.key or a backup of vault.enc; if they are lost: svc vault reset'],
       ] satisfies Array<[string, string]>)),
 ];
 

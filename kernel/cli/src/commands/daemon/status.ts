@@ -53,14 +53,14 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   if (found.preset !== undefined) lines.push(['preset', found.preset]);
   if (found.data_dir !== undefined) lines.push(['data', found.data_dir]);
   if (found.database !== undefined) lines.push(['database', found.database]);
-  return facts([...lines, ...problems(found), ...more], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : label === 'mend' ? out.cyan(text) : text));
+  return facts([...lines, ...problems(found), ...more], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : label === 'fix' ? out.cyan(text) : text));
 };
 
 const problems = (found: DaemonStatus): Array<[string, string]> => {
   const said = [...(found.status === 'closed' ? [found.why ?? ''] : []), ...(found.config_problems ?? [])];
   const lines = said.map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
-  if (found.status === 'refused') lines.push(['mend', `${found.why} SVC_API_KEY=<the key> svc status`]);
-  else if ((found.config_problems ?? []).length > 0) lines.push(['mend', 'fix config.toml; svc reloads it when you save it']);
+  if (found.status === 'refused') lines.push(['fix', `${found.why} SVC_API_KEY=<the key> svc status`]);
+  else if ((found.config_problems ?? []).length > 0) lines.push(['fix', 'fix config.toml; svc reloads it when you save it']);
   return [...lines, ...findings(found)];
 };
 
@@ -72,5 +72,5 @@ const findings = ({ config_problems = [], health_problems = [], problems: found 
   if (found === undefined) return health_problems.map((problem) => ['problem', problem]);
   return found
     .filter(({ check }) => check !== SETTINGS_CHECK || config_problems.length === 0)
-    .flatMap(({ check, fix, message }): Array<[string, string]> => [['problem', `${check}: ${message}`], ...(fix === undefined ? [] : ([['mend', fix]] satisfies Array<[string, string]>))]);
+    .flatMap(({ check, fix, message }): Array<[string, string]> => [['problem', `${check}: ${message}`], ...(fix === undefined ? [] : ([['fix', fix]] satisfies Array<[string, string]>))]);
 };
