@@ -125,7 +125,7 @@ describe('svc commands that ask the daemon', function () {
       {
         status: 'running',
         config_problems: [],
-        health_problems: ['VaultKeyCheck: The vault is locked. Mend: set SVC_VAULT_KEY'],
+        health_problems: ['VaultKeyCheck: The vault is locked. Fix: set SVC_VAULT_KEY'],
         problems: [{ check: 'VaultKeyCheck', result: 'fail', message: 'The vault is locked.', fix: 'svc vault reset' }],
       },
     ]);
