@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Clone an agent
-         * @description The clone gets this agent's manifest, appearance and identity files, and its own session and workspace. Conversations and other files are not copied. It is yours, whoever owns the other, stands below no agent, begins in the mode Normal, and is judged like any agent that you spawn.
+         * @description The clone gets this agent's manifest, appearance and identity files, and its own session and workspace. Conversations and other files are not copied. You own it, it has no parent agent, starts in the mode Normal, and is validated like any agent that you create.
          *
          *     An agent that is busy, suspended or Stable can be cloned as well. A repeated `Idempotency-Key` with the same body gives the same clone.
          */
