@@ -33,7 +33,7 @@ const AgentList = defineList({
   order: 'asc',
   filters: {
     status: Type.String({ maxLength: 40, description: `State, without case: ${STATES.join(', ')}` }),
-    owner: Type.String({ maxLength: 200, description: 'Whose agents, such as `user:alice`; who does not see all sees their own at most' }),
+    owner: Type.String({ maxLength: 200, description: 'Owner of the agents, such as `user:alice`. Callers who cannot see all agents only see their own' }),
     include_hands: Type.Boolean({ description: 'Changes nothing: there are no hands in this version' }),
   },
   searches: 'the name and the description',
@@ -49,7 +49,7 @@ const listAgents = (deps: AgentRouteDeps): RouteDecl =>
     path: '/api/agents',
     summary: 'List agents',
     description:
-      'Owners and admins see all agents, everybody else their own. Each has what answers for it now: where its manifest says `default`, `model_provider` and `model_name` say what that is at this moment. What nobody knows is null, such as costs while llm is off.',
+      'Owners and admins see all agents, everyone else their own. If the manifest says `default`, `model_provider` and `model_name` are those of the current default. Unknown values are null, such as costs while llm is off.',
     cost: 2,
     query: AgentList.query,
     responses: { 200: AgentList.answer },
@@ -107,7 +107,7 @@ const getAgent = (deps: AgentRouteDeps): RouteDecl =>
     path: '/api/agents/{id}',
     summary: 'Get an agent',
     description:
-      'What a list says of it, and its manifest: as fields, with every default filled in, and as `manifest_toml`, from which the same agent can be made again. `revision` is one more with each change: a change that names it is refused where something else was changed since.',
+      'The fields of the list, and the manifest: as fields with all defaults, and as `manifest_toml`, from which you can create the same agent again. `revision` increases with each change; a change that sends it is refused if the agent was changed since.',
     cost: 2,
     params: AgentParams,
     errors: [404],
@@ -128,7 +128,7 @@ const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
     path: '/api/agents/{id}',
     summary: 'Delete an agent with its sessions and data',
     description:
-      'There is no way back, and no question first. What every area holds of it is erased, also by an area that is off at the moment and comes back later. Its children live on. To let it rest instead, suspend it.',
+      'This cannot be undone, and there is no confirmation. Every extension deletes its data of the agent; one that is off does so when it comes back. Its children stay. To pause the agent instead, suspend it.',
     audit: 'agent_killed',
     params: AgentParams,
     errors: [404],
@@ -172,7 +172,7 @@ const resumeAgent = (deps: AgentRouteDeps): RouteDecl =>
     id: 'resumeAgent',
     path: '/api/agents/{id}/resume',
     summary: 'Resume an agent',
-    description: 'Also an agent whose manifest says `enabled = false`, which begins suspended. One that runs already goes on.',
+    description: 'Also resumes an agent whose manifest says `enabled = false`, which starts suspended. Has no effect on a running agent.',
     audit: 'agent_resumed',
     status: 'running',
   });
