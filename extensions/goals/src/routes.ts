@@ -1,5 +1,5 @@
 /** What goals answer beside the routes of every collection. */
-import { type OpenCollection, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
+import { type OpenCollection, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import { Goals } from './contract.js';
 import templates from './templates.json' with { type: 'json' };
 
@@ -27,17 +27,18 @@ export const goalRoutes = (goals: OpenCollection<typeof Goals.spec.fields>): Rou
     responses: { 200: Type.Object({ templates: Type.Array(Template) }) },
     handler: async () => reply(200, { templates }),
   }),
-  route({
-    id: 'listGoalChildren',
-    method: 'GET',
-    path: '/api/goals/{id}/children',
-    summary: 'List the goals directly below a goal',
-    description: 'Oldest first, 500 at most. Empty where there is no such goal.',
-    params: Type.Object({ id: Uuid }),
-    responses: { 200: Type.Object({ children: Type.Array(Goals.item), total: Type.Integer() }) },
-    handler: async ({ actor, params }) => {
-      const { rows, total } = await goals.list(actor, { parent_id: params.id.toLowerCase(), order: 'asc', limit: MAX_CHILDREN });
+  goals.itemRoute(
+    {
+      id: 'listGoalChildren',
+      method: 'GET',
+      path: '/children',
+      summary: 'List the goals directly below a goal',
+      description: `Oldest first, ${MAX_CHILDREN} at most.`,
+      responses: { 200: Type.Object({ children: Type.Array(Goals.item), total: Type.Integer() }) },
+    },
+    async (goal, { actor }) => {
+      const { rows, total } = await goals.list(actor, { parent_id: goal.id, order: 'asc', limit: MAX_CHILDREN });
       return reply(200, { children: rows, total });
     },
-  }),
+  ),
 ];

@@ -10,6 +10,7 @@ export * from './collection/errors.js';
 export * from './collection/fields.js';
 export * from './collection/list.js';
 export * from './collection/open-collection.js';
+export * from './collection/read-list.js';
 export * from './collection/spec.js';
 export * from './command-line.js';
 export * from './declare/capability.js';

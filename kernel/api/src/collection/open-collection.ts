@@ -3,11 +3,12 @@ import type { Actor } from '../actor.js';
 import type { ExtensionContext } from '../extension.js';
 import { isSvcError } from '../errors.js';
 import type { TObject } from '../schema/schema.js';
-import type { Row, Scalar, Select, Write } from '../storage.js';
+import type { Row, Scalar, Write } from '../storage.js';
 import type { Collection } from './collection.js';
 import { collectionErrors } from './errors.js';
 import { type Change, codecOf, type Draft, type Item } from './fields.js';
 import type { Found, ListQuery } from './list.js';
+import { readList } from './read-list.js';
 import type { AnyCollectionSpec } from './spec.js';
 
 /** Changes that were made meanwhile are taken in so often before the caller is told. */
@@ -55,7 +56,7 @@ export const collectionRows = <F extends TObject>(ctx: RowContext, collection: C
   const codec = codecOf(spec.fields);
   const { db } = ctx;
   const find = async (actor: Actor, id: string): Promise<Item<F> | undefined> => {
-    const row = await db.first({ from: table.name, where: { id: id.toLowerCase() }, actor });
+    const row = await db.as(actor).first({ from: table.name, where: { id: id.toLowerCase() } });
     return row && codec.toItem(row);
   };
   const get = async (actor: Actor, id: string): Promise<Item<F>> => {
@@ -148,29 +149,9 @@ const listRows = async <F extends TObject>(
   query: ListQuery & Readonly<Record<string, unknown>>,
   toItem: (row: Row) => Item<F>,
 ): Promise<Found<Item<F>>> => {
-  if (query.offset !== undefined && query.after !== undefined) throw collectionErrors.two_pages();
-  const where = whereOf(spec, query);
-  const search = searchOf(spec, query.q);
-  const page: Select = {
-    from: table.name,
-    actor,
-    where,
-    ...search,
-    order: [orderOf(list.spec, query)],
-    limit: list.limitOf(query),
-    ...(query.after === undefined ? {} : { after: query.after }),
-    ...(query.offset === undefined ? {} : { offset: query.offset }),
-  };
-  const [{ rows, next }, total] = await Promise.all([db.page(page), db.count(table.name, where, actor, search.search)]);
-  return { rows: rows.map(toItem), next, total };
+  const found = await readList(db.as(actor), list, query, { from: table.name, where: whereOf(spec, query), ...(spec.list?.search ? { search: spec.list.search } : {}) });
+  return { ...found, rows: found.rows.map(toItem) };
 };
-
-const orderOf = ({ sort: [usual = 'created_at'] = [], order = 'desc' }: Collection['list']['spec'], query: ListQuery): NonNullable<Select['order']>[number] => ({
-  column: query.sort ?? usual,
-  descending: (query.order ?? order) === 'desc',
-});
-
-const searchOf = ({ list }: AnyCollectionSpec, q: string | undefined): Pick<Select, 'search'> => (q === undefined || list?.search === undefined ? {} : { search: { text: q, columns: list.search } });
 
 const whereOf = ({ list }: AnyCollectionSpec, query: Readonly<Record<string, unknown>>): Record<string, Scalar> => {
   const given = (list?.filters ?? []).filter((field) => query[field] !== undefined);
