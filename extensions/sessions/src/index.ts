@@ -44,7 +44,7 @@ export default defineExtension({
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
   migrations: [init, thinking, catalogueTables, branches],
   config: [SessionSection],
-  commandWords: [{ word: 'sessions', summary: 'what was said', usage: 'sessions list|show|search|…', order: 31, module: 'sessions', synonyms: [{ word: 'session', means: 'sessions' }] }],
+  commandWords: [{ word: 'sessions', summary: 'conversations', usage: 'sessions list|show|search|…', order: 31, module: 'sessions', synonyms: [{ word: 'session', means: 'sessions' }] }],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
     const agents = ctx.services.require(Agents);

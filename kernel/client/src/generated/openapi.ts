@@ -4671,6 +4671,23 @@ export interface components {
             /** @enum {string} */
             status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
         };
+        ToolFailure: {
+            /** @description What happened and what to do */
+            error: string;
+            /** @description The identity of the error, lower snake case, never renamed */
+            code: string;
+            hint?: string;
+            request_id?: string;
+            details?: unknown;
+            /** @description `rest-api`: no model asked for it */
+            tool_use_id: string;
+            tool_name: string;
+            /** @description What a model would read; at most 64 KiB, with a note where more was left out */
+            content: string;
+            is_error: boolean;
+            /** @enum {string} */
+            status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
+        };
         VaultContents: {
             /**
              * @description `missing`: nothing was stored yet. `locked`: its key is missing or wrong
@@ -5139,6 +5156,7 @@ export type TemplateSummary = components['schemas']['TemplateSummary'];
 export type Template = components['schemas']['Template'];
 export type ToolInfo = components['schemas']['ToolInfo'];
 export type ToolResult = components['schemas']['ToolResult'];
+export type ToolFailure = components['schemas']['ToolFailure'];
 export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
 export type Version = components['schemas']['Version'];
@@ -10769,7 +10787,16 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            /** @description The request is not what this call takes */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolFailure"] | components["schemas"]["ErrorBody"];
+                };
+            };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
