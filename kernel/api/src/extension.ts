@@ -3,6 +3,7 @@ import type { Disposable } from './disposable.js';
 import type { ChildHandle, SandboxState, SpawnOptions } from './doors/child.js';
 import type { Tcp } from './doors/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { CollectionView } from './declare/collection-view.js';
 import type { CapabilityDecl } from './declare/capability.js';
 import type { CommandDecl, CommandWordDecl } from './declare/command.js';
 import type { Events } from './declare/event.js';
@@ -198,6 +199,8 @@ export interface ExtensionDefinition {
   readonly capabilities?: readonly CapabilityDecl[];
   /** The config sections that extension.json claims. */
   readonly config?: readonly ConfigDecl[];
+  /** Its collections as the page draws them. */
+  readonly views?: readonly CollectionView[];
   /** What it adds to the command line. */
   readonly commands?: readonly CommandDecl[];
   /** First words of its commands beside its id. */
