@@ -84,6 +84,7 @@ const productsOf = (target) => {
   if (target.kind === 'program')
     return [
       ...[target.entry, ...(target.alone ?? [])].map((entry) => `${target.outdir}/${path.basename(entry, '.ts')}.js`),
+      ...(target.entries ?? []).map((entry) => `${target.outdir}/areas/${entry.split('/')[1]}/${path.basename(entry, '.ts')}.js`),
       ...(target.whole ? ['program', ...target.apart].map((name) => `${target.outdir}/${name}.cjs`) : []),
     ];
   return target.entries.map((entry) => `dist/test/${entry.replace(/\.ts$/, '.js')}`);
@@ -128,7 +129,12 @@ const refreshRelease = async (record, all) => {
   const { releaseInputs, writeRelease } = await import('./release.mjs');
   const good = all.filter((target) => target.kind === 'extension' && record.targets[target.name]);
   writeRelease(good, createRequire(import.meta.url)(INSTALLER_FILE));
-  record.targets.release = { entries: good.map((target) => target.id).join(), inputs: stampInputs(releaseInputs(good), Number.POSITIVE_INFINITY), products: ['dist/release.json'], outputs: [] };
+  record.targets.release = {
+    entries: good.map((target) => target.id).join(),
+    inputs: stampInputs(releaseInputs(good), Number.POSITIVE_INFINITY),
+    products: ['dist/release.json', 'dist/commands.json'],
+    outputs: [],
+  };
   return true;
 };
 

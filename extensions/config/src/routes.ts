@@ -23,9 +23,9 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'getConfig',
     method: 'GET',
     path: '/api/config',
-    summary: 'The settings that hold, section by section',
+    summary: 'Get settings by section',
     description:
-      'What is in force now: the defaults, config.toml above them, the environment (`SVC__SECTION__KEY`) above that. Sections of areas that are switched off are in it too. ' +
+      'The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. ' +
       'No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.',
     cost: WHOLE_COST,
     responses: { 200: Config },
@@ -38,8 +38,8 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'listSettings',
     method: 'GET',
     path: '/api/config/settings',
-    summary: 'Every setting, with where its value comes from',
-    description: 'One row for each setting that there is, in the order of their names. `svc config show` prints it.',
+    summary: 'List settings with their sources',
+    description: 'One row per setting, sorted by name. `svc config show` prints the same.',
     cost: WHOLE_COST,
     responses: { 200: Settings },
     handler: async () => {
@@ -51,8 +51,8 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'getConfigStatus',
     method: 'GET',
     path: '/api/config/status',
-    summary: 'Where config.toml is, and whether it can be changed here',
-    description: 'Asked before a form is shown: where the file cannot be written, every change is refused. `checksum` is another one after each change, also one that was made by hand.',
+    summary: 'Get the location of config.toml',
+    description: 'Use it before showing a form: if the file is not writable, every change is refused. `checksum` changes with every change of the file, including manual ones.',
     responses: { 200: ConfigStatus },
     handler: async () => {
       const { file, exists, writable, revision, modifiedAt } = await settings.file();
@@ -63,10 +63,8 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'exportConfig',
     method: 'GET',
     path: '/api/config/export',
-    summary: 'All settings that hold, as a config.toml',
-    description:
-      'Every setting with its effective value, so that another installation can be set up alike. Secrets are left out: a comment stands where one is set, and so does one for lists of people with keys. ' +
-      'For owners and admins.',
+    summary: 'Export settings as config.toml',
+    description: 'All settings with their effective values, to set up another installation the same way. Secrets and lists of people with keys are replaced by comments. ' + 'For owners and admins.',
     permission: 'config.admin',
     cost: WHOLE_COST,
     responses: { 200: { description: 'TOML', contentType: 'application/toml' } },
@@ -79,7 +77,7 @@ const schemaRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'getConfigSchema',
     method: 'GET',
     path: '/api/config/schema',
-    summary: 'One JSON Schema of the whole config.toml, for forms',
+    summary: 'Get the settings schema',
     description:
       'Beside the schema of every installed section: `x-sections` (which there are, whose, and whether a change holds at once), `x-ui-options` (by JSON pointer: the range of a number, the choices of a word) ' +
       'and `x-non-writable` (paths that POST /api/config/set refuses). A setting that is not in it has no reader.',
@@ -91,7 +89,7 @@ const schemaRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'getRegistrySchema',
     method: 'GET',
     path: '/api/registry/schema',
-    summary: 'The same schema for editors',
+    summary: 'Get the settings schema for editors',
     description: 'JSON Schema without keys of ours, as TOML editors take it (`svc config schema` prints it).',
     cost: WHOLE_COST,
     responses: { 200: Schema },
@@ -104,9 +102,9 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     id: 'setConfigValue',
     method: 'POST',
     path: '/api/config/set',
-    summary: 'Change one setting in config.toml and apply it',
+    summary: 'Update a setting',
     description:
-      'The line is changed in place: comments, order and spelling of the rest stay. The whole result is judged before it is written; the file before it is kept as `backups/config.toml.prev`. ' +
+      'Changes the line in place; comments and order stay. The whole file is validated before it is written, and the previous one is kept as `backups/config.toml.prev`. ' +
       'Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. ' +
       'Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.',
     permission: 'config.admin',
@@ -125,9 +123,9 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     id: 'reloadConfig',
     method: 'POST',
     path: '/api/config/reload',
-    summary: 'Read config.toml again now',
+    summary: 'Reload config.toml',
     description:
-      'A save is taken by itself within two seconds; this does not wait. A section that does not hold keeps its former value and is named in `warnings`. A file that cannot be read, or is no TOML, changes nothing: 400.',
+      'svc reloads the file within two seconds after you save it; this call reloads it at once. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.',
     permission: 'config.admin',
     audit: 'config_reloaded',
     errors: [400],
@@ -142,9 +140,8 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     id: 'createConfig',
     method: 'POST',
     path: '/api/init',
-    summary: 'Write a first config.toml',
-    description:
-      'Where there is no config.toml yet, writes a short one with comments. It names the provider that has a key or answers on this machine; while there is none it names none, and the daemon goes on choosing. A file that is there stays as it is.',
+    summary: 'Create config.toml',
+    description: 'Creates a short, commented config.toml if there is none. It sets the provider that has a key or runs on this machine, if there is one. An existing file is not changed.',
     permission: 'config.admin',
     audit: 'config_created',
     errors: [500],

@@ -88,7 +88,7 @@ export async function status(deps: StatusDeps, actor: Actor) {
     terminal_enabled: isMounted(deps, '/api/terminal/ws'),
     config_problems: settingsSaid(deps, false),
     // Those of the settings stand one by one in config_problems.
-    health_problems: problems.filter(({ check }) => check !== SETTINGS_CHECK).map(({ check, message, fix }) => `${check}: ${message}${fix === undefined ? '' : ` Mend: ${fix}`}`),
+    health_problems: problems.filter(({ check }) => check !== SETTINGS_CHECK).map(({ check, message, fix }) => `${check}: ${message}${fix === undefined ? '' : ` Fix: ${fix}`}`),
     problems,
     agents: agents.map((agent, index) => ({
       id: agent.id,

@@ -6,7 +6,7 @@ import type { Described, Library } from './library.js';
 const route = routeGroup({ area: 'templates' });
 
 const Texts = Type.Array(Type.String());
-const Source = OneOf(['shipped', 'home'], { description: '`home`: a file of yours, which stands before a shipped one of its name' });
+const Source = OneOf(['shipped', 'home'], { description: '`home`: your own file, which overrides a built-in template of the same name' });
 
 const Summary = Type.Object({ name: Type.String(), description: Type.String(), tags: Texts, source: Source }, { 'x-name': 'TemplateSummary' });
 
@@ -48,7 +48,7 @@ export const templateRoutes = (library: Library<AgentManifest>): RouteDecl[] => 
     id: 'listTemplates',
     method: 'GET',
     path: '/api/templates',
-    summary: 'Manifests to begin an agent from',
+    summary: 'List agent templates',
     description: `\`POST /api/agents\` with \`{"template": NAME}\` makes an agent of one. ${YOURS} A file that cannot be used stands under \`skipped\`, and \`svc doctor\` names it.`,
     cost: 2,
     responses: {
@@ -67,7 +67,7 @@ export const templateRoutes = (library: Library<AgentManifest>): RouteDecl[] => 
     id: 'getTemplate',
     method: 'GET',
     path: '/api/templates/{name}',
-    summary: 'One template, and what its manifest says',
+    summary: 'Get a template',
     description: YOURS,
     cost: 2,
     params: Name,
@@ -83,8 +83,8 @@ export const templateRoutes = (library: Library<AgentManifest>): RouteDecl[] => 
     id: 'getTemplateToml',
     method: 'GET',
     path: '/api/templates/{name}/toml',
-    summary: 'The text of a template',
-    description: 'As it was written, also where it cannot be used. Save it under another name in the folder `templates` of the home folder to make one of your own.',
+    summary: "Get a template's text",
+    description: 'The text as written, even if it is invalid. To create your own template, save it under another name in `templates` in the home folder.',
     cost: 2,
     params: Name,
     errors: [404, 409, 413],

@@ -63,7 +63,7 @@ const PanelShown = Type.Object({
   frame: Type.Optional(
     Type.Object(
       { routes: Type.Array(Type.Object({ method: Type.String(), path: Type.String() })), build: Type.String() },
-      { description: 'Of an extension from elsewhere: it runs in a sandboxed document at `/ui/frames/<extension>/<id>`, and the page asks these routes for it and no others' },
+      { description: 'Third-party panel: runs in a sandboxed document at `/ui/frames/<extension>/<id>`. The page calls only these routes for it' },
     ),
   ),
 });
@@ -96,7 +96,7 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     method: 'GET',
     path: '/',
     summary: 'The web page',
-    description: 'Talk with agents, see what they do and what it costs, and mend what is wrong. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it.',
+    description: 'Chat with agents, see what they do and cost, and fix problems. The page itself contains no data and needs no key; if the daemon has a key, the page asks for it.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
@@ -107,13 +107,13 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     id: 'getPageFile',
     method: 'GET',
     path: '/ui/{asset}',
-    summary: 'A script, style or picture of the page',
-    description: 'What the page at `/` is made of. Compressed where the caller takes it, with an `ETag`.',
+    summary: 'Get an asset of the page',
+    description: 'What the page at `/` is made of. Compressed if the caller accepts it, with an `ETag`.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
     params: Type.Object({ asset: FileName }),
-    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'Not modified (If-None-Match)' }), 404: ErrorBody },
     handler: async (req) => {
       const { asset: file } = req.params;
       if (file === ICON) return bytes(200, 'image/svg+xml', icon, FOR_AN_HOUR);
@@ -125,13 +125,13 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     id: 'getPanelFile',
     method: 'GET',
     path: '/ui/panels/{extension}/{chunk}',
-    summary: 'A script or style of a panel',
+    summary: 'Get an asset of a panel',
     description: 'What a panel of the page is made of, while its area is on. Its name changes with each build, so it may be kept for ever.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
     params: Type.Object({ extension: Type.String({ maxLength: 60, description: 'The id of the extension', examples: ['webchat'] }), chunk: FileName }),
-    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'Not modified (If-None-Match)' }), 404: ErrorBody },
     handler: async (req) => {
       const { extension, chunk } = req.params;
       const files = panelFiles(extension);
@@ -146,7 +146,7 @@ const frameRoute = ({ assets, panels, panelFiles }: PageDeps): RouteDecl =>
     id: 'getPanelFrame',
     method: 'GET',
     path: '/ui/frames/{extension}/{panel}',
-    summary: 'A panel of an extension from elsewhere, as a document of its own',
+    summary: 'Get a third-party panel as a document',
     description: "The page shows it in a sandboxed frame. Its origin is nobody's and it may open no connection; what it shows the page asks for it, of the routes of that extension alone.",
     auth: 'public',
     permission: 'webchat.read',
@@ -175,7 +175,7 @@ export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
     id: 'listPanels',
     method: 'GET',
     path: '/api/panels',
-    summary: 'The panels of the page',
+    summary: 'List panels',
     description: 'What the areas that are on add to the page, in the order of its navigation, as far as the caller may use it.',
     auth: 'bearer',
     permission: 'webchat.read',

@@ -48,16 +48,34 @@ export interface Bounds {
 /** By column: equal to a value (null finds NULL), one of a list (an empty one finds nothing), or within bounds. */
 export type Where = Readonly<Record<string, Scalar | readonly Scalar[] | Bounds>>;
 
+/** Rows that hold each of these words in one of these columns at least. Case makes no difference for the letters A to Z. */
+export interface TextSearch {
+  /** Words between spaces, 16 at most; a text without words finds every row. */
+  readonly text: string;
+  /** Of the kind `text`. */
+  readonly columns: readonly string[];
+}
+
+export interface OrderBy {
+  readonly column: string;
+  readonly descending?: boolean;
+  /** Of a column of text: A to Z and a to z stand together. */
+  readonly ignoreCase?: boolean;
+}
+
 export interface Select {
   /** An own table, by its short name. */
   readonly from: string;
   /** All when not given. */
   readonly columns?: readonly string[];
   readonly where?: Where;
+  readonly search?: TextSearch;
   /** NULL comes before everything else, and last when descending. */
-  readonly order?: readonly { readonly column: string; readonly descending?: boolean }[];
+  readonly order?: readonly OrderBy[];
   /** Goes on behind a page: its `next`, with the same `order`. */
   readonly after?: string;
+  /** How many rows to leave out, in the order of `order`. Not together with `after`. */
+  readonly offset?: number;
   /** At most 10,000. Without it a select that finds more fails (`storage_too_many_rows`), and a page has 100. */
   readonly limit?: number;
 }
@@ -72,7 +90,7 @@ export interface Page<T> {
 export interface Reader {
   select<T = Row>(query: Select): Promise<T[]>;
   first<T = Row>(query: Select): Promise<T | undefined>;
-  count(table: string, where?: Where): Promise<number>;
+  count(table: string, where?: Where, search?: TextSearch): Promise<number>;
   /** Pages by the order columns and the table's primary key: rows that come or go meanwhile repeat and hide no other. */
   page<T = Row>(query: Select): Promise<Page<T>>;
   /** Runs a SELECT on a read-only connection; needs the grant `db:sql`. `?` placeholders; each text is checked and prepared once, so texts are constants. */

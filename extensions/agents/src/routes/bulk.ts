@@ -26,12 +26,12 @@ export const bulkRoutes = (deps: BulkRouteDeps): RouteDecl[] => [spawnMany(deps)
 
 const counted = { total: Type.Integer(), succeeded: Type.Integer(), failed: Type.Integer() };
 const failure = {
-  error: Type.Optional(Type.String({ description: 'What happened and what to do, as a single call would say it' })),
+  error: Type.Optional(Type.String({ description: 'The error message and hint of a single call' })),
   code: Type.Optional(Type.String({ description: 'The identity of the error' })),
 };
 
 const EACH =
-  'Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done.';
+  'Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect.';
 
 const IdList = Type.Object({ agent_ids: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: MAX_ITEMS, description: 'Agent ids' }) }, { ...closed, 'x-name': 'AgentIds' });
 const IdResults = Type.Object(
@@ -49,7 +49,7 @@ const spawnMany = ({ spawn }: BulkRouteDeps): RouteDecl =>
     id: 'spawnAgents',
     method: 'POST',
     path: '/api/agents/bulk',
-    summary: 'Spawn up to 50 agents',
+    summary: 'Create up to 50 agents',
     description: `${EACH} A body of the wrong form is refused whole, before anything is made. With an \`Idempotency-Key\`, a request that is sent again makes nothing twice.`,
     cost: 250,
     audit: 'agents_spawned',
@@ -108,7 +108,7 @@ const killMany = ({ agents }: BulkRouteDeps): RouteDecl =>
       id: 'killAgents',
       method: 'DELETE',
       path: '/api/agents/bulk',
-      summary: 'Kill up to 50 agents',
+      summary: 'Delete up to 50 agents',
       description: `${EACH} An id that is named twice is not found the second time.`,
       audit: 'agents_killed',
     },
@@ -124,8 +124,8 @@ const startMany = ({ agents }: BulkRouteDeps): RouteDecl =>
       id: 'startAgents',
       method: 'POST',
       path: '/api/agents/bulk/start',
-      summary: 'Let up to 50 suspended agents take messages again',
-      description: `${EACH} An agent that runs already goes on.`,
+      summary: 'Resume up to 50 agents',
+      description: `${EACH} A running agent is not affected.`,
       audit: 'agents_resumed',
     },
     async (actor, id) => {

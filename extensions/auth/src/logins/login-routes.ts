@@ -21,7 +21,7 @@ export interface LoginRouteDeps {
 }
 
 const Name = Type.String({ description: 'Whose key it is: `owner`, or a name of `[[users]]`', examples: ['alice'] });
-const ExpiresAt = Type.String({ description: 'When the login is over, where nothing happens before' });
+const ExpiresAt = Type.String({ description: 'When the login expires' });
 
 const LoginBody = Type.Object(
   {
@@ -35,7 +35,7 @@ const LoginAnswer = Type.Object({ role: Role, name: Name, expires_at: ExpiresAt 
 const Caller = Type.Object(
   {
     authenticated: Type.Boolean({ description: 'Whether calls of this caller are taken' }),
-    login_required: Type.Boolean({ description: 'Whether it has to log in, or bring a key, first' }),
+    login_required: Type.Boolean({ description: 'Whether the caller must log in or send a key first' }),
     name: Type.Optional(Name),
     role: Type.Optional(Role),
     via: Type.Optional(OneOf(['key', 'cookie', 'open'], { description: 'What it is known by; `open`: the daemon has no key, and everybody is the owner' })),
@@ -54,9 +54,9 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       id: 'createLogin',
       method: 'POST',
       path: '/auth/session',
-      summary: 'Log in with a key',
+      summary: 'Log in',
       description:
-        'For pages: the browser gets a cookie that no script can read, and sends it with every later call in place of the key. The login is worth what its key is worth: it has the role of the key and is over when the key is changed or taken away. ' +
+        'For web pages: the browser gets a cookie that scripts cannot read and sends it with every later call instead of the key. The login has the role of its key and ends when the key is changed or removed. ' +
         'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.',
       auth: 'public',
       audit: 'login_created',
@@ -74,9 +74,9 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       id: 'getCaller',
       method: 'GET',
       path: '/auth/session',
-      summary: 'Who is calling',
+      summary: 'Get the current caller',
       description:
-        'Whose key or login the request brings, and the role that decides what it may do; a page asks this first. It never refuses: without anything valid it answers `authenticated: false`. A remembered login is prolonged, in the browser too.',
+        'Returns the owner and role of the key or login in the request. It never fails: without a valid key it returns `authenticated: false`. A remembered login is extended, in the browser too.',
       auth: 'public',
       responses: { 200: Caller },
       handler: async (req) => whoIs(deps, req),
@@ -85,9 +85,9 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       id: 'createLoginLink',
       method: 'POST',
       path: '/auth/links',
-      summary: 'Make a code that logs a browser in',
+      summary: 'Create a login code',
       description:
-        'For a program that has a key and opens a browser: the code serves once, for two minutes, in POST /auth/session. In an address it belongs behind the #, which no server and no log sees: `/#/?login=CODE`. Needs the key in a header; a login is not enough. The process that made it takes it back: behind a proxy that spreads calls over several daemons it may be unknown.',
+        'For programs that have a key and open a browser. The code works once, for two minutes, in POST /auth/session. In a URL, put it after the #, so that no server or log sees it: `/#/?login=CODE`. Send the key in a header; a login is not enough. Only the daemon process that created the code accepts it, which matters behind a load balancer.',
       auth: 'bearer',
       permission: 'auth.send',
       cost: 5,
@@ -102,7 +102,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       path: '/auth/logout',
       summary: 'Log out',
       description:
-        'Ends the login of this browser and takes its cookie away; streams and sockets that it holds open end too. Other browsers of the same person stay logged in. Without a login it does nothing. A key is not ended by it.',
+        "Ends this browser's login and removes its cookie; its open streams and sockets end too. Other browsers of the same person stay logged in. Without a login it does nothing, and keys stay valid.",
       auth: 'public',
       audit: 'login_ended',
       errors: [403],

@@ -1,5 +1,5 @@
 /** Uploads over HTTP: send a file, get it back, see what there is, delete it. */
-import { PageQuery, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, pageOf, isUuid } from '@svc/api';
+import { defineList, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, isUuid } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { LARGEST_UPLOAD_BYTES } from '../config.js';
 import type { FilesChanged } from '../contract.js';
@@ -20,11 +20,19 @@ const Upload = Type.Object(
     filename: Type.String({ description: 'As it was sent, without folders and what no name should hold' }),
     content_type: Type.String({ description: 'What its bytes are' }),
     size: Type.Integer({ description: 'Bytes' }),
-    agent_id: Type.Union([Uuid, Type.Null()], { description: 'The agent it was sent to; it goes with that agent' }),
+    agent_id: Type.Union([Uuid, Type.Null()], { description: 'The agent it was sent to. It is deleted with the agent' }),
     created_at: Type.String(),
   },
   { 'x-name': 'Upload' },
 );
+
+const UploadList = defineList({
+  item: Upload,
+  as: ['rows'],
+  sort: ['created_at', 'filename', 'size'],
+  filters: { agent_id: UuidText('Only those that were sent to this agent') },
+  searches: 'file names',
+});
 
 const Bytes = Type.String({ format: 'binary' });
 const UploadForm = Type.Object({ file: Type.String({ format: 'binary', description: 'The file' }) }, { 'x-name': 'UploadForm' });
@@ -96,14 +104,14 @@ const listUploads = (uploads: UploadStore): RouteDecl =>
     id: 'listUploads',
     method: 'GET',
     path: '/api/uploads',
-    summary: 'Uploads that the caller may see, newest first',
-    description: 'Rows in pages: `next` of one is `after` of the next. Owners and admins see those of everybody.',
+    summary: 'List uploads, newest first',
+    description: "Owners and admins see everyone's uploads.",
     cost: 2,
-    query: Type.Object({ ...PageQuery.properties, agent_id: Type.Optional(UuidText('Only those that were sent to this agent')) }),
-    responses: { 200: pageOf(Upload) },
+    query: UploadList.query,
+    responses: { 200: UploadList.answer },
     handler: async ({ actor, query }) => {
-      const { rows, next } = await uploads.page(actor, query);
-      return reply(200, { rows: rows.map(viewOf), next });
+      const found = await uploads.page(actor, UploadList, query);
+      return UploadList.reply(query, { ...found, rows: found.rows.map(viewOf) });
     },
   });
 
@@ -112,9 +120,9 @@ const getUpload = (uploads: UploadStore): RouteDecl =>
     id: 'getUpload',
     method: 'GET',
     path: '/api/uploads/{file_id}',
-    summary: 'The bytes of an upload',
+    summary: 'Download an upload',
     description:
-      'Answers with the bytes as they were sent, of the type that was found in them (scripts and styles as plain text), with an ETag (`If-None-Match` gives 304) and `Range` for a part. Pictures and sound may be shown in place; everything else is a download. Whoever may not see an upload gets 404.',
+      'Returns the bytes as sent, with the detected type (scripts and styles as plain text). Supports ETag (`If-None-Match` gives 304) and `Range`. Images and audio can be shown inline; everything else is a download. Callers without access get 404.',
     cost: 2,
     params: FileId,
     errors: [416],
@@ -133,7 +141,7 @@ const deleteUpload = (uploads: UploadStore, told: (change: FilesChanged) => void
     path: '/api/uploads/{file_id}',
     summary: 'Delete an upload',
     description:
-      'Takes the upload away, and its bytes where no other upload has the same. Messages that it was attached to stay: text that was read from it too, while a picture gives way to a note. Copies in workspaces stay.',
+      'Deletes the upload, and its bytes if no other upload has the same. Messages with this attachment stay, including text read from it; images are replaced by a note. Copies in workspaces stay.',
     audit: 'upload_deleted',
     params: FileId,
     responses: { 200: Type.Object({ status: Type.Literal('deleted'), file_id: Uuid }) },

@@ -14,8 +14,8 @@ const route = routeGroup({ area: 'files', errors: [404] });
 const MAX_WRITE_BODY_BYTES = 6 * MAX_WRITE_BYTES + 65_536;
 
 const Id = UuidText('Agent id');
-const FilePath = Type.Object({ id: Id, filename: Type.String({ description: 'Path from the workspace. Folders are written with slashes, or with %2F', examples: ['notes/today.md'] }) });
-const Rev = Type.String({ description: 'Names this version: send it back as `expected`, or in quotes as If-Match' });
+const FilePath = Type.Object({ id: Id, filename: Type.String({ description: 'Path in the workspace, with slashes or %2F', examples: ['notes/today.md'] }) });
+const Rev = Type.String({ description: 'Identifies this version. Send it back as `expected`, or in quotes as If-Match' });
 
 const WorkspaceFile = Type.Object(
   {
@@ -45,7 +45,7 @@ const FileWrite = Type.Object(
   {
     content: Type.String({ description: 'The whole file' }),
     encoding: Type.Optional(OneOf(['utf-8', 'base64'], { description: 'How `content` is written; default utf-8' })),
-    expected: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'The `rev` that was read; null where there must be no such file. Another one is refused with 409' })),
+    expected: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'The `rev` you read; null if the file must not exist. Otherwise the request is refused with 409' })),
   },
   { 'x-name': 'FileWrite' },
 );
@@ -62,7 +62,7 @@ const listFiles = (agents: AgentsService, files: FilesService): RouteDecl =>
     id: 'listAgentFiles',
     method: 'GET',
     path: '/api/agents/{id}/files',
-    summary: "Files of an agent's workspace",
+    summary: 'List files of a workspace',
     description: `Lists the files in the agent's folder and below it, by name: what the agent wrote with its tools, what people put there, and copies of what was attached to messages (\`uploads/\`). A workspace that nobody has written to is an empty list. At most ${MAX_FILES.toLocaleString('en')} files and folders are looked at; \`truncated\` says that there are more.`,
     cost: 2,
     params: Type.Object({ id: Id }),
@@ -79,7 +79,7 @@ const getFile = (agents: AgentsService, files: FilesService): RouteDecl =>
     id: 'getAgentFile',
     method: 'GET',
     path: '/api/agents/{id}/files/{*filename}',
-    summary: "One file of an agent's workspace",
+    summary: 'Read a workspace file',
     description:
       'Answers with the text of the file, or base64 where it is not UTF-8, up to 4 MiB. With `?raw=1`, or `Accept: application/octet-stream`, it answers with the bytes themselves, of any size; these come with an ETag, and `Range` asks for a part. Only pictures and sound are given a type by their name; everything else is a download.',
     cost: 2,
@@ -111,7 +111,7 @@ const putFile = (agents: AgentsService, files: FilesService, told: (change: File
     id: 'putAgentFile',
     method: 'PUT',
     path: '/api/agents/{id}/files/{*filename}',
-    summary: "Write a file of an agent's workspace",
+    summary: 'Write a workspace file',
     description:
       'Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; tools of the agent do not write them. Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.',
     audit: 'agent_file_written',
@@ -126,7 +126,7 @@ const putFile = (agents: AgentsService, files: FilesService, told: (change: File
     errors: [403, 409, 412, 413],
     responses: {
       200: Type.Object(
-        { status: Type.Literal('ok'), name: Type.String(), size_bytes: Type.Integer(), rev: Rev, created: Type.Boolean({ description: 'False where it took the place of a file' }) },
+        { status: Type.Literal('ok'), name: Type.String(), size_bytes: Type.Integer(), rev: Rev, created: Type.Boolean({ description: 'False if it replaced a file' }) },
         { 'x-name': 'FileWritten' },
       ),
     },
@@ -151,8 +151,8 @@ const deleteFile = (agents: AgentsService, files: FilesService, told: (change: F
     id: 'deleteAgentFile',
     method: 'DELETE',
     path: '/api/agents/{id}/files/{*filename}',
-    summary: "Delete a file of an agent's workspace",
-    description: 'Takes away one file; folders stay. There is no way back. With `If-Match` it goes only where it is the version that was read (412 otherwise).',
+    summary: 'Delete a workspace file',
+    description: 'Deletes one file permanently; folders stay. With `If-Match`, only if it is still the version you read (412 otherwise).',
     audit: 'agent_file_deleted',
     params: FilePath,
     errors: [403, 412],

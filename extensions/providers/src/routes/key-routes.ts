@@ -11,7 +11,7 @@ const KeyBody = Type.Object({
   key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The same, by its other name' })),
   url: Type.Optional(Type.String({ maxLength: 2_000, description: 'Where it is reached. With a name that there is not, it makes an OpenAI-compatible provider of that name' })),
   base_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The same, by its other name' })),
-  verify: Type.Optional(Type.Boolean({ description: 'Ask the provider at once whether it takes the key; it is kept in either case' })),
+  verify: Type.Optional(Type.Boolean({ description: 'Test the key at once; it is stored in either case' })),
 });
 
 const setProviderKey = (deps: RoutesDeps): RouteDecl =>
@@ -20,9 +20,9 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
     id: 'setProviderKey',
     method: 'POST',
     path: '/api/providers/{name}/key',
-    summary: "Keep a provider's key; it holds for the next call",
+    summary: "Set a provider's key",
     description:
-      'The key goes into the vault, encrypted, and is never given back. It stands before one in the environment. Where nobody could answer for `default`, this provider does from now on, which `switched_default` says; a second key moves nobody.\n\nWith `verify`, or `?test=true`, the provider is asked at once, and `test` says what it answered.',
+      'The key is stored encrypted in the vault and never returned. It overrides a key in the environment. If there was no default model, this provider becomes the default (`switched_default`); a second key does not change the default.\n\nWith `verify` or `?test=true`, the key is tested at once; `test` has the result.',
     audit: 'provider_key_set',
     params: Name,
     query: Type.Object({ test: Type.Optional(OneOf(['1', 'true', '0', 'false'], { description: 'As `verify` in the body' })) }),
@@ -62,9 +62,9 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
     id: 'removeProviderKey',
     method: 'DELETE',
     path: '/api/providers/{name}/key',
-    summary: "Forget a provider's key",
+    summary: "Delete a provider's key",
     description:
-      'Agents on this provider go on with the fallbacks that were written down for them, or fail. Where the environment of the daemon holds a key too, that one is not used from now on: `suppressed` and `message` say so, POST …/enable uses it again, and so does a new key. To remove a key twice is no error.',
+      "Agents on this provider switch to their fallback models, or fail. A key in the daemon's environment is no longer used: `suppressed` and `message` show this, and POST …/enable or a new key change it back. Removing a key twice is not an error.",
     audit: 'provider_key_removed',
     params: Name,
     errors: [404, 503],
@@ -84,8 +84,8 @@ const enableProvider = ({ providers }: RoutesDeps): RouteDecl =>
     id: 'enableProvider',
     method: 'POST',
     path: '/api/providers/{name}/enable',
-    summary: 'Use the key in the environment again',
-    description: 'Takes back what DELETE …/key said of a key in the environment. Changes nothing for a provider that is not `suppressed`.',
+    summary: "Use the environment's key again",
+    description: "Uses the environment's key again after DELETE …/key. Has no effect on a provider that is not `suppressed`.",
     audit: 'provider_enabled',
     params: Name,
     errors: [404],

@@ -14,7 +14,7 @@ const INVOKE_COST = 10;
 const Tool = Type.Object(
   {
     name: Type.String(),
-    description: Type.String({ description: 'What the model is told of it' }),
+    description: Type.String({ description: 'Description for the model' }),
     input_schema: Type.Unknown({ description: 'JSON Schema of the arguments' }),
     source: Type.String({ description: '`builtin`, `mcp`, or the extension it comes from' }),
     risk: OneOf(['read', 'write', 'network', 'exec', 'agent'], { description: '`exec` needs a grant of `shell`, `network` one of `network`' }),
@@ -49,9 +49,9 @@ const listTools = ({ tools }: ToolRouteDeps): RouteDecl =>
     id: 'listTools',
     method: 'GET',
     path: '/api/tools',
-    summary: 'Every tool that an agent could be allowed to call',
+    summary: 'List tools',
     description:
-      'All tools that the daemon has now, in order of their names: its own, and those of extensions that are on. Which of them an agent is shown is decided by its manifest: `GET /api/agents/{id}/tools`. A tool that lacks its surroundings is not listed: `web_search` comes when a search provider is configured under `[web]`.',
+      "All available tools by name: built-in ones and those of extensions that are on. An agent's manifest decides which of them it can use: `GET /api/agents/{id}/tools`. Tools that need setup are listed once they are configured: `web_search` needs a search provider under `[web]`.",
     responses: { 200: Type.Object({ tools: Type.Array(Tool), total: Type.Integer() }) },
     handler: async () => {
       const found = await tools.all();
@@ -64,7 +64,7 @@ const getTool = ({ tools, registry }: ToolRouteDeps): RouteDecl =>
     id: 'getTool',
     method: 'GET',
     path: '/api/tools/{name}',
-    summary: 'One tool with the schema of its arguments',
+    summary: 'Get a tool',
     description: 'The same as its entry in `GET /api/tools`. A tool that is known and cannot be called now is 404 with `tools_unavailable`, which says what is missing.',
     params: NameParams,
     errors: [404],
@@ -87,7 +87,7 @@ const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
       'Calls a tool without a model. The body is the input of the tool: `GET /api/tools/{name}` gives its schema. Only owners and admins may, and only tools that `[tool_invoke]` of config.toml names:',
       '```toml\n[tool_invoke]\nenabled = true\nallowlist = ["system_time", "file_*"]\n```',
       "With `agent_id` the call has that agent's capabilities and runs in its folder. Without it the call has what your role may grant, runs in the folder that holds those of all agents, and tools whose work belongs to an agent (processes) refuse it.",
-      'The call is judged like one of a run, and ends when you hang up. What a person would have to approve is refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.',
+      'The same policies apply as in a run, and the call ends when you disconnect. Calls that need approval are refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.',
     ].join('\n\n'),
     permission: 'tools.admin',
     cost: INVOKE_COST,

@@ -62,12 +62,9 @@ export const Manifest = Type.Object(
         ),
       ),
     ),
-    cli: Type.Optional(Type.Array(Type.Object({ command: Type.String(), summary: Type.String(), entry: Type.String() }, closed))),
     panels: Type.Optional(Type.Array(Panel, { description: 'What it adds to the page' })),
     grants: Type.Optional(Type.Array(Type.Object({ grant: GrantText, why: Type.String(), optional: Type.Optional(Type.Boolean()) }, closed))),
     hostDependencies: Type.Optional(Type.Array(Type.String())),
-    doctor: Type.Optional(Type.Array(Type.String())),
-    security: Type.Optional(Type.Array(Type.String())),
     when: Type.Optional(Type.String({ pattern: '^/' })),
   },
   { $id: 'ExtensionManifest', additionalProperties: false, patternProperties: { '^x-': {} } },
@@ -88,6 +85,8 @@ export interface Contributions {
   readonly config: Readonly<Record<string, unknown>>;
   /** Whole: by them manifests are read and calls judged, whether or not the extension is on. */
   readonly capabilities: readonly CapabilityDecl[];
+  /** First words of its commands. */
+  readonly commandWords?: readonly string[];
   /** By service: what extensions from elsewhere can do by it, in words. */
   readonly services?: Readonly<Record<string, readonly string[]>>;
 }

@@ -43,9 +43,9 @@ const readerGate = (reader: Reader, { need, alive }: StorageRules): Reader => ({
     alive();
     return reader.first(query);
   },
-  count: async (table, where) => {
+  count: async (table, where, search) => {
     alive();
-    return reader.count(table, where);
+    return reader.count(table, where, search);
   },
   page: async (query) => {
     alive();

@@ -1,5 +1,5 @@
 /** The members of a context that ask the daemon: rows, files, secrets, the network. What each may reach is judged there. */
-import type { Actor, Db, Dir, Egress, ExtensionContext, FetchInit, FetchResponse, Files, Reader, Row, Scalar, Secrets, Select, Where, Write } from '@svc/api';
+import type { Actor, Db, Dir, Egress, ExtensionContext, FetchInit, FetchResponse, Files, Reader, Row, Scalar, Secrets, Select, TextSearch, Where, Write } from '@svc/api';
 import type { Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
 import type { WireFetch, WireReader, WireWrite } from '../protocol.js';
@@ -30,7 +30,7 @@ export const childDb = (peer: Peer, id: string): Db => {
     Object.freeze({
       select: <T = Row>(query: Select) => ask<T[]>('db.select', who, query),
       first: <T = Row>(query: Select) => ask<T | undefined>('db.first', who, query),
-      count: (table: string, where?: Where) => ask<number>('db.count', who, table, where),
+      count: (table: string, where?: Where, search?: TextSearch) => ask<number>('db.count', who, table, where, search),
       page: <T = Row>(query: Select) => ask<{ rows: T[]; next: string | null }>('db.page', who, query),
       read: <T = Row>(sql: string, args: readonly Scalar[] = []) => ask<T[]>('db.read', who, sql, args),
       readOne: <T = Row>(sql: string, args: readonly Scalar[] = []) => ask<T | undefined>('db.readOne', who, sql, args),

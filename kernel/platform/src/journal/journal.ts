@@ -142,7 +142,7 @@ const wake = async (parts: JournalParts, actor: Actor, wakeKey: string, data: un
   return true;
 };
 
-/** False when a row that the first writes expect was changed by somebody else meanwhile. */
+/** False when a row that the first writes expect was changed by someone else. */
 const commitUnlessGone = async (parts: JournalParts, own: readonly Write[], also: readonly Write[]): Promise<boolean> => {
   try {
     await parts.db.commit([...own, ...also]);

@@ -180,6 +180,75 @@ describeOnEngines('reads as data', (engine) => {
     for (const [code, query] of bad) expect(await refusal(db.system('a test').select(query)), JSON.stringify(query)).to.equal(code);
   });
 
+  it('leave out as many rows as they are asked to, and not behind a cursor too', async () => {
+    const from = async (offset: number): Promise<string> => (await db.system('a test').select<{ id: string }>({ from: 'notes', order: [{ column: 'id' }], offset })).map(({ id }) => id).join('');
+    expect([await from(0), await from(3), await from(9)]).to.deep.equal(['abcd', 'd', '']);
+    const { next } = await db.system('a test').page({ from: 'notes', order: [{ column: 'id' }], limit: 1 });
+    for (const query of [{ offset: -1 }, { offset: 1.5 }, { offset: 1, after: String(next) }])
+      expect(await refusal(db.system('a test').select({ from: 'notes', order: [{ column: 'id' }], ...query })), JSON.stringify(query)).to.equal('storage_bad_query');
+  });
+
+  it('find rows that hold every word in one of the columns, without case and with no wildcards, and count them', async () => {
+    await db.commit([
+      db.update(
+        'notes',
+        ['id'],
+        [
+          { id: 'a', body: 'A red_heron 5%' },
+          { id: 'b', body: 'a Red fox' },
+        ],
+      ),
+    ]);
+    const found = async (text: string, columns = ['body', 'owner_id']): Promise<string> => {
+      const search = { text, columns };
+      const rows = await db.system('a test').select<{ id: string }>({ from: 'notes', search, order: [{ column: 'id' }] });
+      expect(await db.system('a test').count('notes', {}, search), text).to.equal(rows.length);
+      return rows.map(({ id }) => id).join('');
+    };
+    for (const [text, ids] of [
+      ['RED', 'ab'],
+      ['red fox', 'b'],
+      ['red alice', 'a'],
+      ['d_h', 'a'],
+      ['d_f', ''],
+      ['5%', 'a'],
+      ['%', 'a'],
+      ['!', ''],
+      ["it's", 'd'],
+      ['  ', 'abcd'],
+    ] as const)
+      expect(await found(text), text).to.equal(ids);
+    expect(await refusal(found('x', []))).to.equal('storage_bad_query');
+    expect(await refusal(found('x '.repeat(17)))).to.equal('storage_search_too_long');
+  });
+
+  it('stand in an order without case where that is asked for, page by page', async () => {
+    await db.commit([
+      db.update(
+        'notes',
+        ['id'],
+        ['Beta', 'alpha', 'BETA', 'Gamma'].map((body, at) => ({ id: 'abcd'.charAt(at), body })),
+      ),
+    ]);
+    for (const [descending, expected] of [
+      [false, 'bacd'],
+      [true, 'dcab'],
+    ] as const) {
+      let seen = '';
+      for (let after: string | null | undefined; after !== null; ) {
+        const page: { rows: Array<{ id: string }>; next: string | null } = await db.system('a test').page({
+          from: 'notes',
+          order: [{ column: 'body', descending, ignoreCase: true }],
+          limit: 1,
+          ...(after === undefined ? {} : { after }),
+        });
+        seen += page.rows.map(({ id }) => id).join('');
+        after = page.next;
+      }
+      expect(seen).to.equal(expected);
+    }
+  });
+
   it('without a limit fail rather than leave rows out', async () => {
     const rows = Array.from({ length: 10_000 }, (_, seq) => ({ note: 'a', seq }));
     await db.commit([db.insert('tags', rows)]);

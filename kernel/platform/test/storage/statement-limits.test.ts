@@ -87,7 +87,7 @@ describeOnEngines('the limits of statements', (engine) => {
   describe('a third-party extension', () => {
     it('is told when a read of its own never ends, and its next one is answered', async () => {
       const error = await failure(db.system('a test').read(endlessRead));
-      expect(error).to.include({ code: 'storage_too_slow', retry: false, message: 'A read of acme took more than 0.4 s and was interrupted; nothing of it was kept.' });
+      expect(error).to.include({ code: 'storage_too_slow', retry: false, message: 'A read of acme took more than 0.4 s and was interrupted; nothing was written.' });
       expect(await db.system('a test').count('rows')).to.equal(0);
       expect(late).to.have.length(1);
       expect(late[0]).to.include({ ownerId: 'acme', kind: 'read' });
@@ -137,7 +137,7 @@ describeOnEngines('the limits of statements', (engine) => {
     it('is blamed for its own part of a commit, and not who else has a part in it', async () => {
       const second = storage.dbFor(other);
       const mixed = await failure(notes.commit([notes.insert('rows', [{ id: 'm' }]), second.insert('rows', [{ id: 's' }]), db.sql(endlessWrite(db.table('rows')), [])]));
-      expect(mixed).to.include({ code: 'storage_too_slow', message: 'A commit of acme took more than 0.4 s and was interrupted; nothing of it was kept.' });
+      expect(mixed).to.include({ code: 'storage_too_slow', message: 'A commit of acme took more than 0.4 s and was interrupted; nothing was written.' });
       expect(await idsOf(notes)).to.deep.equal([]);
       expect(await codeOf(write(second, 'free'))).to.equal('ok');
       expect(await codeOf(write(db, 'not yet'))).to.equal('storage_late_owner');

@@ -4,7 +4,7 @@
  * R1  A read as an actor gives that actor's rows alone, whatever the query or the SQL text says.
  * R2  An error of a read says who read: `as user:alice`, `system: pruning`.
  */
-import { type Actor, type Db, isSvcError, type Page, type Reader, type Row, type Scalar, type Select, type Where } from '@svc/api';
+import { type Actor, type Db, isSvcError, type Page, type Reader, type Row, type Scalar, type Select, type TextSearch, type Where } from '@svc/api';
 import type { Engine } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import type { StatementOwner } from '../contract/statement-limits.js';
@@ -60,7 +60,7 @@ const createReader = (parts: ReadParts): Reader => {
   return {
     select: async <T = Row>(query: Select) => named(parts, () => select<T>(parts, query)),
     first: async <T = Row>(query: Select) => named(parts, async () => (await rowsOf<T>(parts, selectSql(parts, query, orderFor(parts, query), query.columns, 1)))[0]),
-    count: async (table: string, where?: Where) => named(parts, async () => Number((await rowsOf<{ n: number }>(parts, countSql(parts, table, where)))[0]?.n ?? 0)),
+    count: async (table: string, where?: Where, search?: TextSearch) => named(parts, async () => Number((await rowsOf<{ n: number }>(parts, countSql(parts, table, where, search)))[0]?.n ?? 0)),
     page: async <T = Row>(query: Select) => named(parts, () => pageOf<T>(parts, query)),
     read,
     // Reads to the end: a statement left on its first row would keep an old snapshot open.
