@@ -1,4 +1,5 @@
 /** What an extension is, and all it can see. */
+import type { Actors } from './actor.js';
 import type { Disposable } from './disposable.js';
 import type { ChildHandle, SandboxState, SpawnOptions } from './doors/child.js';
 import type { Tcp } from './doors/tcp.js';
@@ -181,6 +182,8 @@ export interface ExtensionContext {
   readonly schemas: Schemas;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Throws `daemon_no_actors` for a third-party extension: it acts for those who call it. */
+  readonly actors: Actors;
   /** Only for extensions whose manifest asks for the grant `kernel`; with `kernel:tools` or `kernel:settings` alone only that member answers. */
   readonly kernel: KernelView;
   hold(label: string): Hold | null;
