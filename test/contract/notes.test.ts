@@ -55,7 +55,7 @@ const open = async (more?: string): Promise<World> => {
     alice: kernel.as(KEYS.alice),
     bob: kernel.as(KEYS.bob),
     write: async (http, text, topic) => (await http.expect(201, 'POST', '/api/notes', draft(text, topic))).body.id,
-    rows: (ownerId) => db.count('notes', { owner_id: ownerId }),
+    rows: (ownerId) => db.system('a test').count('notes', { owner_id: ownerId }),
   };
 };
 

@@ -3,7 +3,7 @@
  *
  * Everything outside the rows below takes clock, timers, ids, files, network and processes from what it is handed.
  */
-import { lineAt } from './sources.mjs';
+import { isOfCommandLine, lineAt } from './sources.mjs';
 
 const RULE = 'door';
 
@@ -44,7 +44,7 @@ const ALLOWED = [
 
 const allowedFor = (source) => {
   // What runs in a browser has the browser's own walls.
-  if (source.isTest || source.isPage) return ALL;
+  if (source.isTest || source.isPage || isOfCommandLine(source)) return ALL;
   const rows = ALLOWED.filter(([prefix]) => source.file.startsWith(prefix));
   return rows.sort((a, b) => b[0].length - a[0].length)[0]?.[1] ?? [];
 };

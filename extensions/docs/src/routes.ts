@@ -6,7 +6,7 @@
  *     page asks the person for it. The key is in the page's memory and nowhere else.
  * D2  No script or style runs but these files, and the page speaks with this daemon alone (Content-Security-Policy).
  */
-import { type Assets, bytes, defineRoute, ErrorBody, type Reply, type Req, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
+import { type Assets, bytes, defineRoute, ErrorBody, type MediaReply, type Req, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
 import style from './page/docs.css' with { type: 'text' };
 import markup from './page/docs.html' with { type: 'text' };
 import script from 'page:./page/docs.client.ts';
@@ -59,7 +59,7 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
   }),
 ];
 
-async function fileReply(assets: Assets, req: Req<{ file: string }>): Promise<Reply> {
+async function fileReply(assets: Assets, req: Req<{ file: string }>): Promise<MediaReply> {
   const known = FILES.get(req.params.file);
   if (!known) throw servedErrors.file_missing(req.params.file);
   const { text, type } = known;

@@ -8,7 +8,6 @@ import {
   Nullable,
   OneOf,
   type Plain,
-  type Reply,
   type RouteDecl,
   type Static,
   Type,
@@ -207,7 +206,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
   ...installRoutes(kernel, { ByName, Extension, find: (name) => find(kernel, name), toPublic }),
 ];
 
-async function change(kernel: KernelView, action: ExtensionPlan['action'], name: string, { force = false, confirm = false }: Static<typeof Force>): Promise<Reply> {
+async function change(kernel: KernelView, action: ExtensionPlan['action'], name: string, { force = false, confirm = false }: Static<typeof Force>) {
   const { id } = find(kernel, name);
   const plan = kernel.plan(action, id);
   if (plan.warning !== null && !force && !confirm) throw extensionErrors.needs_confirmation(plan.warning, plan.back ?? `svc ext enable ${id}`).with({ details: { plan } });

@@ -1,12 +1,12 @@
 /** What a goal is. */
-import { defineCollection, type Item, Nullable, OneOf, Type } from '@svc/api';
+import { defineCollection, type Item, Nullable, OneOf, Type, Uuid } from '@svc/api';
 import { goalErrors } from './errors.js';
 
 export const GOAL_STATES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 const MAX_TITLE = 256;
 const MAX_DESCRIPTION = 4_096;
 
-const Reference = (description: string) => Nullable(Type.Union([Type.String({ format: 'uuid' }), Type.Literal('')]), { description: `${description}; null or an empty text for none` });
+const Reference = (description: string) => Type.Union([Uuid, Type.Literal(''), Type.Null()], { description: `${description}; null or an empty text for none` });
 
 export const Goals = defineCollection({
   area: 'goals',

@@ -16,14 +16,14 @@ export default defineExtension({
     const goals: OpenCollection<typeof Goals.spec.fields> = openCollection(ctx, Goals, goalRules({ ctx, agents, rows: () => goals }));
     ctx.routes.add(...goals.routes, ...goalRoutes(goals));
     ctx.tools.add(goalUpdate(goals));
-    ctx.hooks.tap(RunContext, async (system, { agent }) => {
-      const said = await promptOf(ctx.db, agent);
+    ctx.hooks.tap(RunContext, async (system, { actor, agent }) => {
+      const said = await promptOf(ctx.db.as(actor), agent.id);
       return said === undefined ? system : [system, said].filter((text) => text !== '').join('\n\n');
     });
     // A goal stays when its agent goes, and waits for another one.
     ctx.hooks.tap(StoragePurge, async ({ agentId }) => {
       if (agentId === undefined) return;
-      const left = await ctx.db.select<{ id: string }>({ from: Goals.table.name, columns: ['id'], where: { agent_id: agentId } });
+      const left = await ctx.db.system('an agent goes').select<{ id: string }>({ from: Goals.table.name, columns: ['id'], where: { agent_id: agentId } });
       await ctx.db.commit([
         ctx.db.update(
           Goals.table.name,

@@ -1,5 +1,5 @@
 /** The goals of an agent, as it reads them in its system prompt. */
-import type { Db } from '@svc/api';
+import type { Reader } from '@svc/api';
 import { type Goal, Goals } from './contract.js';
 
 const MAX_GOALS = 20;
@@ -8,11 +8,11 @@ const MAX_DESCRIPTION = 300;
 type Line = Pick<Goal, 'id' | 'title' | 'description' | 'status' | 'progress' | 'due_at'>;
 
 /** Undefined where nothing is to be done. */
-export const promptOf = async (db: Pick<Db, 'select'>, { id, ownerId }: { readonly id: string; readonly ownerId: string }): Promise<string | undefined> => {
-  const goals = await db.select<Line>({
+export const promptOf = async (reader: Pick<Reader, 'select'>, agentId: string): Promise<string | undefined> => {
+  const goals = await reader.select<Line>({
     from: Goals.table.name,
     columns: ['id', 'title', 'description', 'status', 'progress', 'due_at'],
-    where: { agent_id: id, owner_id: ownerId, status: ['pending', 'in_progress'] },
+    where: { agent_id: agentId, status: ['pending', 'in_progress'] },
     order: [{ column: 'created_at' }],
     limit: MAX_GOALS,
   });

@@ -59,7 +59,9 @@ const goalsAbove = async ({ rows }: RuleDeps, { actor, item, before }: Change): 
 const goalsBelow = async ({ ctx }: RuleDeps, id: string): Promise<Array<Pick<Goal, 'id' | 'owner_id'>>> => {
   const found: Array<Pick<Goal, 'id' | 'owner_id'>> = [];
   for (let parents = [id]; parents.length > 0 && found.length < MAX_BELOW; ) {
-    const children = await ctx.db.select<Pick<Goal, 'id' | 'owner_id'>>({ from: Goals.table.name, columns: ['id', 'owner_id'], where: { parent_id: parents } });
+    const children = await ctx.db
+      .system('goals below one that is deleted')
+      .select<Pick<Goal, 'id' | 'owner_id'>>({ from: Goals.table.name, columns: ['id', 'owner_id'], where: { parent_id: parents } });
     found.push(...children);
     parents = children.map((child) => child.id);
   }

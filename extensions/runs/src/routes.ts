@@ -1,5 +1,5 @@
 /** HTTP in, service call, HTTP out. */
-import { ErrorBody, IdempotencyKey, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { ErrorBody, IdempotencyKey, type Journal, type MediaReply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { AttachmentBody, MAX_ATTACHMENTS, attachmentsOf } from './attachments.js';
@@ -184,12 +184,12 @@ function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): Ru
 }
 
 /** A POST that names a frame of this agent's run attaches to it and never starts another. */
-async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<Reply | undefined> {
+async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<MediaReply | undefined> {
   const resumed = await findResumed(deps, req.actor, agentId, req.headers['last-event-id'] ?? '');
   return resumed ? follow(resumed.runId, RunSse, missedBy(resumed), { after: resumed.after, headers: { 'x-svc-run': resumed.runId } }) : undefined;
 }
 
-async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<Reply> {
+async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<MediaReply> {
   const agent = await deps.agents.get(req.actor, req.params.id);
   const session = await deps.sessions.named(req.actor, agent, req.params.session_id);
   const resumed = await resume(deps, req, agent.id);

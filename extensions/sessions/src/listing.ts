@@ -1,5 +1,5 @@
 /** Sessions as lists show them. What a list says of one stands in its row (catalogue/facts.ts): a page is one read. */
-import { type Actor, type Db, type OptionalHandle, type Row, type Scalar, seesAll } from '@svc/api';
+import { type Actor, type Db, type Found, type ListDecl, type ListQuery, type OptionalHandle, readList, type Row } from '@svc/api';
 import type { RunsService } from '@svc/ext-runs/contract';
 import type { SessionInfo } from './contract.js';
 import type { Facts } from './catalogue/facts.js';
@@ -16,14 +16,9 @@ export interface ListedSession extends Facts {
   readonly branchedFrom: string | null;
 }
 
-export interface SessionPage {
-  readonly sessions: readonly ListedSession[];
-  readonly total: number;
-}
-
 export interface Listing {
   /** The newest first, of all agents that the actor may see or of one. */
-  page(actor: Actor, query: { readonly agentId?: string | undefined; readonly limit: number; readonly offset: number }): Promise<SessionPage>;
+  page(actor: Actor, list: ListDecl, query: ListQuery, agentId?: string): Promise<Found<ListedSession>>;
   /** Undefined when there is none that the actor may see. */
   one(actor: Actor, sessionId: string): Promise<ListedSession | undefined>;
   /** The newest that was given this label. */
@@ -41,21 +36,18 @@ export interface ListingDeps {
 }
 
 export const createListing = ({ db, runs }: ListingDeps): Listing => {
-  const table = db.table('sessions');
-  const read = async (condition: string, args: readonly Scalar[], limit: number, offset: number): Promise<ListedSession[]> =>
-    (await db.read<Row>(`SELECT * FROM ${table} WHERE ${condition} AND aside IS NULL ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`, [...args, limit, offset])).map(toListed);
   return {
-    page: async (actor, { agentId, limit, offset }) => {
-      const [condition, args] = scopeOf(actor, agentId);
-      const [sessions, count] = await Promise.all([read(condition, args, limit, offset), db.readOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table} WHERE ${condition} AND aside IS NULL`, args)]);
-      return { sessions, total: Number(count?.n ?? 0) };
+    page: async (actor, list, query, agentId) => {
+      const reader = agentId === undefined ? db.as(actor) : db.system('sessions of an agent that the actor may see');
+      const found = await readList(reader, list, query, { from: 'sessions', where: { aside: null, ...(agentId === undefined ? {} : { agent_id: agentId }) } });
+      return { ...found, rows: found.rows.map(toListed) };
     },
     one: async (actor, sessionId) => {
-      const row = await db.first<Row>({ from: 'sessions', where: { id: sessionId, aside: null }, actor });
+      const row = await db.as(actor).first<Row>({ from: 'sessions', where: { id: sessionId, aside: null } });
       return row && toListed(row);
     },
     byLabel: async (agentId, label) => {
-      const row = await db.first<Row>({
+      const row = await db.system('sessions of an agent that the actor may see').first<Row>({
         from: 'sessions',
         where: { agent_id: agentId, label, aside: null },
         order: [
@@ -70,12 +62,6 @@ export const createListing = ({ db, runs }: ListingDeps): Listing => {
       return new Set(going?.map((run) => run.sessionId));
     },
   };
-};
-
-/** A few texts instead of one for all: each is answered by an index of its own. */
-const scopeOf = (actor: Actor, agentId: string | undefined): [condition: string, args: Scalar[]] => {
-  if (agentId !== undefined) return ['agent_id = ?', [agentId]];
-  return seesAll(actor) ? ['1 = 1', []] : ['owner_id = ?', [actor.ownerId]];
 };
 
 const toListed = (row: Row): ListedSession => ({

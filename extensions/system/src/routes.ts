@@ -1,5 +1,5 @@
 /** Routes of the daemon itself. */
-import { ErrorBody, type HookHandle, type MetricsCollect, type RouteDecl, type RouteSpec, type Timers, Type, bytes, defineRoute, reply } from '@svc/api';
+import { ErrorBody, type HookHandle, type MetricsCollect, type Responses, type RouteDecl, type RouteSpec, type Timers, Type, bytes, defineRoute, reply } from '@svc/api';
 import { Health, HealthDetail, OpenApiDocument, Ready, ShuttingDown, Status, Version, Versions } from './answers.js';
 import { renderMetrics } from './metrics.js';
 import { API_VERSIONS, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
@@ -9,10 +9,10 @@ export interface SystemDeps extends StatusDeps {
   readonly timers: Timers;
 }
 
-type Get = Pick<RouteSpec<undefined, undefined, undefined>, 'id' | 'path' | 'summary' | 'description' | 'headers' | 'responses' | 'handler'>;
+type Get<R extends Responses> = Pick<RouteSpec<undefined, undefined, undefined, R>, 'id' | 'path' | 'summary' | 'description' | 'headers' | 'responses' | 'handler'>;
 
-const get = (spec: Get, rest: Partial<Pick<RouteDecl, 'auth' | 'cost' | 'repairs'>> = {}): RouteDecl =>
-  defineRoute({ method: 'GET', auth: 'bearer', permission: 'system.read', cost: 1, ...spec, ...rest });
+const get = <R extends Responses>(spec: Get<R>, rest: Partial<Pick<RouteDecl, 'auth' | 'cost' | 'repairs'>> = {}): RouteDecl =>
+  defineRoute<undefined, undefined, undefined, R>({ method: 'GET', auth: 'bearer', permission: 'system.read', cost: 1, ...spec, ...rest });
 
 /** How long the answer to a shutdown has to leave before the server stops. */
 const SHUTDOWN_DELAY_MS = 50;

@@ -109,7 +109,7 @@ const detailOf = ({ template, manifest }: Described<AgentManifest>) => {
       name: manifest.name,
       description: manifest.description,
       version: manifest.version,
-      module: 'builtin:chat',
+      module: 'builtin:chat' as const,
       tags: manifest.tags,
       model: { provider: manifest.model.provider, model: manifest.model.model },
       capabilities: { tools, network, shell, memory_read, memory_write, agent_spawn, agent_message, file_system },

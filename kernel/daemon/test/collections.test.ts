@@ -259,10 +259,10 @@ describe('the declaration of a collection', () => {
   it('gives the commands and names of its words', () => {
     const things = declared(Type.Object({ name: Type.String() }), { one: 'odd thing', operations: { remove: false, update: { id: 'fixOddThing' } } });
     expect(things.commands.map(({ command, operation }) => [command, operation])).to.deep.equal([
-      ['odd-things list', 'listOddThings'],
-      ['odd-things get', 'getOddThing'],
-      ['odd-things create', 'createOddThing'],
-      ['odd-things update', 'fixOddThing'],
+      ['things list', 'listOddThings'],
+      ['things get', 'getOddThing'],
+      ['things create', 'createOddThing'],
+      ['things update', 'fixOddThing'],
     ]);
     expect([things.table.name, things.changed.name]).to.deep.equal(['odd_things', 'odd_things.changed']);
   });

@@ -1,4 +1,4 @@
-import { type Actor, allKnown, type AtOnce, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid, whenKnown } from '@svc/api';
+import { type Actor, allKnown, type AtOnce, defineList, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid, whenKnown } from '@svc/api';
 import { AgentSummary, type SummaryDeps, summariesOf } from '../shown/agent-summary.js';
 import type { Agent, AgentsService, SpawnRequest } from '../contract.js';
 import { agentErrors } from '../errors.js';
@@ -26,15 +26,18 @@ export interface AgentRouteDeps extends SummaryDeps {
 
 const STATES = ['Created', 'Running', 'Suspended', 'Crashed', 'Terminated'] as const;
 
-const ListQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name or description' })),
-  status: Type.Optional(Type.String({ maxLength: 40, description: `State, without case: ${STATES.join(', ')}` })),
-  owner: Type.Optional(Type.String({ maxLength: 200, description: 'Owner of the agents, such as `user:alice`. Callers who cannot see all agents only see their own' })),
-  include_hands: Type.Optional(Type.Boolean({ description: 'Changes nothing: there are no hands in this version' })),
-  sort: Type.Optional(OneOf(['name', 'created_at', 'last_active', 'state'])),
-  order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Default asc' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Default and at most 500' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+const AgentList = defineList({
+  item: AgentSummary,
+  as: ['agents', 'items'],
+  sort: ['name', 'created_at', 'last_active', 'state'],
+  order: 'asc',
+  filters: {
+    status: Type.String({ maxLength: 40, description: `State, without case: ${STATES.join(', ')}` }),
+    owner: Type.String({ maxLength: 200, description: 'Owner of the agents, such as `user:alice`. Callers who cannot see all agents only see their own' }),
+    include_hands: Type.Boolean({ description: 'Changes nothing: there are no hands in this version' }),
+  },
+  searches: 'the name and the description',
+  limit: { default: MAX_PAGE, max: MAX_PAGE },
 });
 
 export const agentRoutes = (deps: AgentRouteDeps): RouteDecl[] => [listAgents(deps), spawnAgent(deps), getAgent(deps), killAgent(deps), suspendAgent(deps), resumeAgent(deps)];
@@ -48,26 +51,16 @@ const listAgents = (deps: AgentRouteDeps): RouteDecl =>
     description:
       'Owners and admins see all agents, everyone else their own. If the manifest says `default`, `model_provider` and `model_name` are those of the current default. Unknown values are null, such as costs while llm is off.',
     cost: 2,
-    query: ListQuery,
-    responses: {
-      200: Type.Object({
-        agents: Type.Array(AgentSummary),
-        items: Type.Array(AgentSummary, { description: 'The same list under its other name' }),
-        total: Type.Integer(),
-        offset: Type.Integer(),
-        limit: Type.Integer(),
-      }),
-    },
+    query: AgentList.query,
+    responses: { 200: AgentList.answer },
     handler: async ({ actor, query }) => {
-      const limit = Math.min(query.limit ?? MAX_PAGE, MAX_PAGE);
-      const offset = query.offset ?? 0;
-      const { q, status, owner, sort = 'name', order = 'asc' } = query;
-      if (status && !STATES.some((state) => state.toLowerCase() === status.toLowerCase())) throw agentErrors.agents_unknown_state(status, STATES);
+      const { status, owner } = query;
+      const state = status === undefined || status === '' ? undefined : STATES.find((one) => one.toLowerCase() === status.toLowerCase());
+      if (status && state === undefined) throw agentErrors.agents_unknown_state(status, STATES);
       // The order is made in the database, which has to know of the newest runs.
-      if (sort === 'last_active') await deps.lastActive.flush();
-      const found = await deps.store.page(actor, { ...(q ? { q } : {}), ...(status ? { status } : {}), ...(owner ? { owner } : {}), sort, order, limit, offset });
-      const agents = await summariesOf(deps, actor, found.agents);
-      return reply(200, { agents, items: agents, total: found.total, offset, limit });
+      if (query.sort === 'last_active') await deps.lastActive.flush();
+      const found = await deps.store.page(actor, AgentList, query, { ...(state ? { state } : {}), ...(owner ? { owner } : {}) });
+      return AgentList.reply(query, { ...found, rows: await summariesOf(deps, actor, found.rows) });
     },
   });
 

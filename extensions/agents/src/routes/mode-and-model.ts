@@ -44,9 +44,10 @@ const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
       }),
     },
     handler: async ({ actor, params, body }) => {
-      const agent = await setMode(actor, params.id, modeNamed(body.mode));
+      const mode = modeNamed(body.mode);
+      const agent = await setMode(actor, params.id, mode);
       const [shown = agent.manifest.model] = await modelsOf([agent]);
-      return reply(200, { status: 'updated', agent_id: agent.id, mode: agent.mode, model_provider: shown.provider, model_name: shown.model, revision: agent.revision });
+      return reply(200, { status: 'updated', agent_id: agent.id, mode, model_provider: shown.provider, model_name: shown.model, revision: agent.revision });
     },
   });
 

@@ -12,6 +12,7 @@ import type { AgentStore } from '../store.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MICROS_PER_USD = 1_000_000;
+const TIERS = ['frontier', 'smart', 'balanced', 'fast', 'local', 'custom', 'unknown'] as const;
 const NO_SESSIONS = { all: 0, recent: 0 };
 
 export const summaryFields = {
@@ -26,7 +27,7 @@ export const summaryFields = {
   last_active: Nullable(Type.String(), { description: 'When its last run began' }),
   model_provider: Type.String({ description: 'The current default provider, if the manifest says `default`' }),
   model_name: Type.String({ description: 'The current default model, if the manifest says `default`' }),
-  model_tier: OneOf(['frontier', 'smart', 'balanced', 'fast', 'local', 'custom', 'unknown'], { description: '`unknown` where the catalog does not have the model' }),
+  model_tier: OneOf(TIERS, { description: '`unknown` where the catalog does not have the model' }),
   auth_status: Nullable(AuthStatus, { description: 'Of its provider; null where there is no such provider' }),
   supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it supports thinking; null if its provider is unknown' }),
   profile: Nullable(Type.String(), { description: 'The set of tools that its manifest names' }),
@@ -92,7 +93,7 @@ interface Facts {
 
 /** What is known of the model that answers. */
 interface Known extends ModelChoice {
-  readonly tier: CatalogModel['tier'] | 'unknown';
+  readonly tier: (typeof TIERS)[number];
   readonly canThink: boolean | null;
 }
 
@@ -102,9 +103,12 @@ const summaryOf = (deps: SummaryDeps, agent: Agent, { provider, model }: ModelCh
   const models = deps.models.value;
   const llm = deps.llm.value;
   return whenKnown(allKnown([models && atOnce(models).find(model, provider), llm && atOnce(llm).canThink({ provider, model })]), ([known, canThink]) =>
-    summaryFrom(deps, agent, { provider, model, tier: known?.tier ?? 'unknown', canThink: canThink ?? null }, facts),
+    summaryFrom(deps, agent, { provider, model, tier: tierOf(known), canThink: canThink ?? null }, facts),
   );
 };
+
+/** A word of the catalog that is none of these says as much as `custom`. */
+const tierOf = (known: CatalogModel | undefined): Known['tier'] => (known ? (TIERS.find((one) => one === known.tier) ?? 'custom') : 'unknown');
 
 /** One literal, field by field: an object that is put together of others costs a hundred times as much. */
 const summaryFrom = (deps: SummaryDeps, agent: Agent, model: Known, { records, usable, counts, spending, children }: Facts) => {

@@ -1,5 +1,5 @@
 /** `/auth/session`, `/auth/logout`: in by a key, who is it, and out again. */
-import { type Actor, type Admission, type Clock, type Logger, OneOf, type Reply, type Req, Role, type RouteDecl, Type, reply, routeGroup, textThatIsSet } from '@svc/api';
+import { type Actor, type Admission, type Clock, type Logger, OneOf, type Req, Role, type RouteDecl, Type, reply, routeGroup, textThatIsSet } from '@svc/api';
 import { authErrors, WWW_AUTHENTICATE } from '../errors.js';
 import { type Keyring, OWNER } from '../keyring.js';
 import type { Attempts } from './attempts.js';
@@ -132,7 +132,7 @@ function refusalOf(attempts: Attempts, network: string, wrong: Error): Error {
   return waitMs > 0 ? authErrors.too_many_attempts().with({ headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } }) : wrong;
 }
 
-async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest): Promise<Reply> {
+async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest) {
   const { keyring, attempts, links, logins, clock } = deps;
   // A page from elsewhere could make a browser somebody else's than its person believes.
   if (req.page === 'other') throw authErrors.foreign_page();
@@ -142,10 +142,10 @@ async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest): Promis
   if (!made) throw refusalOf(attempts, req.network, (body.code === undefined ? authErrors.key_invalid() : authErrors.link_over()).with({ headers: WWW_AUTHENTICATE }));
   if (!req.isSecure && !LOOPBACK.test(req.ip)) deps.sawPlainLogin();
   const { id, login } = made;
-  return reply(200, { role: login.actor.role, ...shownOf(login.actor, login) }, givenCookie(req, id, login.expiresAt - clock.now()));
+  return reply(200, { role: login.actor.role, name: nameOf(login.actor), expires_at: timeOf(login) }, givenCookie(req, id, login.expiresAt - clock.now()));
 }
 
-async function makeLink({ keyring, links, presentedKey }: LoginRouteDeps, req: Req): Promise<Reply> {
+async function makeLink({ keyring, links, presentedKey }: LoginRouteDeps, req: Req) {
   if (keyring().isOpen) throw authErrors.login_not_needed();
   // A wrong key does not come this far: the route needs a caller. One that is known by its cookie has none.
   const key = presentedKey(req);
@@ -155,7 +155,7 @@ async function makeLink({ keyring, links, presentedKey }: LoginRouteDeps, req: R
 }
 
 /** A page of this daemon is given a login while nobody needs one, so that it goes on when the daemon makes a key. */
-async function openCaller({ logins, clock, log }: LoginRouteDeps, req: Req, caller: Record<string, unknown>): Promise<Reply> {
+async function openCaller<C>({ logins, clock, log }: LoginRouteDeps, req: Req, caller: C) {
   if (req.page !== 'own') return reply(200, caller);
   const instead = sentLogin(req);
   try {
@@ -170,7 +170,7 @@ async function openCaller({ logins, clock, log }: LoginRouteDeps, req: Req, call
   }
 }
 
-async function whoIs(deps: LoginRouteDeps, req: Req): Promise<Reply> {
+async function whoIs(deps: LoginRouteDeps, req: Req) {
   const { keyring, logins, clock } = deps;
   const known = (via: 'key' | 'cookie' | 'open', actor: Actor, login?: Login) => ({ authenticated: true, login_required: false, via, role: actor.role, ...shownOf(actor, login) });
   if (keyring().isOpen) return openCaller(deps, req, known('open', OWNER));
@@ -184,6 +184,10 @@ async function whoIs(deps: LoginRouteDeps, req: Req): Promise<Reply> {
 }
 
 const shownOf = (actor: Actor, login: Login | undefined) => ({
-  name: actor.id.replace(/^user:/, ''),
-  ...(login ? { expires_at: new Date(login.expiresAt).toISOString() } : {}),
+  name: nameOf(actor),
+  ...(login ? { expires_at: timeOf(login) } : {}),
 });
+
+const nameOf = (actor: Actor): string => actor.id.replace(/^user:/, '');
+
+const timeOf = (login: Login): string => new Date(login.expiresAt).toISOString();

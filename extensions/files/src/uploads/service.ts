@@ -59,11 +59,10 @@ export const createUploads = (deps: UploadsDeps): UploadStore => {
       return blobs.keep(received, { id: ids.uuid(), owner_id: ownerId, agent_id: agentId, filename, created_at: clock.iso() }, maxOwnerBytes());
     },
     get: (actor, id) => rows.get(actor, id.toLowerCase()),
-    find: (actor, id) => db.first<UploadRow>({ from: UploadRows.name, where: { id: id.toLowerCase() }, actor }),
+    find: (actor, id) => db.as(actor).first<UploadRow>({ from: UploadRows.name, where: { id: id.toLowerCase() } }),
     page: (actor, list, { agent_id: agentId, ...query }) =>
-      readList(db, list, query, {
+      readList(db.as(actor), list, query, {
         from: UploadRows.name,
-        actor,
         where: agentId === undefined ? {} : { agent_id: agentId.toLowerCase() },
         search: ['filename'],
         columns: { filename: { column: 'filename', ignoreCase: true }, size: { column: 'size_bytes' } },

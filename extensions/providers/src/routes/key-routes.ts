@@ -50,7 +50,7 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
       if (url !== undefined) await deps.providers.setUrl(name, url, { create: true });
       const { switchedDefault } = await deps.providers.setKey(name, key);
       const test = body.verify === true || query.test === '1' || query.test === 'true' ? await runTest(deps, await shownRecord(deps.providers, name), undefined, signal) : undefined;
-      const answer = { status: 'configured', provider: name, ...(test ? { test } : {}) };
+      const answer = { status: 'configured' as const, provider: name, ...(test ? { test } : {}) };
       if (!switchedDefault) return reply(200, answer);
       return reply(200, { ...answer, switched_default: true, default_model: switchedDefault.model, message: switchedDefault.why });
     },
@@ -71,7 +71,7 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
     responses: { 200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), suppressed: Type.Optional(Type.Boolean()), message: Type.Optional(Type.String()) }) },
     handler: async ({ params: { name } }) => {
       const { suppressed, envVar } = await providers.removeKey(name);
-      const answer = { status: 'removed', provider: name };
+      const answer = { status: 'removed' as const, provider: name };
       if (!suppressed) return reply(200, answer);
       const message = `${envVar ?? 'A variable'} in the environment of the daemon holds a key too. It is not used any more, until a key is set or POST /api/providers/${name}/enable says that it counts again.`;
       return reply(200, { ...answer, suppressed, message });

@@ -5,7 +5,7 @@ import { sessionsErrors } from '../errors.js';
 import { History, historyOf } from './history.js';
 import { newestOf } from './newest-entries.js';
 import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
-import { AgentPath, checkedId, checkedLabel, LabelText, limitOf, Paging, SessionList, SessionQuery, summaryOf } from './shapes.js';
+import { AgentPath, checkedId, checkedLabel, LabelText, SessionQuery, SessionsOfAgent, summaryOf } from './shapes.js';
 
 export const agentSessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), context(deps), list(deps), create(deps), switchTo(deps), byLabel(deps)];
 
@@ -72,16 +72,14 @@ const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
     description: 'Newest first. A session appears with its first message, or when created with `POST`. `is_canonical` marks the current one, which receives messages without a session id.',
     cost: 2,
     params: AgentPath,
-    query: Type.Object(Paging),
+    query: SessionsOfAgent.query,
     errors: [404],
-    responses: { 200: SessionList },
-    handler: async ({ actor, params, query: { limit: asked, offset = 0 } }) => {
-      const limit = limitOf(asked);
+    responses: { 200: SessionsOfAgent.answer },
+    handler: async ({ actor, params, query }) => {
       const agent = await agents.get(actor, params.id);
       await catalogue.catchUp(BATCHES_FIRST);
-      const [{ sessions, total }, active] = await Promise.all([listing.page(actor, { agentId: agent.id, limit, offset }), listing.active(actor, agent.id)]);
-      const items = sessions.map((session) => summaryOf(session, agent, active));
-      return reply(200, { sessions: items, items, total, offset, limit });
+      const [found, active] = await Promise.all([listing.page(actor, SessionsOfAgent, query, agent.id), listing.active(actor, agent.id)]);
+      return SessionsOfAgent.reply(query, { ...found, rows: found.rows.map((session) => summaryOf(session, agent, active)) });
     },
   });
 

@@ -18,17 +18,15 @@ const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
     summary: 'List all sessions',
     description: 'Of all agents that you may see, the newest first.',
     cost: 2,
-    query: Type.Object({ ...Paging, agent_id: Type.Optional(UuidText('Only of this agent')) }),
+    query: SessionList.query,
     errors: [404],
-    responses: { 200: SessionList },
-    handler: async ({ actor, query: { limit: asked, offset = 0, agent_id: of } }) => {
-      const limit = limitOf(asked);
-      const agentId = of === undefined ? undefined : (await agents.get(actor, of)).id;
+    responses: { 200: SessionList.answer },
+    handler: async ({ actor, query }) => {
+      const agentId = query.agent_id === undefined ? undefined : (await agents.get(actor, query.agent_id)).id;
       await catalogue.catchUp(BATCHES_FIRST);
-      const [{ sessions, total }, active] = await Promise.all([listing.page(actor, { agentId, limit, offset }), listing.active(actor, agentId)]);
-      const briefs = await agents.briefs(actor, [...new Set(sessions.map((session) => session.agentId))]);
-      const items = sessions.map((session) => summaryOf(session, briefs[session.agentId], active));
-      return reply(200, { sessions: items, items, total, offset, limit });
+      const [found, active] = await Promise.all([listing.page(actor, SessionList, query, agentId), listing.active(actor, agentId)]);
+      const briefs = await agents.briefs(actor, [...new Set(found.rows.map((session) => session.agentId))]);
+      return SessionList.reply(query, { ...found, rows: found.rows.map((session) => summaryOf(session, briefs[session.agentId], active)) });
     },
   });
 

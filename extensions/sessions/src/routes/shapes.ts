@@ -1,5 +1,5 @@
 /** What several operations of sessions answer or take. */
-import { Nullable, Type, Uuid, UuidText, isUuid } from '@svc/api';
+import { defineList, Nullable, Type, Uuid, UuidText, isUuid } from '@svc/api';
 import type { AgentBrief } from '@svc/ext-agents/contract';
 import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { sessionsErrors } from '../errors.js';
@@ -44,16 +44,9 @@ export const SessionSummary = Type.Object(
   { 'x-name': 'SessionSummary' },
 );
 
-export const SessionList = Type.Object(
-  {
-    sessions: Type.Array(SessionSummary),
-    items: Type.Array(SessionSummary, { description: 'The same by the name that lists share' }),
-    total: Type.Integer(),
-    offset: Type.Integer(),
-    limit: Type.Integer(),
-  },
-  { 'x-name': 'SessionList' },
-);
+const LIST = { item: SessionSummary, as: ['sessions', 'items'], sort: ['created_at'], limit: { default: DEFAULT_PAGE, max: MAX_PAGE }, name: 'SessionList' } as const;
+export const SessionsOfAgent = defineList(LIST);
+export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent') } });
 
 export const LabelText = Type.String({ minLength: 1, maxLength: 128, description: 'Letters of any script, digits, spaces, hyphens and underscores' });
 

@@ -99,7 +99,8 @@ type ToolLists = Pick<AgentManifest, 'capabilities' | 'tool_allowlist' | 'tool_b
 
 const toolsOf = ({ capabilities, tool_allowlist, tool_blocklist, tools_disabled }: ToolLists) => {
   const isNarrowed = (capabilities.tools.length > 0 && !capabilities.tools.includes('*')) || tool_allowlist.length > 0 || tool_blocklist.length > 0;
-  return { capabilities_tools: capabilities.tools, tool_allowlist, tool_blocklist, disabled: tools_disabled, mode: tools_disabled ? 'none' : isNarrowed ? 'allowlist' : 'all' };
+  const mode = tools_disabled ? 'none' : isNarrowed ? 'allowlist' : 'all';
+  return { capabilities_tools: capabilities.tools, tool_allowlist, tool_blocklist, disabled: tools_disabled, mode } as const;
 };
 
 const MAX_WARNINGS = 20;

@@ -1,4 +1,4 @@
-import { OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import { ErrorBody, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import type { ToolInfo, ToolResult, ToolsService } from '../contract.js';
 import { callDirectly, type DirectDeps } from '../direct-call.js';
 import { toolErrors } from '../errors.js';
@@ -34,6 +34,9 @@ const InvokeResult = Type.Object(
   },
   { 'x-name': 'ToolResult' },
 );
+
+/** A tool that ran and failed: what it said, beside the fields of an error. */
+const InvokeFailure = Type.Object({ ...ErrorBody.properties, ...InvokeResult.properties }, { 'x-name': 'ToolFailure' });
 
 const NameParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: 'Name of the tool', examples: ['file_read'] }) });
 
@@ -100,7 +103,7 @@ const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
     },
     maxBodyBytes: MAX_INPUT_BYTES,
     errors: [403, 404, 429, 502],
-    responses: { 200: InvokeResult },
+    responses: { 200: InvokeResult, 400: Type.Union([InvokeFailure, ErrorBody]) },
     handler: async ({ actor, params: { name }, query, body, signal, log, id }) => {
       const result = await callDirectly(deps, { actor, name, args: body, agentId: query.agent_id, signal, log });
       const shown = resultOf(name, result);

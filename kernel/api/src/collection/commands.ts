@@ -7,8 +7,7 @@ const SHOWN_FIELDS = 4;
 
 export const commandsOf = (spec: AnyCollectionSpec): CommandDecl[] => {
   const many = manyOf(spec);
-  const word = snakeCase(many).replaceAll('_', '-');
-  const { one } = spec;
+  const { area, one, word = area } = spec;
   const command = (verb: Verb, rest: Omit<CommandDecl, 'command' | 'operation'>): CommandDecl[] =>
     operationOf(spec, verb) === undefined ? [] : [{ command: `${word} ${verb === 'remove' ? 'delete' : verb}`, operation: operationId(spec, verb), ...rest }];
   const [rows] = spec.list?.as ?? [snakeCase(many)];

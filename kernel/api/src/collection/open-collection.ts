@@ -56,7 +56,7 @@ export const collectionRows = <F extends TObject>(ctx: RowContext, collection: C
   const codec = codecOf(spec.fields);
   const { db } = ctx;
   const find = async (actor: Actor, id: string): Promise<Item<F> | undefined> => {
-    const row = await db.first({ from: table.name, where: { id: id.toLowerCase() }, actor });
+    const row = await db.as(actor).first({ from: table.name, where: { id: id.toLowerCase() } });
     return row && codec.toItem(row);
   };
   const get = async (actor: Actor, id: string): Promise<Item<F>> => {
@@ -149,7 +149,7 @@ const listRows = async <F extends TObject>(
   query: ListQuery & Readonly<Record<string, unknown>>,
   toItem: (row: Row) => Item<F>,
 ): Promise<Found<Item<F>>> => {
-  const found = await readList(db, list, query, { from: table.name, actor, where: whereOf(spec, query), ...(spec.list?.search ? { search: spec.list.search } : {}) });
+  const found = await readList(db.as(actor), list, query, { from: table.name, where: whereOf(spec, query), ...(spec.list?.search ? { search: spec.list.search } : {}) });
   return { ...found, rows: found.rows.map(toItem) };
 };
 

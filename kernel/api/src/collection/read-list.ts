@@ -1,14 +1,11 @@
 /** A list over HTTP, read from an own table: the page, and how many there are in all. */
-import type { Actor } from '../actor.js';
-import type { Db, OrderBy, Row, Select, Where } from '../storage.js';
+import type { OrderBy, Reader, Row, Select, Where } from '../storage.js';
 import { collectionErrors } from './errors.js';
 import type { Found, ListDecl, ListQuery } from './list.js';
 
 export interface ListSource {
   /** An own table, by its short name. */
   readonly from: string;
-  /** Only rows that this actor may see. */
-  readonly actor?: Actor;
   readonly where?: Where;
   /** Columns of text that `q` looks into. */
   readonly search?: readonly string[];
@@ -20,10 +17,10 @@ const USUAL_ORDER = 'created_at';
 
 /** Throws `collection_two_pages`, and `storage_bad_cursor` for an `after` that is none of this list. */
 export const readList = async <R = Row>(
-  db: Pick<Db, 'page' | 'count'>,
+  reader: Pick<Reader, 'page' | 'count'>,
   list: ListDecl,
   query: ListQuery,
-  { from, actor, where = {}, search: columns, columns: named = {} }: ListSource,
+  { from, where = {}, search: columns, columns: named = {} }: ListSource,
 ): Promise<Found<R>> => {
   const { after, offset, q, sort = list.spec.sort?.[0] ?? USUAL_ORDER, order = list.spec.order ?? 'desc' } = query;
   if (offset !== undefined && after !== undefined) throw collectionErrors.two_pages();
@@ -31,13 +28,12 @@ export const readList = async <R = Row>(
   const select: Select = {
     from,
     where,
-    ...(actor ? { actor } : {}),
     ...(search ? { search } : {}),
     order: [{ column: sort, ...named[sort], descending: order === 'desc' }],
     limit: list.limitOf(query),
     ...(after === undefined ? {} : { after }),
     ...(offset === undefined ? {} : { offset }),
   };
-  const [{ rows, next }, total] = await Promise.all([db.page<R>(select), db.count(from, where, actor, search)]);
+  const [{ rows, next }, total] = await Promise.all([reader.page<R>(select), reader.count(from, where, search)]);
   return { rows, next, total };
 };

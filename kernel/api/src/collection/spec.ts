@@ -56,6 +56,8 @@ export interface AnyCollectionSpec {
   readonly operations?: Readonly<Partial<Record<Verb, OperationSpec | false>>>;
   /** Fields that tables show, on the command line and on the page; default: the first four. */
   readonly columns?: readonly string[];
+  /** The word of its commands, `svc goals list`: the extension's id, or a word that the extension declares. Default: the area. */
+  readonly word?: string;
   /** Fields that the command line takes as words when one is made; default: the first one that is required. */
   readonly words?: readonly string[];
   /** Thrown for an item that is not there, or that the caller may not see. */

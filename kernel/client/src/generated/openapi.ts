@@ -3404,11 +3404,14 @@ export interface components {
         };
         SessionList: {
             sessions: components["schemas"]["SessionSummary"][];
-            /** @description The same by the name that lists share */
+            /** @description The same as `sessions` */
             items: components["schemas"]["SessionSummary"][];
+            /** @description Of all pages */
             total: number;
             offset: number;
             limit: number;
+            /** @description `after` of the next page; null after the last one */
+            next: string | null;
         };
         StoppedRuns: {
             status: string;
@@ -3910,9 +3913,9 @@ export interface components {
             /** @description Percent */
             progress: number;
             /** @description The goal above it; null or an empty text for none */
-            parent_id: (string | "") | null;
+            parent_id: string | "" | null;
             /** @description The agent that works on it; null or an empty text for none */
-            agent_id: (string | "") | null;
+            agent_id: string | "" | null;
             /** @description When it should be reached */
             due_at: string | null;
         };
@@ -3938,12 +3941,12 @@ export interface components {
              * @description The goal above it; null or an empty text for none
              * @default null
              */
-            parent_id?: (string | "") | null;
+            parent_id?: string | "" | null;
             /**
              * @description The agent that works on it; null or an empty text for none
              * @default null
              */
-            agent_id?: (string | "") | null;
+            agent_id?: string | "" | null;
             /**
              * @description When it should be reached
              * @default null
@@ -3976,9 +3979,9 @@ export interface components {
             /** @description Percent */
             progress?: number;
             /** @description The goal above it; null or an empty text for none */
-            parent_id?: (string | "") | null;
+            parent_id?: string | "" | null;
             /** @description The agent that works on it; null or an empty text for none */
-            agent_id?: (string | "") | null;
+            agent_id?: string | "" | null;
             /** @description When it should be reached */
             due_at?: string | null;
         };
@@ -4668,6 +4671,23 @@ export interface components {
             /** @enum {string} */
             status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
         };
+        ToolFailure: {
+            /** @description What happened and what to do */
+            error: string;
+            /** @description The identity of the error, lower snake case, never renamed */
+            code: string;
+            hint?: string;
+            request_id?: string;
+            details?: unknown;
+            /** @description `rest-api`: no model asked for it */
+            tool_use_id: string;
+            tool_name: string;
+            /** @description What a model would read; at most 64 KiB, with a note where more was left out */
+            content: string;
+            is_error: boolean;
+            /** @enum {string} */
+            status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
+        };
         VaultContents: {
             /**
              * @description `missing`: nothing was stored yet. `locked`: its key is missing or wrong
@@ -5136,6 +5156,7 @@ export type TemplateSummary = components['schemas']['TemplateSummary'];
 export type Template = components['schemas']['Template'];
 export type ToolInfo = components['schemas']['ToolInfo'];
 export type ToolResult = components['schemas']['ToolResult'];
+export type ToolFailure = components['schemas']['ToolFailure'];
 export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
 export type Version = components['schemas']['Version'];
@@ -5199,20 +5220,24 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description Part of the name or description */
+                /** @description Items of a page: 500 by default, 500 at most */
+                limit?: number;
+                /** @description Items to leave out first */
+                offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Words to find in the name and the description */
                 q?: string;
+                /** @description Default name */
+                sort?: "name" | "created_at" | "last_active" | "state";
+                /** @description Default asc */
+                order?: "asc" | "desc";
                 /** @description State, without case: Created, Running, Suspended, Crashed, Terminated */
                 status?: string;
                 /** @description Owner of the agents, such as `user:alice`. Callers who cannot see all agents only see their own */
                 owner?: string;
                 /** @description Changes nothing: there are no hands in this version */
                 include_hands?: boolean;
-                sort?: "name" | "created_at" | "last_active" | "state";
-                /** @description Default asc */
-                order?: "asc" | "desc";
-                /** @description Default and at most 500 */
-                limit?: number;
-                offset?: number;
             };
             header?: never;
             path?: never;
@@ -5229,11 +5254,14 @@ export interface operations {
                 content: {
                     "application/json": {
                         agents: components["schemas"]["AgentSummary"][];
-                        /** @description The same list under its other name */
+                        /** @description The same as `agents` */
                         items: components["schemas"]["AgentSummary"][];
+                        /** @description Of all pages */
                         total: number;
                         offset: number;
                         limit: number;
+                        /** @description `after` of the next page; null after the last one */
+                        next: string | null;
                     };
                 };
             };
@@ -6677,10 +6705,16 @@ export interface operations {
     listAgentSessions: {
         parameters: {
             query?: {
-                /** @description How many at most; more than 500 is 500 */
+                /** @description Items of a page: 50 by default, 500 at most */
                 limit?: number;
-                /** @description How many to leave out */
+                /** @description Items to leave out first */
                 offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Default created_at */
+                sort?: "created_at";
+                /** @description Default desc */
+                order?: "asc" | "desc";
             };
             header?: never;
             path: {
@@ -8488,9 +8522,9 @@ export interface operations {
                 /** @description Only those with this status */
                 status?: "pending" | "in_progress" | "completed" | "cancelled";
                 /** @description Only those with this agent_id */
-                agent_id?: (string | "") | null;
+                agent_id?: string | "" | null;
                 /** @description Only those with this parent_id */
-                parent_id?: (string | "") | null;
+                parent_id?: string | "" | null;
             };
             header?: never;
             path?: never;
@@ -10128,10 +10162,16 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description How many at most; more than 500 is 500 */
+                /** @description Items of a page: 50 by default, 500 at most */
                 limit?: number;
-                /** @description How many to leave out */
+                /** @description Items to leave out first */
                 offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Default created_at */
+                sort?: "created_at";
+                /** @description Default desc */
+                order?: "asc" | "desc";
                 /** @description Only of this agent */
                 agent_id?: string;
             };
@@ -10747,7 +10787,16 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            /** @description The request is not what this call takes */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolFailure"] | components["schemas"]["ErrorBody"];
+                };
+            };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -60,8 +60,14 @@ export const storageErrors = defineErrors('storage', {
   no_owner_column: {
     status: 500,
     retry: false,
-    message: (owner: string, table: string) => `The table ${table} of ${owner} has no column owner_id, so nothing in it can be filtered by an actor.`,
-    hint: 'Add owner_id in a migration, or read without an actor if the rows have no owner.',
+    message: (owner: string, table: string) => `The table ${table} of ${owner} has no column owner_id, so it cannot be read as an actor.`,
+    hint: "Add owner_id in a migration. Where the rows belong to nobody, read them with ctx.db.system('why').",
+  },
+  no_owned_table: {
+    status: 500,
+    retry: false,
+    message: (owner: string) => `SQL text of ${owner} reads as an actor, and names no table with a column owner_id.`,
+    hint: "Join a table that has owner_id, or read with ctx.db.system('why').",
   },
   search_too_long: { status: 400, retry: false, message: (limit: number) => `A search takes ${limit} words at most.`, hint: 'Leave some words out.' },
   too_many_rows: {

@@ -11,13 +11,15 @@ import { both, type Condition, conditionsOf, type Quote, searchConditions } from
 /** Also how many rows a select without a limit may find. */
 export const MAX_ROWS = 10_000;
 /** Whose a row is. */
-const OWNER_COLUMN = 'owner_id';
+export const OWNER_COLUMN = 'owner_id';
 
 export interface SelectDeps {
   readonly names: TableNames;
   readonly shapes: TableShapes;
   readonly words: Engine['words'];
   readonly quote: Quote;
+  /** Whose rows are read; undefined for a read with no actor. */
+  readonly actor: Actor | undefined;
 }
 
 export interface Statement {
@@ -29,7 +31,7 @@ export interface Statement {
 export const selectSql = (deps: SelectDeps, query: Select, order: readonly OrderColumn[], columns: readonly string[] | undefined, limit: number): Statement => {
   const { quote } = deps;
   const from = deps.names.physical(query.from);
-  const conditions = conditionsFor(deps, query.from, query.where ?? {}, query.actor, query.search);
+  const conditions = conditionsFor(deps, query.from, query.where ?? {}, query.search);
   const offset = offsetOf(query);
   if (query.after !== undefined) conditions.push(behind(query.after, order, quote));
   const where = both(conditions);
@@ -54,13 +56,13 @@ const orderedBy = ({ names, shapes, words, quote }: SelectDeps, { from, where = 
   return (column) => (key.includes(column) ? words.sorted(quote(column)) : quote(column));
 };
 
-export const countSql = (deps: SelectDeps, table: string, where: Select['where'], actor: Actor | undefined, search: TextSearch | undefined): Statement => {
-  const found = both(conditionsFor(deps, table, where ?? {}, actor, search));
+export const countSql = (deps: SelectDeps, table: string, where: Select['where'], search: TextSearch | undefined): Statement => {
+  const found = both(conditionsFor(deps, table, where ?? {}, search));
   return { sql: `SELECT COUNT(*) AS n FROM ${deps.quote(deps.names.physical(table))}${found ? ` WHERE ${found.sql}` : ''}`, args: found?.args ?? [] };
 };
 
-const conditionsFor = (deps: SelectDeps, table: string, where: NonNullable<Select['where']>, actor: Actor | undefined, search: TextSearch | undefined): Condition[] => {
-  const own = actor === undefined ? [] : ownedBy(deps, table, actor);
+const conditionsFor = (deps: SelectDeps, table: string, where: NonNullable<Select['where']>, search: TextSearch | undefined): Condition[] => {
+  const own = deps.actor === undefined ? [] : ownedBy(deps, table, deps.actor);
   const { plain, held } = partedWords(deps, table, where);
   return [...conditionsOf(plain, deps.quote), ...held, ...searchConditions(search, deps.quote), ...own];
 };
