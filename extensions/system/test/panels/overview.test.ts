@@ -30,7 +30,7 @@ describe('the overview panel', function () {
     await page.getByText(/^(All checks passed|No failures)/).waitFor();
     const model = section(page, 'Default model');
     await model.getByText('builtin/rehearsal').waitFor();
-    await model.getByText(/no language model/).waitFor();
+    await model.getByText(/not a language model/).waitFor();
     await section(page, 'Daemon').getByText(kernel.home, { exact: true }).waitFor();
     await section(page, 'Recent conversations').getByText('No messages yet.').waitFor();
     await expectWellMade(page, 'overview, fresh');
