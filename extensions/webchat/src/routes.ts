@@ -62,7 +62,11 @@ const PanelShown = Type.Object({
   style: Type.Optional(Type.String({ description: 'A style sheet beside it' })),
   frame: Type.Optional(
     Type.Object(
-      { routes: Type.Array(Type.Object({ method: Type.String(), path: Type.String() })), build: Type.String() },
+      {
+        routes: Type.Array(Type.Object({ method: Type.String(), path: Type.String() })),
+        events: Type.Array(Type.String(), { description: 'Changes of the live socket that the page passes on to it' }),
+        build: Type.String(),
+      },
       { description: 'Of an extension from elsewhere: it runs in a sandboxed document at `/ui/frames/<extension>/<id>`, and the page asks these routes for it and no others' },
     ),
   ),
@@ -195,7 +199,7 @@ export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
           place,
           script,
           ...(style === undefined ? {} : { style }),
-          ...(frame ? { frame: { routes: [...frame.routes], build: frame.build } } : {}),
+          ...(frame ? { frame: { routes: [...frame.routes], events: [...frame.events], build: frame.build } } : {}),
         }));
       return reply(200, { panels, after });
     },

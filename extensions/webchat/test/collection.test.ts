@@ -68,7 +68,7 @@ const view = (form: string, more: Partial<CollectionView> = {}): CollectionView 
 
 const PANELS = {
   rows: { view: view('rows') },
-  items: { view: view('items') },
+  items: { view: view('items', { event: 'shelves.changed' }) },
   named: { view: view('named', { rows: 'shelves' }) },
   bare: { view: view('bare') },
   detail: {
@@ -227,20 +227,20 @@ describe('a collection that is described as data', function () {
     const extension = {
       ...fixtureExtension({
         id: 'shelves',
-        manifest: { panels },
-        contributions: { routes: routes.map(({ method, path }) => `${method} ${path}`) },
+        manifest: { panels, events: { publishes: ['shelves.changed'] } },
+        contributions: { live: { 'shelves.changed': { permission: 'shelves.read', owner: 'ownerId', id: 'id' } }, routes: routes.map(({ method, path }) => `${method} ${path}`) },
         definition: { activate: (ctx) => void ctx.routes.add(...routes) },
       }),
       panels: { folder, files: Object.fromEntries(panels.map(({ id }) => [id, { script: `${id}.js` }])) },
     };
     return bootTestKernel({ config: `${people === '' ? '' : 'api_key = "root"\n'}${OPEN_RATE}[extensions]\nenable = ["shelves"]\n${people}`, extra: [extension] });
   };
-  const visit = async (panel: keyof typeof PANELS, query = ''): Promise<{ page: Page; mistakes: string[] }> => {
+  const visit = async (panel: keyof typeof PANELS): Promise<{ page: Page; mistakes: string[]; kernel: TestKernel }> => {
     const kernel = await boot();
-    const visited = await chromium.open(`${kernel.url}/#/${panel}${query}`);
+    const visited = await chromium.open(`${kernel.url}/#/${panel}`);
     visited.page.setDefaultTimeout(8_000);
     await visited.page.getByRole('cell', { name: 'shelf 00', exact: true }).or(visited.page.getByText('Nothing matches')).waitFor();
-    return visited;
+    return { ...visited, kernel };
   };
   const names = (page: Page): Promise<string[]> => page.getByRole('table').locator('tbody tr td:first-child').allInnerTexts();
   const dialog = (page: Page) => page.getByRole('dialog');
@@ -335,7 +335,7 @@ describe('a collection that is described as data', function () {
     await openForm(page);
     const field = (name: string) => dialog(page).locator(`[data-field="${name}"]`);
     expect(await field('name').locator('label').innerText()).to.equal('Name *');
-    expect(await field('price').locator('label').innerText()).to.equal('Price *');
+    expect(await field('price').locator('label').innerText()).to.equal('Price');
     expect(await field('notes').locator('label').innerText()).to.equal('Notes');
     await dialog(page).getByLabel('Name', { exact: false }).first().fill('Not Small');
     await dialog(page).getByLabel('Books').fill('501');
@@ -396,6 +396,15 @@ describe('a collection that is described as data', function () {
     await page.getByText('Saved shelf 03.').waitFor();
     expect(sent.at(-1)).to.deep.equal({ method: 'PATCH', body: { books: 99 }, ifMatch: '"5"' });
     expect(shelves.find(({ id }) => id === 's3')).to.include({ notes: 'by somebody else', books: 99 });
+  });
+
+  it('shows what changed at the daemon as soon as its event comes', async () => {
+    const { page, kernel } = await visit('items');
+    await page.getByText('Connected', { exact: true }).waitFor();
+    shelves = [{ id: 'new', revision: 1, name: 'another one', size: 'small', books: 0 }, ...shelves];
+    kernel.daemon.parts.events.tell('shelves.changed', { id: 'new', ownerId: 'somebody' });
+    await page.getByRole('cell', { name: 'another one', exact: true }).waitFor();
+    expect((await names(page))[0]).to.equal('another one');
   });
 
   it('deletes after a question that names it; a page that becomes empty leads to the one before', async () => {

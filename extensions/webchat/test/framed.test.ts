@@ -23,6 +23,7 @@ const GOOD = `
   const show = () => { at.dataset.now = JSON.stringify(panel.now); };
   panel.onChange(show);
   show();
+  panel.onEvent((change) => { at.dataset.heard = (at.dataset.heard ?? '') + JSON.stringify(change); });
   const { beds } = await panel.call('GET', '/api/${ID}/beds');
   at.innerHTML = '<h2>Beds</h2>' + beds.map((bed) => '<p class="bed">' + bed + '</p>').join('');
 `;
@@ -89,8 +90,15 @@ describe('a panel of a stranger', function () {
     const garden = {
       ...fixtureExtension({
         id: ID,
-        manifest: { panels: [PANEL] },
-        contributions: { routes: routes.map(({ method, path }) => `${method} ${path}`) },
+        manifest: { panels: [PANEL], events: { publishes: ['garden.planted', 'garden.opened'] } },
+        contributions: {
+          live: {
+            'garden.planted': { what: 'agent', permission: 'acme_garden.read', owner: 'ownerId', id: 'id' },
+            'garden.opened': { permission: 'acme_garden.read', state: 'state' },
+            'run.ended': { permission: 'acme_garden.read', id: 'runId' },
+          },
+          routes: routes.map(({ method, path }) => `${method} ${path}`),
+        },
         definition: { activate: (ctx) => void ctx.routes.add(...routes) },
       }),
       bundled: false,
@@ -115,6 +123,24 @@ describe('a panel of a stranger', function () {
     await frame.locator('[data-done]').waitFor();
     return { page, frame, seen: JSON.parse(await frame.locator('#panel').innerText()) };
   };
+
+  it('hears the live events of its own extension, under their own names, and nothing that is not for who looks at it', async () => {
+    const kernel = await boot(GOOD, { head: 'api_key = "root"\n', people: person('ada', 'user') });
+    const { page } = await chromium.open(`${kernel.url}/#/garden`);
+    await logInAs(page, 'ada');
+    await page.locator('iframe.panel-frame').waitFor();
+    const frame = await frameOf(page);
+    await frame.locator('.bed').first().waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    await frame.evaluate(() => delete document.getElementById('panel')?.dataset.heard);
+    kernel.daemon.parts.events.tell('garden.planted', { id: 'foreign', ownerId: 'somebody-else' });
+    kernel.daemon.parts.events.tell('garden.planted', { id: 'of-nobody' });
+    kernel.daemon.parts.events.tell('run.ended', { runId: 'r1', agentId: 'a', sessionId: 's', ownerId: 'somebody-else', status: 'done' });
+    kernel.daemon.parts.events.tell('provider.changed', { name: 'not-of-the-garden' });
+    kernel.daemon.parts.events.tell('garden.opened', { state: 'open' });
+    await frame.locator('[data-heard*="opened"]').waitFor();
+    expect(await frame.locator('#panel').getAttribute('data-heard')).to.equal('{"what":"garden.opened","state":"open"}');
+  });
 
   it('shows what its own extension answers, as the page looks, in its own size, and at its own places', async () => {
     const kernel = await boot(GOOD);

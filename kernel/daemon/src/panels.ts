@@ -7,6 +7,7 @@
  */
 import type { Assets, FrameRoute, PanelView } from '@svc/api';
 import type { InstalledStore, Lifecycle } from '@svc/core';
+import { liveEventsOf } from './live-changes.js';
 import type { PlatformParts } from './platform-parts.js';
 import type { InstalledFiles } from './process/release.js';
 
@@ -21,7 +22,7 @@ export const panelsOf = (parts: PanelParts): PanelView[] => {
   const taken = new Set(own.map(({ id }) => id));
   const strange = active
     .filter(({ bundled }) => !bundled)
-    .flatMap((extension) => viewsOf(extension).map((view) => ({ ...view, frame: { routes: frameRoutes(parts, extension.id), build: buildOf(parts, extension) } })))
+    .flatMap((extension) => viewsOf(extension).map((view) => ({ ...view, frame: { routes: frameRoutes(parts, extension.id), events: liveEventsOf(extension), build: buildOf(parts, extension) } })))
     .filter(({ id }) => !taken.has(id));
   return [...own, ...strange];
 };

@@ -15,6 +15,8 @@ export interface Ring {
   /** Number of the newest change, 0 when there is none. */
   newest(): number;
   add(change: Change): void;
+  /** What one must be allowed to do to hear of all that it holds. */
+  permissions(): ReadonlySet<string>;
   /** What came after this number, oldest first; undefined where some of it is not held any more, or the number is none of this ring. */
   after(seq: number): readonly Numbered[] | undefined;
 }
@@ -29,6 +31,7 @@ export const createRing = (epoch: string, capacity: number): Ring => {
       newest += 1;
       held[newest % capacity] = { seq: newest, ...change };
     },
+    permissions: () => new Set(held.map(({ permission }) => permission)),
     after: (seq) => {
       if (seq > newest || newest - seq > capacity) return undefined;
       return Array.from({ length: newest - seq }, (_, index) => held[(seq + 1 + index) % capacity] as Numbered); // each of these was put there

@@ -1460,7 +1460,7 @@ export interface paths {
         };
         /**
          * Listen for changes
-         * @description One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It says what to read again and holds nothing of it; you hear only of what you may read. Of several changes of one thing that come close together the last is sent. After a lost connection, `after` brings what you missed; `gap` says that this is not known any more: read anew what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
+         * @description One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, or the name of an event that an extension declares for pages, such as `goals.changed`, with `id`, `agent_id`, `session_id` and `state` where there are any. It says what to read again and holds nothing of it; you hear only of what you may read. Of several changes of one thing that come close together the last is sent. After a lost connection, `after` brings what you missed; `gap` says that this is not known any more: read anew what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
          */
         get: operations["followChanges"];
         put?: never;
@@ -9349,6 +9349,8 @@ export interface operations {
                                     method: string;
                                     path: string;
                                 }[];
+                                /** @description Changes of the live socket that the page passes on to it */
+                                events: string[];
                                 build: string;
                             };
                         }[];
