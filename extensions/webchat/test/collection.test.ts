@@ -238,7 +238,6 @@ describe('a collection that is described as data', function () {
   const visit = async (panel: keyof typeof PANELS): Promise<{ page: Page; mistakes: string[]; kernel: TestKernel }> => {
     const kernel = await boot();
     const visited = await chromium.open(`${kernel.url}/#/${panel}`);
-    visited.page.setDefaultTimeout(8_000);
     await visited.page.getByRole('cell', { name: 'shelf 00', exact: true }).or(visited.page.getByText('Nothing matches')).waitFor();
     return { ...visited, kernel };
   };
