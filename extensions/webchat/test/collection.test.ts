@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { type CollectionView, defineErrors, defineRoute, Nullable, OneOf, type Reply, reply, Type } from '@svc/api';
+import { type CollectionView, defineErrors, defineRoute, Nullable, OneOf, reply, type Static, Type } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expectWellMade, picture, useBrowser } from '@svc/test/page/browser';
 import { logInAs, person } from '@svc/test/page/callers';
@@ -145,25 +145,14 @@ describe('a collection that is described as data', function () {
     order: Type.Optional(Type.String()),
     size: Type.Optional(Type.String()),
   });
-  const answerAs = (
-    form: string,
-    {
-      limit = 100,
-      offset = 0,
-      after,
-      q = '',
-      sort = '',
-      order,
-      size,
-    }: Record<string, never> & { limit?: number; offset?: number; after?: string; q?: string; sort?: string; order?: string; size?: string },
-  ): Reply => {
+  const answerAs = (form: string, { limit = 100, offset = 0, after, q = '', sort = '', order, size }: Static<typeof Query>): unknown => {
     const found = shelves.filter((one) => one.name.includes(q) && (size === undefined || one.size === size));
     if (sort !== '') found.sort((one, other) => (String(one[sort]) < String(other[sort]) ? -1 : 1) * (order === 'desc' ? -1 : 1));
     const from = form === 'rows' ? Number(after ?? 0) : offset;
     const page = found.slice(from, from + limit);
-    if (form === 'rows') return reply(200, { rows: page, next: from + limit < found.length ? String(from + limit) : null });
-    if (form === 'items') return reply(200, { items: page, total: found.length, offset, limit });
-    return form === 'named' ? reply(200, { shelves: found, total: found.length }) : reply(200, found);
+    if (form === 'rows') return { rows: page, next: from + limit < found.length ? String(from + limit) : null };
+    if (form === 'items') return { items: page, total: found.length, offset, limit };
+    return form === 'named' ? { shelves: found, total: found.length } : found;
   };
   const Place = Type.Object({ form: Type.String() });
   const ItemPlace = Type.Object({ form: Type.String(), id: Type.String() });
@@ -180,7 +169,7 @@ describe('a collection that is described as data', function () {
       responses: { 200: Type.Unknown() },
       handler: async ({ params, query, path }) => {
         asked.push(`${path}?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`);
-        return answerAs(params.form, query as never);
+        return reply(200, answerAs(params.form, query));
       },
     }),
     defineRoute({
@@ -238,7 +227,7 @@ describe('a collection that is described as data', function () {
   const visit = async (panel: keyof typeof PANELS): Promise<{ page: Page; mistakes: string[]; kernel: TestKernel }> => {
     const kernel = await boot();
     const visited = await chromium.open(`${kernel.url}/#/${panel}`);
-    await visited.page.getByRole('cell', { name: 'shelf 00', exact: true }).or(visited.page.getByText('Nothing matches')).waitFor();
+    await visited.page.getByRole('cell', { name: 'shelf 00', exact: true }).or(visited.page.getByText('No results.')).waitFor();
     return { ...visited, kernel };
   };
   const names = (page: Page): Promise<string[]> => page.getByRole('table').locator('tbody tr td:first-child').allInnerTexts();
@@ -275,7 +264,7 @@ describe('a collection that is described as data', function () {
     await page.getByRole('cell', { name: 'shelf 11', exact: true }).waitFor();
     expect(await names(page)).to.deep.equal(['shelf 11', 'shelf 10', 'shelf 01']);
     await page.getByRole('searchbox').fill('nowhere');
-    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await page.getByRole('button', { name: 'Clear search' }).click();
     await page.getByText('1 to 5 of 12').waitFor();
     expect(page.url()).to.not.contain('q=').and.not.contain('size=');
   });
@@ -289,7 +278,7 @@ describe('a collection that is described as data', function () {
     await expectWellMade(page, 'a form from a schema');
     await page.keyboard.press('Escape');
     await page.getByRole('searchbox').fill('nowhere');
-    await page.getByText('Nothing matches your search.').waitFor();
+    await page.getByText('No results.').waitFor();
     await expectWellMade(page, 'a collection in which nothing was found');
     expect(mistakes).to.deep.equal([]);
   });
@@ -341,10 +330,10 @@ describe('a collection that is described as data', function () {
     await dialog(page).getByLabel('Tags').fill('a\nbb\ncc\ndd');
     await dialog(page).getByLabel('Floor').fill('1.5');
     await dialog(page).getByRole('button', { name: 'Create' }).click();
-    await field('books').getByText('It must be 500 or less.').waitFor();
-    await field('name').getByText('It does not have the form', { exact: false }).waitFor();
-    await field('tags').getByText('It has 4 entries; at most 3 are taken.').waitFor();
-    await field('room.floor').getByText('A whole number is needed.').waitFor();
+    await field('books').getByText('Must be 500 or less.').waitFor();
+    await field('name').getByText('This value has the wrong format', { exact: false }).waitFor();
+    await field('tags').getByText('4 entries, 3 allowed.').waitFor();
+    await field('room.floor').getByText('Enter a whole number.').waitFor();
     expect(await page.evaluate(() => document.activeElement?.closest('[data-field]')?.getAttribute('data-field'))).to.equal('name');
     expect(sent).to.deep.equal([]);
   });
@@ -388,9 +377,9 @@ describe('a collection that is described as data', function () {
     await dialog(page).getByLabel('Books').fill('99');
     shelves = shelves.map((one) => (one.id === 's3' ? { ...one, notes: 'by somebody else', revision: 5 } : one));
     await dialog(page).getByRole('button', { name: 'Save' }).click();
-    await dialog(page).getByText('This was changed elsewhere meanwhile.').waitFor();
+    await dialog(page).getByText('Changed by someone else').waitFor();
     await expectWellMade(page, 'a change that was overtaken');
-    await dialog(page).getByRole('button', { name: 'Go on with mine' }).click();
+    await dialog(page).getByRole('button', { name: 'Keep mine and merge' }).click();
     await dialog(page).getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved shelf 03.').waitFor();
     expect(sent.at(-1)).to.deep.equal({ method: 'PATCH', body: { books: 99 }, ifMatch: '"5"' });
@@ -412,7 +401,7 @@ describe('a collection that is described as data', function () {
     await page.getByRole('button', { name: 'Next', exact: true }).click();
     const remove = page.getByRole('button', { name: 'Delete shelf 05' });
     await remove.click();
-    await dialog(page).getByText('shelf 05 is deleted.', { exact: false }).waitFor();
+    await dialog(page).getByText('shelf 05 will be deleted.', { exact: false }).waitFor();
     await dialog(page).getByRole('button', { name: 'Cancel' }).click();
     expect(shelves).to.have.length(6);
     await remove.click();

@@ -146,7 +146,7 @@ describe('a panel of a stranger', function () {
     const kernel = await boot(GOOD);
     const { page, mistakes } = await chromium.open(kernel.url);
     await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Garden' }).click();
-    await page.getByText(`This panel came with ${ID}, from elsewhere.`, { exact: false }).waitFor();
+    await page.getByText(`This panel comes from the third-party extension ${ID}.`, { exact: false }).waitFor();
     const frame = await frameOf(page);
     await frame.getByText('roses').waitFor();
     expect(await frame.locator('h2').evaluate((title) => getComputedStyle(title).color)).to.equal('rgb(0, 128, 0)');
@@ -248,7 +248,7 @@ describe('a panel of a stranger', function () {
     expect(seen).to.deep.equal({ fetch: 'refused: TypeError', own: 'refused: TypeError', socket: 'refused: Blocked', picture: 'refused: Blocked', worker: 'refused: Blocked' });
     const frame = await frameOf(page);
     await frame.evaluate((to) => location.assign(`${to}/document`), elsewhere()).catch(() => undefined);
-    await page.getByText('put another document in place of its panel', { exact: false }).waitFor();
+    await page.getByText('replaced its panel with another document', { exact: false }).waitFor();
     expect(called).to.deep.equal([]);
   });
 
@@ -286,7 +286,7 @@ describe('a panel of a stranger', function () {
       setInterval(() => { for (let n = 0; n < 100; n += 1) panel.go(['here']); }, 1);
     `);
     const { page } = await chromium.open(`${kernel.url}/#/garden`);
-    await page.getByText('sends messages without end', { exact: false }).waitFor();
+    await page.getByText('sent too many messages', { exact: false }).waitFor();
     expect(await page.locator('iframe').count()).to.equal(0);
     await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Conversations' }).click();
     await page.getByRole('textbox', { name: /^Message to/ }).waitFor();

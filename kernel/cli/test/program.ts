@@ -1,11 +1,18 @@
 /** Runs the built `svc` as a person or a script does. */
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { COMMANDS } from '../src/command-table.js';
 
 export const ROOT = process.cwd();
 export const MAIN = path.join(ROOT, 'dist/cli/main.js');
+
+/** The first word of every command that comes with svc: its own, and those of areas. */
+export const commandNames = (): string[] => {
+  const { words } = JSON.parse(readFileSync(path.join(ROOT, 'dist/commands.json'), 'utf8')) as { words: ReadonlyArray<{ word: string }> }; // written by the build
+  return [...Object.keys(COMMANDS), ...words.map(({ word }) => word)];
+};
 
 export interface Ran {
   readonly code: number | null;
