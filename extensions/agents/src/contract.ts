@@ -153,6 +153,7 @@ export const AgentReview = defineGather('agent.review', '1.0.0', {
 });
 
 const AgentFact = Type.Object({ agentId: Type.String(), name: Type.String(), ownerId: Type.String() });
-export const AgentSpawned = defineEvent('agent.spawned', '1.0.0', AgentFact);
-export const AgentKilled = defineEvent('agent.killed', '1.0.0', AgentFact);
-export const AgentChanged = defineEvent('agent.changed', '1.1.0', Type.Object({ agentId: Type.String(), ownerId: Type.String() }));
+const LIVE = { what: 'agent', permission: 'agents.read', owner: 'ownerId', id: 'agentId', agent: 'agentId' } as const;
+export const AgentSpawned = defineEvent('agent.spawned', '1.0.0', AgentFact, { ...LIVE, is: 'spawned' });
+export const AgentKilled = defineEvent('agent.killed', '1.0.0', AgentFact, { ...LIVE, is: 'killed' });
+export const AgentChanged = defineEvent('agent.changed', '1.1.0', Type.Object({ agentId: Type.String(), ownerId: Type.String() }), { ...LIVE, is: 'changed' });

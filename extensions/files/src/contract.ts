@@ -30,5 +30,10 @@ export const Uploads = defineService('uploads', '1.0.0', {
 export type UploadsService = Service<typeof Uploads>;
 
 /** A person changed a workspace, or the uploads of an owner. What agents write with their tools is told by the events of their runs. */
-export const FilesChanged = defineEvent('files.changed', '1.0.0', Type.Object({ agentId: Nullable(Type.String()), ownerId: Type.String() }));
+export const FilesChanged = defineEvent('files.changed', '1.0.0', Type.Object({ agentId: Nullable(Type.String()), ownerId: Type.String() }), {
+  what: 'files',
+  permission: 'files.read',
+  owner: 'ownerId',
+  agent: 'agentId',
+});
 export type FilesChanged = Plain<(typeof FilesChanged)['data']>;

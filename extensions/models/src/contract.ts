@@ -53,4 +53,5 @@ export const ModelsChanged = defineEvent(
   'models.changed',
   '1.0.0',
   Type.Object({ what: OneOf(['alias', 'custom', 'local', 'catalog']), name: Type.String({ description: 'The alias, the model, the provider, or the version of the catalog' }) }),
+  { what: 'models', permission: 'models.read', id: 'name', state: 'what' },
 );

@@ -58,4 +58,4 @@ export const Providers = defineService('providers', '1.1.0', {
 });
 export type ProvidersService = Service<typeof Providers>;
 
-export const ProviderChanged = defineEvent('provider.changed', '1.0.0', Type.Object({ name: Type.String() }));
+export const ProviderChanged = defineEvent('provider.changed', '1.0.0', Type.Object({ name: Type.String() }), { what: 'provider', permission: 'providers.read', id: 'name' });

@@ -196,8 +196,9 @@ export const RunContext = definePipe('run.context', '1.0.0', {
 });
 
 const RunFact = { runId: Type.String(), agentId: Type.String(), sessionId: Type.String({ description: 'The conversation it belongs to' }), ownerId: Type.String() };
+const LIVE = { what: 'run', permission: 'runs.read', owner: 'ownerId', id: 'runId', agent: 'agentId', session: 'sessionId' } as const;
 /** It was accepted: it begins at once, or `run.changed` says that it is queued. */
-export const RunStarted = defineEvent('run.started', '1.1.0', Type.Object(RunFact));
+export const RunStarted = defineEvent('run.started', '1.1.0', Type.Object(RunFact), { ...LIVE, is: 'running' });
 /** It waits its turn, goes on, waits for somebody, or has another step. */
-export const RunChanged = defineEvent('run.changed', '1.0.0', Type.Object({ ...RunFact, status: OneOf(['queued', 'running', 'waiting']) }));
-export const RunEnded = defineEvent('run.ended', '1.1.0', Type.Object({ ...RunFact, status: RunStatus }));
+export const RunChanged = defineEvent('run.changed', '1.0.0', Type.Object({ ...RunFact, status: OneOf(['queued', 'running', 'waiting']) }), { ...LIVE, state: 'status' });
+export const RunEnded = defineEvent('run.ended', '1.1.0', Type.Object({ ...RunFact, status: RunStatus }), { ...LIVE, state: 'status' });

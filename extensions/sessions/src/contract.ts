@@ -170,5 +170,6 @@ export const SessionChanged = defineEvent(
     ownerId: Type.String(),
     change: OneOf(['begun', 'changed', 'deleted'], { description: '`changed`: its label, how it thinks, or its summary' }),
   }),
+  { what: 'session', permission: 'sessions.read', owner: 'ownerId', id: 'sessionId', session: 'sessionId', agent: 'agentId', state: 'change' },
 );
 export type SessionChanged = Plain<(typeof SessionChanged)['data']>;

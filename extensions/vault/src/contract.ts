@@ -2,4 +2,4 @@
 import { Type, defineEvent } from '@svc/api';
 
 /** The vault was set aside: what was kept is gone, and whoever remembers where a secret is looks again. */
-export const VaultReset = defineEvent('vault.reset', '1.0.0', Type.Object({}));
+export const VaultReset = defineEvent('vault.reset', '1.0.0', Type.Object({}), { what: 'vault', permission: 'vault.admin' });

@@ -6,7 +6,7 @@
  * H3  It goes to places of its own panel, and nowhere else.
  */
 import { askAsIs } from '@svc/client/as-is';
-import type { FrameNow, FromFrame, ToFrame } from '@svc/client/frame';
+import type { FrameChange, FrameNow, FromFrame, ToFrame } from '@svc/client/frame';
 import type { Panel } from './panels.js';
 
 type Route = NonNullable<Panel['frame']>['routes'][number];
@@ -22,6 +22,7 @@ export interface HostOptions {
 
 export interface Host {
   tell(now: FrameNow): void;
+  changed(change: FrameChange | null): void;
   close(): void;
 }
 
@@ -91,7 +92,7 @@ export const hostFrame = ({ port, routes, onHeight, onGo, onFlood }: HostOptions
     else if (message?.type === 'height') onHeight(Math.min(MAX_HEIGHT_PX, Math.max(0, message.px)));
     else if (message?.type === 'go') onGo(message.path);
   };
-  return { tell: (now) => send({ type: 'now', now }), close };
+  return { tell: (now) => send({ type: 'now', now }), changed: (change) => send({ type: 'changed', change }), close };
 };
 
 /** H1. As the daemon will read it; undefined where it is none of these. */

@@ -1,5 +1,5 @@
 /** A stranger's panel: in a frame that has nothing of the page, and beside it whose it is. */
-import { Empty, go, Icon, isDark, language, Loading, useEffect, useRef, useState } from '@svc/kit';
+import { Empty, go, Icon, isDark, language, Loading, useChanges, useEffect, useRef, useState } from '@svc/kit';
 import type { FrameGreeting, FrameNow } from '@svc/client/frame';
 import { type Host, hostFrame } from './frame-host.js';
 import type { Panel } from './panels.js';
@@ -17,6 +17,9 @@ export const Framed = ({ panel, path }: { panel: Panel; path: readonly string[] 
   const latest = useRef(now);
   latest.current = now;
   useEffect(() => host.current?.tell(now), [now.theme, now.language, path.join('/')]);
+  useChanges(panel.frame?.events ?? [], (change) =>
+    host.current?.changed(change ? { what: change.what, ...(change.id === undefined ? {} : { id: change.id }), ...(change.state === undefined ? {} : { state: change.state }) } : null),
+  );
   useEffect(() => () => host.current?.close(), []);
   const loaded = (frame: HTMLIFrameElement): void => {
     // A second document in it is not the one that the daemon gave it.

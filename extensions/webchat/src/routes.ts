@@ -63,7 +63,11 @@ const PanelShown = Type.Object({
   style: Type.Optional(Type.String({ description: 'A style sheet beside it' })),
   frame: Type.Optional(
     Type.Object(
-      { routes: Type.Array(Type.Object({ method: Type.String(), path: Type.String() })), build: Type.String() },
+      {
+        routes: Type.Array(Type.Object({ method: Type.String(), path: Type.String() })),
+        events: Type.Array(Type.String(), { description: 'Changes of the live socket that the page passes on to it' }),
+        build: Type.String(),
+      },
       { description: 'Third-party panel: runs in a sandboxed document at `/ui/frames/<extension>/<id>`. The page calls only these routes for it' },
     ),
   ),
@@ -197,7 +201,7 @@ export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
           ...(script === undefined ? {} : { script }),
           ...(view === undefined ? {} : { view }),
           ...(style === undefined ? {} : { style }),
-          ...(frame ? { frame: { routes: [...frame.routes], build: frame.build } } : {}),
+          ...(frame ? { frame: { routes: [...frame.routes], events: [...frame.events], build: frame.build } } : {}),
         }));
       return reply(200, { panels, after });
     },

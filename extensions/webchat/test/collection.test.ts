@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { type CollectionView, defineErrors, defineRoute, Nullable, OneOf, type JsonReply, reply, Type } from '@svc/api';
+import { type CollectionView, defineErrors, defineRoute, Nullable, OneOf, reply, type Static, Type } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expectWellMade, picture, useBrowser } from '@svc/test/page/browser';
 import { logInAs, person } from '@svc/test/page/callers';
@@ -68,7 +68,7 @@ const view = (form: string, more: Partial<CollectionView> = {}): CollectionView 
 
 const PANELS = {
   rows: { view: view('rows') },
-  items: { view: view('items') },
+  items: { view: view('items', { event: 'shelves.changed' }) },
   named: { view: view('named', { rows: 'shelves' }) },
   bare: { view: view('bare') },
   detail: {
@@ -145,25 +145,14 @@ describe('a collection that is described as data', function () {
     order: Type.Optional(Type.String()),
     size: Type.Optional(Type.String()),
   });
-  const answerAs = (
-    form: string,
-    {
-      limit = 100,
-      offset = 0,
-      after,
-      q = '',
-      sort = '',
-      order,
-      size,
-    }: Record<string, never> & { limit?: number; offset?: number; after?: string; q?: string; sort?: string; order?: string; size?: string },
-  ): JsonReply<200> => {
+  const answerAs = (form: string, { limit = 100, offset = 0, after, q = '', sort = '', order, size }: Static<typeof Query>): unknown => {
     const found = shelves.filter((one) => one.name.includes(q) && (size === undefined || one.size === size));
     if (sort !== '') found.sort((one, other) => (String(one[sort]) < String(other[sort]) ? -1 : 1) * (order === 'desc' ? -1 : 1));
     const from = form === 'rows' ? Number(after ?? 0) : offset;
     const page = found.slice(from, from + limit);
-    if (form === 'rows') return reply(200, { rows: page, next: from + limit < found.length ? String(from + limit) : null });
-    if (form === 'items') return reply(200, { items: page, total: found.length, offset, limit });
-    return form === 'named' ? reply(200, { shelves: found, total: found.length }) : reply(200, found);
+    if (form === 'rows') return { rows: page, next: from + limit < found.length ? String(from + limit) : null };
+    if (form === 'items') return { items: page, total: found.length, offset, limit };
+    return form === 'named' ? { shelves: found, total: found.length } : found;
   };
   const Place = Type.Object({ form: Type.String() });
   const ItemPlace = Type.Object({ form: Type.String(), id: Type.String() });
@@ -180,7 +169,7 @@ describe('a collection that is described as data', function () {
       responses: { 200: Type.Unknown() },
       handler: async ({ params, query, path }) => {
         asked.push(`${path}?${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))}`);
-        return answerAs(params.form, query as never);
+        return reply(200, answerAs(params.form, query));
       },
     }),
     defineRoute({
@@ -227,20 +216,19 @@ describe('a collection that is described as data', function () {
     const extension = {
       ...fixtureExtension({
         id: 'shelves',
-        manifest: { panels },
-        contributions: { routes: routes.map(({ method, path }) => `${method} ${path}`) },
+        manifest: { panels, events: { publishes: ['shelves.changed'] } },
+        contributions: { live: { 'shelves.changed': { permission: 'shelves.read', owner: 'ownerId', id: 'id' } }, routes: routes.map(({ method, path }) => `${method} ${path}`) },
         definition: { activate: (ctx) => void ctx.routes.add(...routes) },
       }),
       panels: { folder, files: Object.fromEntries(panels.map(({ id }) => [id, { script: `${id}.js` }])) },
     };
     return bootTestKernel({ config: `${people === '' ? '' : 'api_key = "root"\n'}${OPEN_RATE}[extensions]\nenable = ["shelves"]\n${people}`, extra: [extension] });
   };
-  const visit = async (panel: keyof typeof PANELS, query = ''): Promise<{ page: Page; mistakes: string[] }> => {
+  const visit = async (panel: keyof typeof PANELS): Promise<{ page: Page; mistakes: string[]; kernel: TestKernel }> => {
     const kernel = await boot();
-    const visited = await chromium.open(`${kernel.url}/#/${panel}${query}`);
-    visited.page.setDefaultTimeout(8_000);
-    await visited.page.getByRole('cell', { name: 'shelf 00', exact: true }).or(visited.page.getByText('Nothing matches')).waitFor();
-    return visited;
+    const visited = await chromium.open(`${kernel.url}/#/${panel}`);
+    await visited.page.getByRole('cell', { name: 'shelf 00', exact: true }).or(visited.page.getByText('No results.')).waitFor();
+    return { ...visited, kernel };
   };
   const names = (page: Page): Promise<string[]> => page.getByRole('table').locator('tbody tr td:first-child').allInnerTexts();
   const dialog = (page: Page) => page.getByRole('dialog');
@@ -276,7 +264,7 @@ describe('a collection that is described as data', function () {
     await page.getByRole('cell', { name: 'shelf 11', exact: true }).waitFor();
     expect(await names(page)).to.deep.equal(['shelf 11', 'shelf 10', 'shelf 01']);
     await page.getByRole('searchbox').fill('nowhere');
-    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await page.getByRole('button', { name: 'Clear search' }).click();
     await page.getByText('1 to 5 of 12').waitFor();
     expect(page.url()).to.not.contain('q=').and.not.contain('size=');
   });
@@ -290,7 +278,7 @@ describe('a collection that is described as data', function () {
     await expectWellMade(page, 'a form from a schema');
     await page.keyboard.press('Escape');
     await page.getByRole('searchbox').fill('nowhere');
-    await page.getByText('Nothing matches your search.').waitFor();
+    await page.getByText('No results.').waitFor();
     await expectWellMade(page, 'a collection in which nothing was found');
     expect(mistakes).to.deep.equal([]);
   });
@@ -335,17 +323,17 @@ describe('a collection that is described as data', function () {
     await openForm(page);
     const field = (name: string) => dialog(page).locator(`[data-field="${name}"]`);
     expect(await field('name').locator('label').innerText()).to.equal('Name *');
-    expect(await field('price').locator('label').innerText()).to.equal('Price *');
+    expect(await field('price').locator('label').innerText()).to.equal('Price');
     expect(await field('notes').locator('label').innerText()).to.equal('Notes');
     await dialog(page).getByLabel('Name', { exact: false }).first().fill('Not Small');
     await dialog(page).getByLabel('Books').fill('501');
     await dialog(page).getByLabel('Tags').fill('a\nbb\ncc\ndd');
     await dialog(page).getByLabel('Floor').fill('1.5');
     await dialog(page).getByRole('button', { name: 'Create' }).click();
-    await field('books').getByText('It must be 500 or less.').waitFor();
-    await field('name').getByText('It does not have the form', { exact: false }).waitFor();
-    await field('tags').getByText('It has 4 entries; at most 3 are taken.').waitFor();
-    await field('room.floor').getByText('A whole number is needed.').waitFor();
+    await field('books').getByText('Must be 500 or less.').waitFor();
+    await field('name').getByText('This value has the wrong format', { exact: false }).waitFor();
+    await field('tags').getByText('4 entries, 3 allowed.').waitFor();
+    await field('room.floor').getByText('Enter a whole number.').waitFor();
     expect(await page.evaluate(() => document.activeElement?.closest('[data-field]')?.getAttribute('data-field'))).to.equal('name');
     expect(sent).to.deep.equal([]);
   });
@@ -389,13 +377,22 @@ describe('a collection that is described as data', function () {
     await dialog(page).getByLabel('Books').fill('99');
     shelves = shelves.map((one) => (one.id === 's3' ? { ...one, notes: 'by somebody else', revision: 5 } : one));
     await dialog(page).getByRole('button', { name: 'Save' }).click();
-    await dialog(page).getByText('This was changed elsewhere meanwhile.').waitFor();
+    await dialog(page).getByText('Changed by someone else').waitFor();
     await expectWellMade(page, 'a change that was overtaken');
-    await dialog(page).getByRole('button', { name: 'Go on with mine' }).click();
+    await dialog(page).getByRole('button', { name: 'Keep mine and merge' }).click();
     await dialog(page).getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved shelf 03.').waitFor();
     expect(sent.at(-1)).to.deep.equal({ method: 'PATCH', body: { books: 99 }, ifMatch: '"5"' });
     expect(shelves.find(({ id }) => id === 's3')).to.include({ notes: 'by somebody else', books: 99 });
+  });
+
+  it('shows what changed at the daemon as soon as its event comes', async () => {
+    const { page, kernel } = await visit('items');
+    await page.getByText('Connected', { exact: true }).waitFor();
+    shelves = [{ id: 'new', revision: 1, name: 'another one', size: 'small', books: 0 }, ...shelves];
+    kernel.daemon.parts.events.tell('shelves.changed', { id: 'new', ownerId: 'somebody' });
+    await page.getByRole('cell', { name: 'another one', exact: true }).waitFor();
+    expect((await names(page))[0]).to.equal('another one');
   });
 
   it('deletes after a question that names it; a page that becomes empty leads to the one before', async () => {
@@ -404,7 +401,7 @@ describe('a collection that is described as data', function () {
     await page.getByRole('button', { name: 'Next', exact: true }).click();
     const remove = page.getByRole('button', { name: 'Delete shelf 05' });
     await remove.click();
-    await dialog(page).getByText('shelf 05 is deleted.', { exact: false }).waitFor();
+    await dialog(page).getByText('shelf 05 will be deleted.', { exact: false }).waitFor();
     await dialog(page).getByRole('button', { name: 'Cancel' }).click();
     expect(shelves).to.have.length(6);
     await remove.click();

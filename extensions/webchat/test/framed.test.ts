@@ -23,6 +23,7 @@ const GOOD = `
   const show = () => { at.dataset.now = JSON.stringify(panel.now); };
   panel.onChange(show);
   show();
+  panel.onEvent((change) => { at.dataset.heard = (at.dataset.heard ?? '') + JSON.stringify(change); });
   const { beds } = await panel.call('GET', '/api/${ID}/beds');
   at.innerHTML = '<h2>Beds</h2>' + beds.map((bed) => '<p class="bed">' + bed + '</p>').join('');
 `;
@@ -89,8 +90,15 @@ describe('a panel of a stranger', function () {
     const garden = {
       ...fixtureExtension({
         id: ID,
-        manifest: { panels: [PANEL] },
-        contributions: { routes: routes.map(({ method, path }) => `${method} ${path}`) },
+        manifest: { panels: [PANEL], events: { publishes: ['garden.planted', 'garden.opened'] } },
+        contributions: {
+          live: {
+            'garden.planted': { what: 'agent', permission: 'acme_garden.read', owner: 'ownerId', id: 'id' },
+            'garden.opened': { permission: 'acme_garden.read', state: 'state' },
+            'run.ended': { permission: 'acme_garden.read', id: 'runId' },
+          },
+          routes: routes.map(({ method, path }) => `${method} ${path}`),
+        },
         definition: { activate: (ctx) => void ctx.routes.add(...routes) },
       }),
       bundled: false,
@@ -116,11 +124,29 @@ describe('a panel of a stranger', function () {
     return { page, frame, seen: JSON.parse(await frame.locator('#panel').innerText()) };
   };
 
+  it('hears the live events of its own extension, under their own names, and nothing that is not for who looks at it', async () => {
+    const kernel = await boot(GOOD, { head: 'api_key = "root"\n', people: person('ada', 'user') });
+    const { page } = await chromium.open(`${kernel.url}/#/garden`);
+    await logInAs(page, 'ada');
+    await page.locator('iframe.panel-frame').waitFor();
+    const frame = await frameOf(page);
+    await frame.locator('.bed').first().waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    await frame.evaluate(() => delete document.getElementById('panel')?.dataset.heard);
+    kernel.daemon.parts.events.tell('garden.planted', { id: 'foreign', ownerId: 'somebody-else' });
+    kernel.daemon.parts.events.tell('garden.planted', { id: 'of-nobody' });
+    kernel.daemon.parts.events.tell('run.ended', { runId: 'r1', agentId: 'a', sessionId: 's', ownerId: 'somebody-else', status: 'done' });
+    kernel.daemon.parts.events.tell('provider.changed', { name: 'not-of-the-garden' });
+    kernel.daemon.parts.events.tell('garden.opened', { state: 'open' });
+    await frame.locator('[data-heard*="opened"]').waitFor();
+    expect(await frame.locator('#panel').getAttribute('data-heard')).to.equal('{"what":"garden.opened","state":"open"}');
+  });
+
   it('shows what its own extension answers, as the page looks, in its own size, and at its own places', async () => {
     const kernel = await boot(GOOD);
     const { page, mistakes } = await chromium.open(kernel.url);
     await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Garden' }).click();
-    await page.getByText(`This panel came with ${ID}, from elsewhere.`, { exact: false }).waitFor();
+    await page.getByText(`This panel comes from the third-party extension ${ID}.`, { exact: false }).waitFor();
     const frame = await frameOf(page);
     await frame.getByText('roses').waitFor();
     expect(await frame.locator('h2').evaluate((title) => getComputedStyle(title).color)).to.equal('rgb(0, 128, 0)');
@@ -222,7 +248,7 @@ describe('a panel of a stranger', function () {
     expect(seen).to.deep.equal({ fetch: 'refused: TypeError', own: 'refused: TypeError', socket: 'refused: Blocked', picture: 'refused: Blocked', worker: 'refused: Blocked' });
     const frame = await frameOf(page);
     await frame.evaluate((to) => location.assign(`${to}/document`), elsewhere()).catch(() => undefined);
-    await page.getByText('put another document in place of its panel', { exact: false }).waitFor();
+    await page.getByText('replaced its panel with another document', { exact: false }).waitFor();
     expect(called).to.deep.equal([]);
   });
 
@@ -260,7 +286,7 @@ describe('a panel of a stranger', function () {
       setInterval(() => { for (let n = 0; n < 100; n += 1) panel.go(['here']); }, 1);
     `);
     const { page } = await chromium.open(`${kernel.url}/#/garden`);
-    await page.getByText('sends messages without end', { exact: false }).waitFor();
+    await page.getByText('sent too many messages', { exact: false }).waitFor();
     expect(await page.locator('iframe').count()).to.equal(0);
     await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Conversations' }).click();
     await page.getByRole('textbox', { name: /^Message to/ }).waitFor();

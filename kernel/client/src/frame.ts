@@ -35,8 +35,18 @@ export type ToFrame =
   | { readonly type: 'now'; readonly now: FrameNow }
   /** What the daemon answered, whatever its status. */
   | { readonly type: 'answer'; readonly id: number; readonly status: number; readonly body: unknown }
+  /** Something of the extension changed; null: perhaps all of it. */
+  | { readonly type: 'changed'; readonly change: FrameChange | null }
   /** The page did not ask. */
   | { readonly type: 'refused'; readonly id: number; readonly why: string };
+
+/** An event of your extension that it declares as live (`defineEvent(…, { permission, owner })`). It says what to read again and holds nothing of it. */
+export interface FrameChange {
+  /** The event's name. */
+  readonly what: string;
+  readonly id?: string;
+  readonly state?: string;
+}
 
 /** Not 2xx, or not asked at all: then there is no status. */
 export class FrameError extends Error {
@@ -57,6 +67,8 @@ export interface PanelFrame {
   call(method: string, path: string, body?: unknown): Promise<unknown>;
   /** Called after each change of `now`; what it returns ends that. */
   onChange(fn: (now: FrameNow) => void): () => void;
+  /** Called with each live event of your extension that the caller may hear of, and with null where some were missed: read anew what you show. */
+  onEvent(fn: (change: FrameChange | null) => void): () => void;
   /** Goes to another place of this panel, which is in the address of the page. */
   go(path: readonly string[]): void;
 }
@@ -75,6 +87,7 @@ export const openFrame = async (): Promise<PanelFrame> => {
   let last = 0;
   const waiting = new Map<number, Waiting>();
   const listeners = new Set<(now: FrameNow) => void>();
+  const hearers = new Set<(change: FrameChange | null) => void>();
   const send = (message: FromFrame): void => port.postMessage(message);
   const show = (): void => {
     document.documentElement.dataset['theme'] = now.theme;
@@ -85,6 +98,10 @@ export const openFrame = async (): Promise<PanelFrame> => {
       now = data.now;
       show();
       for (const listener of [...listeners]) listener(now);
+      return;
+    }
+    if (data.type === 'changed') {
+      for (const hearer of [...hearers]) hearer(data.change);
       return;
     }
     const asked = waiting.get(data.id);
@@ -109,6 +126,10 @@ export const openFrame = async (): Promise<PanelFrame> => {
     onChange: (fn) => {
       listeners.add(fn);
       return () => void listeners.delete(fn);
+    },
+    onEvent: (fn) => {
+      hearers.add(fn);
+      return () => void hearers.delete(fn);
     },
     go: (path) => send({ type: 'go', path }),
   };

@@ -25,6 +25,8 @@ export interface EventWatch {
   dropped(owner: Owner, event: string): void;
   /** Tells the other processes over this database; they `emit` it. */
   carry?(event: string, data: unknown): void;
+  /** Said in this process, whoever listens. */
+  said?(event: string, data: unknown): void;
   /** True when this listener gets the event from the durable relay instead. */
   isDurable(ownerId: string, event: string): boolean;
 }
@@ -74,6 +76,7 @@ export class EventHub {
 
   /** To the listeners of this process. */
   emit(event: string, data: unknown): void {
+    this.#watch.said?.(event, data);
     for (const { owner, value } of this.listeners.active()) {
       if (value.event !== event || this.#watch.isDurable(owner.id, event)) continue;
       const queue = this.#queues.get(value) ?? { waiting: [], busy: false };

@@ -195,7 +195,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const strays = createStrayHandler(log.logger('kernel'));
   const factories = { ...standardFactories, ...options.factories };
   const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }), databaseUrl === undefined);
-  const wiring: Wiring = createWiring(clock, strays, bus, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
+  const wiring: Wiring = createWiring(clock, strays, bus, installed, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
   if (options.checkReplies) await wiring.judge.load();
   const { strangers, installation } = await openStrangers({
     ...{ clock, config, home, installed, log, ownerKey, strays, wiring },

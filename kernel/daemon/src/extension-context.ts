@@ -72,7 +72,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
   const tables = { id, tables: manifest.tables ?? [] };
   // What came with the daemon is not limited.
   const quota = installed.origin && parts.quotas.of(tables);
-  const anyEvents = eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data));
+  const anyEvents = eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data), grants.need);
   const events = quota ? countedEvents(anyEvents, id, parts.clock) : anyEvents;
   const own = contributed(parts, owner);
   const lasting = <T extends object>(one: T): T => whileAlive(one, alive);

@@ -8,6 +8,7 @@
  */
 import type { Assets, CollectionView, FrameRoute, PanelView } from '@svc/api';
 import type { InstalledStore, Lifecycle } from '@svc/core';
+import { liveEventsOf } from './live-changes.js';
 import type { PlatformParts } from './platform-parts.js';
 import type { InstalledFiles } from './process/release.js';
 
@@ -22,7 +23,9 @@ export const panelsOf = (parts: PanelParts): PanelView[] => {
   const taken = new Set(own.map(({ id }) => id));
   const strange = active
     .filter(({ bundled }) => !bundled)
-    .flatMap((extension) => viewsOf(extension).map((panel) => (panel.view ? panel : { ...panel, frame: { routes: frameRoutes(parts, extension.id), build: buildOf(parts, extension) } })))
+    .flatMap((extension) =>
+      viewsOf(extension).map((panel) => (panel.view ? panel : { ...panel, frame: { routes: frameRoutes(parts, extension.id), events: liveEventsOf(extension), build: buildOf(parts, extension) } })),
+    )
     .filter(({ id }) => !taken.has(id));
   return [...own, ...strange];
 };

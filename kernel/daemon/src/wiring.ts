@@ -24,13 +24,14 @@ import { kernelSections } from '@svc/platform/config/kernel-sections';
 import { RECEIPTS_KIND } from '@svc/platform/http/idempotency';
 import type { Log } from '@svc/platform/log/log';
 import { daemonErrors } from './errors.js';
+import { liveChanges } from './live-changes.js';
 import { type ContextParts, createContext } from './extension-context.js';
 import { createProjectionRegistry } from './gate/streams.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { InstalledFiles } from './process/release.js';
 import type { StrayHandler } from './process/stray-errors.js';
 
-const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, api.EventsGap].map(({ name }) => name);
+const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, api.EventsGap, api.PageChanged].map(({ name }) => name);
 const KERNEL_KINDS = [RECEIPTS_KIND];
 
 /** What extensions are judged against. */
@@ -51,10 +52,29 @@ export interface Wiring {
   readonly actors: ActorBook;
 }
 
-export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, isDurable: (extensionId: string, event: string) => boolean, judgesAll: boolean): Wiring {
+export function createWiring(
+  clock: TimerClock,
+  strays: StrayHandler,
+  bus: Bus,
+  installed: Pick<InstalledStore<InstalledFiles>, 'all'>,
+  isDurable: (extensionId: string, event: string) => boolean,
+  judgesAll: boolean,
+): Wiring {
   const judge = createContractJudge(loadChecker, judgesAll);
   const actors = createActorBook();
   const strikes = new StrikeBook(() => clock.now());
+  const events: EventHub = new EventHub(
+    {
+      failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
+      dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
+      carry: (event, data) => bus.publish('events', { event, data }),
+      said: (event, data) => {
+        for (const change of liveChanges(installed.all(), event, data)) events.emit(api.PageChanged.name, change);
+      },
+      isDurable,
+    },
+    judge,
+  );
   return {
     judge,
     actors,
@@ -72,15 +92,7 @@ export function createWiring(clock: TimerClock, strays: StrayHandler, bus: Bus, 
       actors,
     ),
     services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error), judge, actors),
-    events: new EventHub(
-      {
-        failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
-        dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
-        carry: (event, data) => bus.publish('events', { event, data }),
-        isDurable,
-      },
-      judge,
-    ),
+    events,
     tools: new ContributionRegistry<api.AnyTool>('tool', {
       describe: (tool) => tool.name,
       check: (candidate, others) => {

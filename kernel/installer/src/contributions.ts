@@ -10,6 +10,7 @@ import {
   type CommandWordDecl,
   type Contributions,
   type Declared,
+  type EventDecl,
   type ExtensionDefinition,
   isCapability,
   isOptional,
@@ -101,8 +102,11 @@ export const namesOf = (all: AllContributions): Contributions => ({
   capabilities: all.declares.flatMap((one) => (isCapability(one) ? [one] : [])),
   services: servicesOf(all.declares),
   ...(all.collections?.length ? { collections: all.collections } : {}),
+  live: Object.fromEntries(all.declares.flatMap((one) => (isLive(one) ? [[one.name, one.live]] : []))),
   ...(all.commands?.length || all.commandWords?.length ? { commandWords: wordsOf(all) } : {}),
 });
+
+const isLive = (one: Json): one is Json & Required<Pick<EventDecl, 'name' | 'live'>> => one.declares === 'event' && typeof one.live === 'object' && one.live !== null;
 
 const servicesOf = (declares: readonly Json[]): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(

@@ -9,7 +9,7 @@
  *     becomes a gap. One that does not even answer the connection's own pings is hung up on by the platform.
  */
 import type { Actor, Connection, Logger } from '@svc/api';
-import { type Shown, subjectOf, type What } from './changes.js';
+import { type Shown, subjectOf } from './changes.js';
 import { type Hearing, mayHear } from './hearing.js';
 import type { Numbered, Ring } from './ring.js';
 
@@ -111,8 +111,10 @@ async function tell(deps: FeedDeps, counts: { gaps: number }, conn: Connection, 
   // It was opened by an earlier generation of this area, which numbered otherwise.
   if (place.epoch !== ring.epoch) greet(deps, counts, conn, place);
   if (place.seq === ring.newest()) return true;
-  const allowed = await allowedFor(deps, conn.actor);
-  if (!allowed) return false;
+  const permissions = ring.permissions();
+  const allowed = await allowedFor(deps, conn.actor, permissions);
+  // What came meanwhile may need another permission, which was not asked for.
+  if (!allowed || [...ring.permissions()].some((permission) => !permissions.has(permission))) return false;
   // From here on nothing is waited for: of two that bring a socket the same only one does.
   const missed = ring.after(place.seq);
   const from = place.seq;
@@ -122,16 +124,16 @@ async function tell(deps: FeedDeps, counts: { gaps: number }, conn: Connection, 
   return true;
 }
 
-const allowedFor = async ({ hearing, log }: FeedDeps, actor: Actor): Promise<ReadonlySet<What> | undefined> => {
+const allowedFor = async ({ hearing, log }: FeedDeps, actor: Actor, permissions: ReadonlySet<string>): Promise<ReadonlySet<string> | undefined> => {
   try {
-    return await hearing.of(actor);
+    return await hearing.of(actor, permissions);
   } catch (cause) {
     log.warn('nobody can tell what a page may hear of; it is asked again in a moment', { actor: actor.id, cause });
     return undefined;
   }
 };
 
-function textsFor(texts: Texts, from: number, actor: Actor, allowed: ReadonlySet<What>, missed: readonly Numbered[]): readonly string[] {
+function textsFor(texts: Texts, from: number, actor: Actor, allowed: ReadonlySet<string>, missed: readonly Numbered[]): readonly string[] {
   const key = `${from}-${missed.length} ${actor.role} ${actor.ownerId} ${[...allowed].join()}`;
   let made = texts.get(key);
   if (!made) {

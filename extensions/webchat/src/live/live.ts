@@ -25,8 +25,8 @@ export const serveLive = (ctx: ExtensionContext): (() => string) => {
     },
   });
   ctx.events.on(AuthChanged, () => hearing.forget());
-  hearChanges(ctx.events, (shown, ownerId) => {
-    ring.add({ shown, ...(ownerId === undefined ? {} : { ownerId }) });
+  hearChanges(ctx.events, (change) => {
+    ring.add(change);
     feed.changed();
   });
   ctx.sockets.add(liveSocket(ring, feed));

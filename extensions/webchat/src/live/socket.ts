@@ -17,7 +17,7 @@ export const liveSocket = (ring: Ring, feed: Feed): SocketDecl =>
     }),
     summary: 'Listen for changes',
     description:
-      'One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It names what to reload and contains no data; you only receive changes of what you can read. Changes of the same thing in quick succession are combined. After a lost connection, `after` returns what you missed; on `gap`, reload what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
+      'One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, or the name of an event that an extension declares for pages, such as `goals.changed`, with `id`, `agent_id`, `session_id` and `state` where there are any. It names what to reload and contains no data; you only receive changes of what you can read. Changes of the same thing in quick succession are combined. After a lost connection, `after` returns what you missed; on `gap`, reload what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
     auth: 'bearer',
     permission: 'webchat.read',
     cost: 1,

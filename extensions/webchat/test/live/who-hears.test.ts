@@ -61,6 +61,28 @@ describe('who hears of a change', () => {
     expect(await heardOf(alice, 'owner')).to.not.include('vault');
   });
 
+  it('is the owner of an item alone, of a collection of an area that the page knows nothing of', async () => {
+    const [owner, alice, bob] = [await open('owner'), await open('alice'), await open('bob')];
+    const { id } = (await as('alice').expect(200, 'POST', '/api/goals', { title: 'A garden' })).body;
+    kernel.daemon.parts.events.tell('provider.changed', { name: 'after-alice' });
+    const goalsOf = async (socket: LiveSocket) => {
+      await socket.until((frame) => frame.id === 'after-alice');
+      return socket.frames.filter(({ what }) => what === 'goals.changed').map(({ seq: _, type: __, ...shown }) => shown);
+    };
+    expect(await goalsOf(alice)).to.deep.equal([{ what: 'goals.changed', id, state: 'created' }]);
+    expect(await goalsOf(owner)).to.have.length(1);
+    expect(await goalsOf(bob)).to.deep.equal([]);
+  });
+
+  it('is nobody where an event that belongs to somebody does not say to whom', async () => {
+    const owner = await open('owner');
+    kernel.daemon.parts.events.tell('goals.changed', { id: 'g1', change: 'created' });
+    kernel.daemon.parts.events.tell('goals.changed', { id: 'g2', ownerId: 7, change: 'created' });
+    kernel.daemon.parts.events.tell('provider.changed', { name: 'after-owner' });
+    await owner.until(({ id }) => id === 'after-owner');
+    expect(owner.frames.filter(({ what }) => what === 'goals.changed')).to.deep.equal([]);
+  });
+
   it('is nobody without a key, and nobody whose key was taken away: the socket closes with 4401, and others stay', async () => {
     expect((await kernel.as('no-key').get('/api/live')).status).to.equal(401);
     const [alice, bob] = [await open('alice'), await open('bob')];

@@ -14,7 +14,7 @@ import { OneOf, type TObject, type TSchema, Type, Uuid } from '../schema/schema.
 import { commandsOf } from './commands.js';
 import { changeOf, columnsOf, draftOf, type Item, isText, itemOf } from './fields.js';
 import { defineList, type ListDecl } from './list.js';
-import { type AnyCollectionSpec, camelCase, type CollectionSpec, manyOf, snakeCase } from './spec.js';
+import { type AnyCollectionSpec, camelCase, type CollectionSpec, manyOf, operationOf, snakeCase } from './spec.js';
 import { viewOf } from './view.js';
 
 const Changed = Type.Object({ id: Type.String(), ownerId: Type.String(), change: OneOf(['created', 'updated', 'deleted']) });
@@ -50,7 +50,7 @@ export const defineCollection = <const F extends TObject>(spec: CollectionSpec<F
     deleted: Type.Object({ status: OneOf(['deleted']), [`${snakeCase(spec.one)}_id`]: Uuid }),
     table: tableOf(spec, many),
     list: listOf(spec, item, many),
-    changed: defineEvent(event, '1.0.0', Changed),
+    changed: defineEvent(event, '1.0.0', Changed, { permission: operationOf(spec, 'list')?.permission ?? `${spec.area}.read`, owner: 'ownerId', id: 'id', state: 'change' }),
     commands: commandsOf(spec),
     view: viewOf(spec, { draft, change, event }),
   };

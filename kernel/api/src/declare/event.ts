@@ -5,21 +5,70 @@ import { Type } from '../schema/schema.js';
 import type { Write } from '../storage.js';
 import { type Declared, frozen, type Plain } from './plain.js';
 
+/**
+ * How pages hear of an event: that something changed, and nothing of what it is. Its fields are names of fields of the
+ * event's data that hold texts.
+ */
+export interface LiveSpec<Field extends string = string> {
+  /** The word for what changed: `run`. Default: the event's name, which it always is for extensions from elsewhere. */
+  readonly what?: string;
+  /** Whoever may not do this does not hear of it: the permission to read the same. */
+  readonly permission: string;
+  /** The owner's id: then only they hear of it, and whoever sees everything. Left out where it is nobody's. */
+  readonly owner?: Field;
+  readonly id?: Field;
+  /** A list of ids: one change for each. */
+  readonly ids?: Field;
+  readonly agent?: Field;
+  readonly session?: Field;
+  readonly state?: Field;
+  /** The state that the event itself means. */
+  readonly is?: string;
+}
+
 export interface EventDecl<S extends TSchema = TSchema> extends Declared {
   readonly declares: 'event';
   readonly data: S;
+  readonly live?: LiveSpec;
 }
 
-export const defineEvent = <S extends TSchema>(name: string, version: string, data: S): EventDecl<S> => frozen({ declares: 'event', name, version, data });
+/** `live`: pages hear of it too. */
+export const defineEvent = <S extends TSchema>(name: string, version: string, data: S, live?: LiveSpec<keyof Plain<S> & string>): EventDecl<S> =>
+  frozen({ declares: 'event', name, version, data, ...(live === undefined ? {} : { live }) });
 
 const Nothing = Type.Object({});
 
-export const ExtensionChanged = defineEvent('extension.changed', '1.0.0', Type.Object({ id: Type.String(), state: Type.String() }));
+export const ExtensionChanged = defineEvent('extension.changed', '1.0.0', Type.Object({ id: Type.String(), state: Type.String() }), {
+  what: 'extension',
+  permission: 'extensions.read',
+  id: 'id',
+  state: 'state',
+});
 
-export const ConfigChanged = defineEvent('config.changed', '1.0.0', Type.Object({ sections: Type.Array(Type.String()) }));
+export const ConfigChanged = defineEvent('config.changed', '1.0.0', Type.Object({ sections: Type.Array(Type.String()) }), {
+  what: 'config',
+  permission: 'config.read',
+  ids: 'sections',
+});
 
 /** Keys, people or roles have changed: whoever stays connected is judged again. Said by whoever taps `http.authenticate`. */
-export const AuthChanged = defineEvent('auth.changed', '1.0.0', Nothing);
+export const AuthChanged = defineEvent('auth.changed', '1.0.0', Nothing, { what: 'auth', permission: 'webchat.read' });
+
+/** The events that are declared as live, each as what pages hear of it. It tells of every owner, so it needs the grant `kernel:panels`. */
+export const PageChanged = defineEvent(
+  'page.changed',
+  '1.0.0',
+  Type.Object({
+    what: Type.String(),
+    permission: Type.String(),
+    ownerId: Type.Optional(Type.String()),
+    id: Type.Optional(Type.String()),
+    agent_id: Type.Optional(Type.String()),
+    session_id: Type.Optional(Type.String()),
+    state: Type.Optional(Type.String()),
+  }),
+);
+export type PageChanged = Plain<(typeof PageChanged)['data']>;
 
 /** To a durable listener that fell so far behind that events were removed: these it never gets. */
 export const EventsGap = defineEvent('events.gap', '1.0.0', Type.Object({ after: Type.Integer(), before: Type.Integer() }));

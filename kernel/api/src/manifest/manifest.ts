@@ -1,5 +1,6 @@
 /** extension.json: what the daemon needs to know before it runs a line of an extension. Identity stands in package.json. */
 import { CAPABILITY_NAME, type CapabilityDecl } from '../declare/capability.js';
+import type { LiveSpec } from '../declare/event.js';
 import { GRANT_KINDS, GRANT_PATTERN } from './grants.js';
 import type { CollectionView } from '../declare/collection-view.js';
 import { Panel } from './panel.js';
@@ -90,6 +91,8 @@ export interface Contributions {
   readonly commandWords?: readonly string[];
   /** Collections as the page draws them. */
   readonly collections?: readonly CollectionView[];
+  /** The events that pages hear of, by name. */
+  readonly live?: Readonly<Record<string, LiveSpec>>;
   /** By service: what extensions from elsewhere can do by it, in words. */
   readonly services?: Readonly<Record<string, readonly string[]>>;
 }

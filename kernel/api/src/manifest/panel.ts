@@ -47,6 +47,8 @@ export interface PanelView extends Panel {
   /** Of a stranger's alone: it runs in a frame of its own, and may ask for these, its extension's routes, through the page. */
   readonly frame?: {
     readonly routes: readonly FrameRoute[];
+    /** Events of the extension that its panels hear, as far as the caller may: those that it declares as live. */
+    readonly events: readonly string[];
     /** Another one after each reload of the extension. */
     readonly build: string;
   };

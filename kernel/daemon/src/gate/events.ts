@@ -1,10 +1,10 @@
 /** Events at the gate: said and heard are those that the manifest names. */
-import type { EventDecl, Events, Manifest, Write } from '@svc/api';
+import { type EventDecl, type Events, type GrantName, type Manifest, PageChanged, type Write } from '@svc/api';
 import type { EventHub, Owner } from '@svc/core';
 import { requireDeclared, still } from './declared.js';
 
 /** `seal` makes the write of an event, as its owner's. */
-export const eventsGate = (hub: EventHub, owner: Owner, manifest: Manifest, seal: (event: string, data: unknown) => Write): Events => {
+export const eventsGate = (hub: EventHub, owner: Owner, manifest: Manifest, seal: (event: string, data: unknown) => Write, need: (grant: GrantName) => void): Events => {
   const { publishes = [], listens = [] } = manifest.events ?? {};
   const checked = (decl: EventDecl, data: unknown): { readonly name: string; readonly data: unknown } => {
     const event = still(decl);
@@ -23,6 +23,7 @@ export const eventsGate = (hub: EventHub, owner: Owner, manifest: Manifest, seal
     on: (decl, fn) => {
       const event = still(decl);
       requireDeclared(manifest, 'events.listens', listens, event.name);
+      if (event.name === PageChanged.name) need('kernel:panels');
       return hub.on(owner, event, fn);
     },
   };

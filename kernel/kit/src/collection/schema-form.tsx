@@ -7,7 +7,7 @@
  */
 import { Button, ChangedElsewhere, type ComponentChildren, type Draft, Failure, FormDialog, type RefObject, SvcError, useDraft, useEffect, useRef, useState } from '@svc/kit';
 import { type FormWords, hintOf, labelOf, valueLabel } from './field-words.js';
-import { fieldAt, isSame, type Schema, shapeOf } from './schema.js';
+import { fieldAt, isSame, mustBeFilled, type Schema, shapeOf } from './schema.js';
 import { SchemaField } from './schema-field.js';
 import { isRow, readFields, type ReadFields, type Typed, typedFields, type TypedRow } from './typed.js';
 import { t } from './part-words.js';
@@ -146,7 +146,7 @@ const Fields = ({ form, schema, typed, at, onType }: { form: SchemaFormState; sc
               path={path}
               schema={field}
               held={held}
-              isNeeded={schema.required?.includes(name) === true}
+              isRequired={schema.required?.includes(name) === true}
               isFirst={at === '' && index === 0}
               onType={(value) => onType(name, value)}
             />
@@ -162,18 +162,18 @@ interface OneFieldProps {
   readonly path: string;
   readonly schema: Schema;
   readonly held: Typed;
-  readonly isNeeded: boolean;
+  readonly isRequired: boolean;
   readonly isFirst: boolean;
   readonly onType: (typed: Typed) => void;
 }
 
-const OneField = ({ form, path, schema, held, isNeeded, isFirst, onType }: OneFieldProps) => {
+const OneField = ({ form, path, schema, held, isRequired, isFirst, onType }: OneFieldProps) => {
   const { words, slots } = form.spec;
   const shape = shapeOf(schema);
   const label = labelOf(path, schema, words);
   const hint = hintOf(path, schema, words);
   const slot = slots?.[path];
-  const common = { schema, label, hint, typed: held, error: form.errorAt(path), isNeeded, onType };
+  const common = { schema, label, hint, typed: held, error: form.errorAt(path), isNeeded: isRequired && mustBeFilled(shape), onType };
   if (slot) return <>{slot(common)}</>;
   if (shape.kind === 'part' && isRow(held))
     return (

@@ -104,6 +104,13 @@ const listKind = (items: Schema | undefined): Kind => {
   return items && ['switch', 'choice', 'number', 'text'].includes(kindOf(items)) ? 'lines' : 'json';
 };
 
+/** Whether something has to be typed here: what may be null, an empty text or an empty list may stay empty. */
+export const mustBeFilled = ({ kind, isNullable, schema }: Shape): boolean => {
+  if (isNullable || kind === 'switch' || kind === 'part') return false;
+  if (kind === 'lines' || kind === 'entries') return (schema.minItems ?? 0) > 0;
+  return (kind !== 'text' && kind !== 'long') || (schema.minLength ?? 0) > 0 || schema.pattern !== undefined || schema.format !== undefined;
+};
+
 /** What was said of a value at the path `a.b`, or at the list that it is in; undefined where there is no such field. */
 export const fieldAt = (root: Schema, path: readonly string[]): string | undefined => {
   const [name, ...rest] = path;
