@@ -61,7 +61,11 @@ export const buildModules = async (files, { options, built }) => {
     const modules = found.filter((file) => file.endsWith('.ts') && !built.has(file));
     if (modules.length > 0) {
       const building = buildEach(modules, options);
-      for (const file of modules) built.set(file, building.then((imports) => imports.get(file)));
+      for (const file of modules)
+        built.set(
+          file,
+          building.then((imports) => imports.get(file)),
+        );
     }
     const imports = await Promise.all(found.map((file) => built.get(file) ?? []));
     await visit([...new Set(imports.flatMap((each) => [...each]))]);

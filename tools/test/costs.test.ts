@@ -1,4 +1,7 @@
 /** The order of a run, and what it names at the end. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { expect } from 'chai';
 
 interface Costs {
@@ -12,8 +15,14 @@ interface Costs {
   ): { cpuMinutes: number; longCpuMinutes: number; files: Record<string, unknown> };
 }
 
-// A plain module of tools/, which is not built.
+interface Lanes {
+  onPostgres(files: readonly string[]): string[];
+  taskOf(name: string, options: { grep?: string }): { files: string[]; options: { grep?: string } };
+}
+
+// Plain modules of tools/, which are not built.
 const costs = (await import(`${process.cwd()}/tools/testing/costs.mjs`)) as Costs;
+const lanes = (await import(`${process.cwd()}/tools/testing/lanes.mjs`)) as Lanes;
 
 describe('what test files cost', () => {
   it('decides their order: the longest first, and before them those without a record', () => {
@@ -37,6 +46,19 @@ describe('what test files cost', () => {
     const seen = costs.recordWith([{ file: 'here.test.js', ms: 1_234, cpuMs: 30_000 }], false, recorded);
     expect(seen).to.deep.equal({ cpuMinutes: 0.5, longCpuMinutes: 2, files: { 'crash.long.test.js': recorded['crash.long.test.js'], 'here.test.js': { wallMs: 1_200, cpuMs: 30_000 } } });
     expect(costs.recordWith([{ file: 'new.long.test.js', ms: 100, cpuMs: 6_000 }], true, recorded).files).to.have.all.keys('gone.test.js', 'new.long.test.js');
+  });
+
+  it('of daemons on PostgreSQL belongs to the long run, under a name of its own', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-lanes-'));
+    const [plain, flips] = ['plain.js', 'flips.js'].map((name) => relative(process.cwd(), join(folder, name))) as [string, string];
+    writeFileSync(plain, 'describeOnEngines("rows", () => {});');
+    writeFileSync(flips, 'describeDaemonOnEngines("flips", () => {});');
+    const [name = '', ...others] = lanes.onPostgres([plain, flips]);
+    rmSync(folder, { recursive: true });
+    expect(others).to.deep.equal([]);
+    expect(lanes.taskOf(name, {})).to.deep.equal({ files: [flips], options: { grep: 'on PostgreSQL' } });
+    expect(lanes.taskOf(flips, { grep: 'x' })).to.deep.equal({ files: [flips], options: { grep: 'x' } });
+    expect(costs.recordWith([{ file: name, ms: 100, cpuMs: 60_000 }], true, {})).to.include({ cpuMinutes: 0, longCpuMinutes: 1 });
   });
 
   it('counts processor time, not waiting', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CallRequest } from '../src/contract.js';
 import { Tools } from '../src/contract.js';
 import { startTimeOf } from '@svc/platform/doors/child/process-identity';
-import { bootTestKernel, describeOnEngines, fixtureExtension, OPEN_RATE, OWNER, stopTestKernels, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, fixtureExtension, OPEN_RATE, OWNER, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { ToolsService } from '../src/contract.js';
 import { createOutputRing } from '../src/processes/output-ring.js';
@@ -17,7 +17,7 @@ const until = async (ready: () => boolean | Promise<boolean>): Promise<void> => 
 };
 const isAlive = async (pid: number): Promise<boolean> => (await startTimeOf(pid)) !== undefined;
 
-describeOnEngines('a process of an agent', function () {
+describeDaemonOnEngines('a process of an agent', function () {
   this.timeout(60_000);
   let kernel: TestKernel;
   let agent: string;

@@ -38,8 +38,7 @@ export interface ContractOptions {
 
 /** Declares the suite for one extension, inside or outside another `describe`. */
 export function describeExtension(id: string, options: ContractOptions = {}): void {
-  const boot = async (config: string) =>
-    bootTestKernel({ ...options.boot, config: `${config}${options.config ?? ''}`, ...(options.strangers ? { strangers: await options.strangers() } : {}) });
+  const boot = async (config: string) => bootTestKernel({ ...options.boot, config: `${config}${options.config ?? ''}`, ...(options.strangers ? { strangers: await options.strangers() } : {}) });
   describe(`the extension ${id}`, function () {
     this.timeout(20_000);
     const worlds = options.worlds ?? contractWorlds([id], boot);

@@ -1,0 +1,69 @@
+/** The command line in a process that stays: it runs one command after another, each with an environment, a folder and streams of its own. */
+import { Readable, Writable } from 'node:stream';
+import { runProgram } from '../src/program.js';
+
+export interface WarmTask {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly stdin: string;
+  readonly distDir: string;
+}
+
+export interface WarmAnswer {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Milliseconds of processor time that this process took since its last answer. */
+  readonly cpuMs: number;
+}
+
+const put = (name: 'stdin' | 'stdout' | 'stderr' | 'env' | 'exit', value: unknown): void => {
+  Object.defineProperty(process, name, { value, configurable: true, writable: true });
+};
+
+/** A pipe whose other end is read to its end. */
+const pipe = (): { readonly stream: Writable; text(): string } => {
+  const pieces: Buffer[] = [];
+  const stream = new Writable({
+    write: (piece: Buffer, _encoding, done) => {
+      pieces.push(piece);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(pieces).toString('utf8') };
+};
+
+let told = 0;
+const spentMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  const all = (user + system) / 1000;
+  const since = all - told;
+  told = all;
+  return since;
+};
+
+const run = async ({ args, env, cwd, stdin, distDir }: WarmTask): Promise<WarmAnswer> => {
+  const [out, err] = [pipe(), pipe()];
+  process.chdir(cwd);
+  put('env', { ...env });
+  put('stdin', Readable.from(stdin === '' ? [] : [Buffer.from(stdin)]));
+  put('stdout', out.stream);
+  put('stderr', err.stream);
+  const code = await new Promise<number>((resolve, reject) => {
+    // Whoever leaves at once goes no further: what it waits for then never comes.
+    put('exit', (given?: number) => {
+      resolve(given ?? 0);
+      throw new Error('the command has left');
+    });
+    runProgram(args, distDir).then(resolve, reject);
+  });
+  process.removeAllListeners('SIGINT');
+  return { code, stdout: out.text(), stderr: err.text(), cpuMs: spentMs() };
+};
+
+const leave = process.exit.bind(process);
+process.on('disconnect', () => leave(0));
+process.on('message', (task: WarmTask) => {
+  void run(task).then((answer) => process.send?.(answer));
+});
